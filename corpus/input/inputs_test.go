@@ -70,7 +70,7 @@ func TestExpandUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	var openErr, err error
-	filetest.AsNobody(func() {
+	asNobody(func() {
 		var f *os.File
 		if f, openErr = os.Open("a.jsonl"); openErr == nil {
 			_ = f.Close()

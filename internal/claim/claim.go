@@ -27,6 +27,14 @@ type Claim struct {
 	file *os.File
 }
 
+// ID distinguishes a file from all others, under any name, and from every later file given its
+// number. It is zero if the file system does not record when a file was made.
+type ID struct {
+	Device uint64 `json:"device"`
+	Number uint64 `json:"number"`
+	Born   int64  `json:"born"` // ns since 1970
+}
+
 // Take claims the existing file at path. It never waits.
 func Take(path string) (*Claim, error) {
 	f, err := open(path)
@@ -69,12 +77,10 @@ func (c *Claim) Open() (*os.File, error) {
 		return nil, err
 	}
 	opened, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	mine, err := c.file.Stat()
-	if err == nil && !os.SameFile(opened, mine) {
+	if mine, mineErr := c.file.Stat(); err == nil && mineErr == nil && !os.SameFile(opened, mine) {
 		err = fmt.Errorf("%s: %w", c.path, ErrMoved)
+	} else {
+		err = errors.Join(err, mineErr)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -122,3 +128,6 @@ func (c *Claim) Release() error {
 	}
 	return c.file.Close()
 }
+
+// ID returns the identity of the claimed file.
+func (c *Claim) ID() ID { return Identify(c.file) }

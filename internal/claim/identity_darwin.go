@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-func identityOf(f *os.File) ID {
+// Identify returns the identity of an open file.
+func Identify(f *os.File) ID {
 	info, err := f.Stat()
 	if err != nil {
 		return ID{}

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func identityOf(f *os.File) ID {
+// Identify returns the identity of an open file.
+func Identify(f *os.File) ID {
 	const want = unix.STATX_INO | unix.STATX_BTIME
 	var st unix.Statx_t
 	if err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, want, &st); err != nil || st.Mask&want != want {

@@ -4,4 +4,5 @@ package claim
 
 import "os"
 
-func identityOf(*os.File) ID { return ID{} }
+// Identify knows no identities here.
+func Identify(*os.File) ID { return ID{} }

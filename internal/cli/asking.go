@@ -30,19 +30,19 @@ func holderOf(dir string) (*holder, error) {
 	return &holder{c}, nil
 }
 
-// ask sends a request, and reads the answer into value. found is false if the server does not have it.
-func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) (found bool, err error) {
+// ask sends a request, and reads the answer into value, which stays if the server does not have it.
+func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) error {
 	data, err := h.Do(ctx, method, path, "text/plain; charset=utf-8", body)
 	var refused *client.StatusError
 	switch {
 	case err == nil:
-		return true, json.Unmarshal(data, value)
+		return json.Unmarshal(data, value)
 	case !errors.As(err, &refused):
-		return false, fmt.Errorf("asking the server that holds the index: %w", err)
+		return fmt.Errorf("asking the server that holds the index: %w", err)
 	case refused.Status == http.StatusNotFound:
-		return false, nil
+		return nil
 	}
-	return false, err
+	return err
 }
 
 // reported is a line of a report from a server, which does not know the place of the document.
@@ -57,7 +57,7 @@ func (h *holder) check(ctx context.Context, id string, text []byte) (report.Repo
 		text = []byte("\n") // a request has a body
 	}
 	var line reported
-	_, err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)
+	err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)
 	return line.Reported, err
 }
 
@@ -72,7 +72,7 @@ func (h *holder) stored(ctx context.Context, id string) ([]storedDoc, error) {
 	if id == "" {
 		return docs, errors.New("the empty id names no document")
 	}
-	_, err := h.ask(ctx, http.MethodGet, "/v1/documents/"+url.PathEscape(id), nil, &kept)
+	err := h.ask(ctx, http.MethodGet, "/v1/documents/"+url.PathEscape(id), nil, &kept)
 	for _, k := range kept {
 		docs = append(docs, storedDoc{Number: k.Number, Verdict: k.Verdict, Time: time.Unix(k.Time, 0).UTC()})
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// seeRejects is the remedy if the intended format is unknown.
 const seeRejects = "--rejects FILE has them all"
 
 // remedies hold the advice about bad records, by the reason of the first: the first entry with
@@ -42,7 +41,6 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// bads counts the bad records of a command.
 type bads struct {
 	n     int64
 	first *report.Rejected // nil if a run of an earlier version met it
@@ -85,13 +83,6 @@ func (b *bads) end(all int64, noun string) error {
 	return err
 }
 
-// tellNoIDs reports that no document has an id by --id-field.
-func (t *task) tellNoIDs(stderr io.Writer, s *report.Summary) {
-	if field := t.formats.jsonl.Fields.ID; field != "" && s.Unnamed == s.Documents && s.Documents > 0 {
-		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
-	}
-}
-
 // joined returns the advice for texts that are arrays of strings.
 func joined(first *report.Rejected) string {
 	name, _ := strconv.Unquote(first.Reason[len("field "):strings.LastIndex(first.Reason, " is an array")])
@@ -101,7 +92,6 @@ func joined(first *report.Rejected) string {
 	return fmt.Sprintf("make one string of each array, as jq -c '.%s |= join(\"\\n\")' does", name)
 }
 
-// noJSON returns the advice for input taken for JSON that is none.
 func noJSON(first *report.Rejected) string {
 	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
 	switch {

@@ -33,10 +33,8 @@ const (
 	exitReaderGone  = 141
 )
 
-// version is set by the release build; the module's version serves otherwise.
 var version = ""
 
-// Main runs the program and ends it.
 func Main() {
 	// A reader that ends early (| head) must cause an error from write, so that the index is left
 	// in order.
@@ -63,8 +61,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = out.err // cobra prints help, and does not look
 	}
 	code := exitCode(ctx, err)
-	if code == exitUsage {
-		err = fromElsewhere(err, elsewhere)
+	if code == exitUsage && len(elsewhere) > 0 {
+		err = usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(elsewhere, ", "))}
 	}
 	if err != nil && code != exitReaderGone {
 		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))
@@ -106,7 +104,11 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 	commandGroups(root)
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
-		hideSettings(cmd)
+		for _, s := range settings {
+			if cmd.Flags().Lookup(s.flag) != nil && cmd.Flags().Lookup(s.old) != nil {
+				hide(cmd.Flags(), s.old)
+			}
+		}
 		completions(cmd)
 		eachOnce(cmd)
 	}
@@ -134,15 +136,12 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Errorf("unknown command %q%s (see %s --help)", args[0], hint, cmd.CommandPath())}
 }
 
-// usageError is a mistake in the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// errBadRecords ends a run with bad records.
 var errBadRecords = errors.New("some records were bad")
 
-// errInterrupted ends a run stopped by a signal.
 var errInterrupted = errors.New("interrupted")
 
 // exitCode returns the exit code of an error. Among several joined errors a failure decides: a run

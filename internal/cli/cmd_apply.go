@@ -35,7 +35,7 @@ func newApplyCommand() *cobra.Command {
 }
 
 func (f *applying) run(cmd *cobra.Command) (err error) {
-	t := &task{options: &f.options}
+	t := &f.options
 	if err := output.CheckOutputs(f.Inputs, "", f.Out); err != nil {
 		return usageError{err}
 	}

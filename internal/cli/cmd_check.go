@@ -57,7 +57,7 @@ func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error)
 	}
 	if h != nil && !f.rebuild {
 		found := new(index.Checked)
-		_, err = h.ask(cmd.Context(), http.MethodGet, "/v1/check", nil, found)
+		err = h.ask(cmd.Context(), http.MethodGet, "/v1/check", nil, found)
 		return found, err
 	}
 	progress, stop := f.progress(cmd.ErrOrStderr())

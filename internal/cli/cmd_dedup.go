@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,19 +34,18 @@ func newDedupCommand() *cobra.Command {
 		if f.bulk.given() {
 			return f.decideBulk(cmd, args)
 		}
-		task, err := f.task(args)
-		if err != nil {
+		if err := f.check(args); err != nil {
 			return err
 		}
-		tellPassed(task.passed, cmd.ErrOrStderr())
-		task.tellLines(cmd.Context(), cmd.ErrOrStderr())
-		if task.writesNothing() {
+		tellPassed(f.passed, cmd.ErrOrStderr())
+		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
+		if f.index == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
 		}
-		if task.policy.given() {
-			return task.choose(cmd)
+		if f.policy.given() {
+			return f.choose(cmd)
 		}
-		return task.derive(cmd, task.run(cmd))
+		return f.derive(cmd, f.run(cmd))
 	})
 	cmd.SuggestFor = []string{"deduplicate", "uniq"}
 	f.registerDedup(cmd)
@@ -53,32 +53,35 @@ func newDedupCommand() *cobra.Command {
 	return cmd
 }
 
-// run opens everything, runs the job and closes everything.
-func (t *task) run(cmd *cobra.Command) (err error) {
+func (f *options) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
-	t.Workers = checkJobs(t.Workers, stderr)
-	runtime.GOMAXPROCS(t.processors())
-	limitHeap(t.source.MaxWindow, outsideHeap(t.Workers, t.filterOnly)-termsBytes(t.Scheme)-int64(memoryOfParquet(t.found)))
+	f.Workers = checkJobs(f.Workers, stderr)
+	runtime.GOMAXPROCS(f.processors())
+	_, outside := decodersFor(f.Workers, f.filterOnly)
+	if terms := f.Scheme.Terms; terms != nil {
+		outside -= terms.Bytes()
+	}
+	limitHeap(f.source.MaxWindow, outside-int64(memoryOfParquet(f.found)))
 	sweepTempIndexes(os.TempDir())
-	if err := t.openAgainst(); err != nil {
+	if err := f.openAgainst(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.against.Close()) }()
-	x, remove, err := t.openIndex()
+	defer func() { err = errors.Join(err, f.further.Close()) }()
+	x, remove, err := f.openIndex()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err = t.Window.Check(x); err == nil && t.against != nil {
-		err = x.UseAgainst(t.against)
+	if err = f.Window.Check(x); err == nil && f.further != nil {
+		err = x.UseAgainst(f.further)
 	}
 	if err != nil {
 		return err
 	}
-	if !t.quiet {
-		t.tellStart(stderr, x)
+	if !f.quiet {
+		f.tellStart(stderr, x)
 	}
-	ledger, err := pipeline.OpenLedger(x, &t.Job)
+	ledger, err := pipeline.OpenLedger(x, &f.Job)
 	if err != nil {
 		return err
 	}
@@ -86,54 +89,59 @@ func (t *task) run(cmd *cobra.Command) (err error) {
 		if x.Table() != nil { // its filter may just have been rebuilt
 			err = errors.Join(err, x.Save())
 		}
-		return t.isOver(stderr, over, full, err)
+		return f.isOver(stderr, over, full, err)
 	}
-	if err := t.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
+	if err := f.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
 		return refusal(err)
 	}
-	defer func() { err = errors.Join(err, t.Outputs.Abort(), t.confirming.close()) }()
-	if err := x.SetBatch(t.Batch); err != nil {
+	defer func() { err = errors.Join(err, f.Outputs.Abort(), f.earlier.Close()) }()
+	if err := x.SetBatch(f.Batch); err != nil {
 		return err
 	}
-	t.Each = func(id string, r *dedup.Result, _ dedup.Counts) error {
+	f.Each = func(id string, r *dedup.Result, _ dedup.Counts) error {
 		x.NoteDependent(id, r)
-		if t.watch != nil {
-			t.watch(r)
+		if f.watch != nil {
+			f.watch(r)
 		}
 		return nil
 	}
-	if t.notice != "" {
-		fmt.Fprintln(stderr, "firstseen:", t.notice)
+	if f.notice != "" {
+		fmt.Fprintln(stderr, "firstseen:", f.notice)
 	}
-	summaryFile, err := opened(cmd.Context(), t.openSummary)
+	summaryFile, err := opened(cmd.Context(), f.openSummary)
 	if err != nil {
 		return err
 	}
 	if summaryFile != nil {
 		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	}
-	tellTreeAside(stderr, t.Outputs.Tree)
-	tellAside(stderr, t.Outputs.Kept, t.Outputs.Report, t.Outputs.Rejects, summaryFile)
-	stop := t.showProgress(stderr)
-	summary, runErr := pipeline.Run(cmd.Context(), x, t.Job)
+	tellTreeAside(stderr, f.Outputs.Tree)
+	tellAside(stderr, f.Outputs.Kept, f.Outputs.Report, f.Outputs.Rejects, summaryFile)
+	stop := f.showProgress(stderr)
+	summary, runErr := pipeline.Run(cmd.Context(), x, f.Job)
 	stop()
-	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !t.endsHere(runErr) {
-		return t.stopped(runErr, ledger)
+	// A signal ends a run for good if it reads a pipe, which cannot be read again: the index remembers
+	// what came. A run over files goes on from its last checkpoint, or starts again, as after a kill.
+	endsHere := errors.Is(runErr, context.Canceled) && f.index != "" && f.ReadsPipe()
+	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
+		return f.stopped(runErr, ledger)
 	}
-	t.tellNoIDs(stderr, summary)
-	if err := t.tell(cmd, summary, summaryFile); err != nil {
+	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
+	}
+	if err := f.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
 	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
 		err := fmt.Errorf("%w; to go on run the same command with --limit full=grow, or with more --docs or --memory", runErr)
 		return errors.Join(err, x.Save())
 	}
-	return t.finish(ledger, summary, runErr)
+	return f.finish(ledger, summary, runErr)
 }
 
 // isOver reports that an earlier run of this command has come to its end, and ends the same way.
-func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
-	t.whole = err == nil
+func (f *options) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
+	f.whole = err == nil
 	switch {
 	case err != nil:
 		return err
@@ -143,11 +151,11 @@ func (t *task) isOver(stderr io.Writer, over *report.Tally, full bool, err error
 	}
 	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d, its outputs are as it left them, and nothing was done; to ask about its documents use firstseen query, to read these inputs against the index again name other outputs\n",
 		over.Documents, over.Kept)
-	return t.badRecords(&report.Summary{Tally: *over})
+	return f.badRecords(&report.Summary{Tally: *over})
 }
 
 // stopped adds the remedy to the error of a run that has not come to its end.
-func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
+func (f *options) stopped(err error, ledger *pipeline.Ledger) error {
 	switch {
 	case errors.Is(err, corpus.ErrChanged):
 		return inputChanged(err)
@@ -157,18 +165,17 @@ func (t *task) stopped(err error, ledger *pipeline.Ledger) error {
 		return fmt.Errorf("%w before the first checkpoint: nothing is remembered, and the same command begins again", errInterrupted)
 	case ledger.CanContinue():
 		return fmt.Errorf("%w; run the same command again to finish", errInterrupted)
-	case t.index == "" || t.filterOnly:
+	case f.index == "" || f.filterOnly:
 		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
 	}
 	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: firstseen index abandon DIR leaves it", errInterrupted)
 }
 
-// openSummary creates the file of the summary; nil without one.
-func (t *task) openSummary() (*output.Writer, error) {
-	if t.summary == "" || t.summary == input.Stdin || t.watch != nil {
+func (f *options) openSummary() (*output.Writer, error) {
+	if f.summary == "" || f.summary == input.Stdin || f.watch != nil {
 		return nil, nil
 	}
-	return output.Create(t.summary)
+	return output.Create(f.summary)
 }
 
 const openingPatience = time.Second
@@ -228,23 +235,16 @@ func limitHeap(maxWindow, outside int64) {
 	}
 }
 
-// endsHere reports whether a signal ends the run for good. Input from a pipe cannot be read again,
-// so the run remembers it as far as it came. A run over files is as after a kill: it goes on from
-// its last checkpoint, or starts again.
-func (t *task) endsHere(runErr error) bool {
-	return errors.Is(runErr, context.Canceled) && t.index != "" && t.ReadsPipe()
-}
-
 // finish ends a finished run. All is read or, if the run cannot be continued, the filter is full or
 // a signal came.
-func (t *task) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
-	err := ledger.Publish(&t.Outputs)
+func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
+	err := ledger.Publish(&f.Outputs)
 	if err == nil {
 		err = ledger.Note(errors.Is(early, index.ErrFull))
 	}
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
-		if reads, _ := t.derived.reads(); reads {
+		if reads, _ := f.derived.reads(); reads {
 			early = fmt.Errorf("%w, so nothing was made of the report: firstseen report clusters does that", errInterrupted)
 		}
 	}
@@ -252,98 +252,99 @@ func (t *task) finish(ledger *pipeline.Ledger, s *report.Summary, early error) e
 	case err != nil:
 		return errors.Join(early, err)
 	case early != nil:
-		t.whole = errors.Is(early, index.ErrFull)
+		f.whole = errors.Is(early, index.ErrFull)
 		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read; give the rest to the same --index and other outputs", early, s.Documents+s.Bad)
 	}
-	t.whole = true
-	return t.badRecords(s)
+	f.whole = true
+	return f.badRecords(s)
 }
 
 // tellStart reports the memory that the run will take, before it takes any time.
-func (t *task) tellStart(stderr io.Writer, x *index.Index) {
-	if t.index == "" {
-		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", t.openedIn, tempVariable())
+func (f *options) tellStart(stderr io.Writer, x *index.Index) {
+	if f.index == "" {
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, tempVariable())
 	}
 	if x.Rebuilt() != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
 	}
-	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(t.Scheme, t.filterOnly)
+	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(f.Scheme, f.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
-	t.tellAgainst(stderr)
+	if f.further != nil {
+		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
+			f.further.Documents(), len(f.against), sizeText(f.further.Bytes()))
+	}
 }
 
 // tell writes the summary, to file if it is not nil.
-func (t *task) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
-	if t.watch != nil {
-		t.watched = s // told when the survivors are known
+func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
+	if f.watch != nil {
+		f.watched = s // told when the survivors are known
 		return nil
 	}
-	if !t.quiet {
+	if !f.quiet {
 		_ = s.WriteText(cmd.ErrOrStderr()) // there is nowhere else to say so
 	}
 	switch {
-	case t.summary == input.Stdin:
+	case f.summary == input.Stdin:
 		return encodeIndented(cmd.OutOrStdout(), s)
-	case file != nil:
-		return writeSummary(file, s)
+	case file == nil:
+		return nil
 	}
-	return nil
+	if err := encodeIndented(recordWriter{file}, s); err != nil {
+		return err
+	}
+	return file.Close()
 }
 
-// badRecords returns an error if there were bad records.
-func (t *task) badRecords(s *report.Summary) error {
+func (f *options) badRecords(s *report.Summary) error {
 	noun := "line"
-	if t.found != nil {
-		noun = t.found.Noun()
+	if f.found != nil {
+		noun = f.found.Noun()
 	}
 	bad := bads{n: s.Bad, first: s.FirstBad, run: true}
-	if t.Annotate {
+	if f.Annotate {
 		bad.fate = `have the verdict "bad" in the output`
 	}
 	return bad.end(s.Bad+s.Documents, noun)
 }
 
-func (t *task) writesNothing() bool {
-	return t.index == "" && t.Tree == nil && t.Out == "" && t.Report == "" && t.Rejects == "" && t.summary == ""
-}
-
 // prepare completes the job, and continues an unfinished run or abandons it.
-func (t *task) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
-	t.Live, t.Save = &pipeline.Live{}, ledger.Save
-	t.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
-	if err := t.confirm(ctx); err != nil {
+func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
+	f.Live, f.Save = &pipeline.Live{}, ledger.Save
+	f.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
+	if err := f.readEarlier(ctx); err != nil {
 		return err
 	}
-	source := t.source
+	source := f.source
 	source.Stdin = stdin
-	source.Ahead = decodersFor(t.Workers, t.filterOnly)
+	source.Ahead, _ = decodersFor(f.Workers, f.filterOnly)
 	var err error
 	switch u := ledger.Unfinished(); {
-	case u != nil && t.abandon:
+	case u != nil && f.abandon:
 		err = giveUp(ledger, stderr)
 	case u != nil && u.Gone:
-		t.notice = missing(u)
+		f.notice = missing(u)
 	case u != nil:
-		if t.Resume, err = ledger.Continue(); err == nil {
-			at := t.Resume.At
+		if f.Resume, err = ledger.Continue(); err == nil {
+			at := f.Resume.At
 			source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
 		}
 	}
 	if err != nil {
 		return err
 	}
-	t.Pipe = !t.Temporary && t.ReadsPipe()
-	if t.Pipe && t.every > 0 {
-		t.Ticks = time.Tick(t.every)
+	f.Pipe = !f.Temporary && f.ReadsPipe()
+	if f.Pipe && f.every > 0 {
+		f.Ticks = time.Tick(f.every)
 	}
-	t.formats.writeRevisits(&t.Job)
-	if t.Tree != nil {
-		t.Tree.Early = ledger.CanContinue()
+	f.formats.writeRevisits(&f.Job)
+	if f.Tree != nil {
+		f.Tree.Early = ledger.CanContinue()
 	}
-	t.Source = t.formats.source(t.Inputs, source)
-	t.Outputs, err = opened(ctx, ledger.OpenOutputs)
-	t.Retries = t.Annotate && t.ReadsPipe() && t.Outputs.Kept != nil && t.Outputs.Kept.Live()
+	f.Source = f.formats.source(f.Inputs, source)
+	f.Outputs, err = opened(ctx, ledger.OpenOutputs)
+	f.Retries = f.Annotate && f.ReadsPipe() && f.Outputs.Kept != nil && f.Outputs.Kept.Live()
 	return err
 }
 
@@ -351,7 +352,8 @@ func (t *task) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, l
 func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 	u := ledger.Unfinished()
 	if !u.Foreign {
-		fmt.Fprintln(stderr, "firstseen:", givenUp(u))
+		fmt.Fprintf(stderr, "firstseen: the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known\n",
+			strings.Join(u.Args, " "), u.Progress.Tally.Kept)
 	}
 	left, err := ledger.GiveUp()
 	for _, name := range left {

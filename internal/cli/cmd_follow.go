@@ -76,12 +76,11 @@ func (f *serving) runLog(cmd *cobra.Command) (err error) {
 	if err := f.asLogged(ctx, topic); err != nil {
 		return f.log.unreached(ctx, err)
 	}
-	t, err := f.task()
-	if err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
-	t.serve, t.follow = false, true
-	x, _, err := t.openIndex()
+	f.serve, f.follow = false, true
+	x, _, err := f.openIndex()
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (f *serving) runLog(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	follower, err := follow.Open(ctx, f.following(cmd, t, x, topic))
+	follower, err := follow.Open(ctx, f.following(cmd, x, topic))
 	if err != nil {
 		return f.log.unreached(ctx, err)
 	}
@@ -127,7 +126,7 @@ func (f *serving) asLogged(ctx context.Context, topic *follow.Topic) error {
 }
 
 // following configures the follower. Fields that no flag names are those of the log.
-func (f *serving) following(cmd *cobra.Command, t *task, x *index.Index, topic *follow.Topic) follow.Config {
+func (f *serving) following(cmd *cobra.Command, x *index.Index, topic *follow.Topic) follow.Config {
 	fields := f.config.Fields
 	if !cmd.Flags().Changed("text-field") {
 		fields.Text = ""
@@ -137,7 +136,7 @@ func (f *serving) following(cmd *cobra.Command, t *task, x *index.Index, topic *
 	}
 	return follow.Config{
 		Index: x, Dir: f.index, Log: topic, Fields: fields, Change: f.log.change, Appends: !f.log.follows,
-		Policy:  index.Policy{Rules: t.Rules, Now: t.Now, OnFull: t.OnFull, Window: t.Window.Seconds},
+		Policy:  index.Policy{Rules: f.Rules, Now: f.Now, OnFull: f.OnFull, Window: f.Window.Seconds},
 		Workers: checkJobs(f.Workers, cmd.ErrOrStderr()),
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func newGenerateCommand() *cobra.Command {
 	cmd := command("generate", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		now, err := clock(os.Getenv(epochVariable))
+		now, err := clock()
 		if err != nil {
 			return usageError{err}
 		}

@@ -44,18 +44,15 @@ func (f *options) create(dir string) (err error) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
 	f.index, f.OnFull = dir, onFullDefault
-	t := &task{options: f}
-	for _, check := range []func(*task) error{f.taskMethod, f.taskMeaning, f.taskKey, f.taskFilter} {
-		if err := check(t); err != nil {
-			return usageError{err}
-		}
+	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+		return err
 	}
-	x, remove, err := t.openIndex()
+	x, remove, err := f.openIndex()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := x.Begin(index.Policy{Window: t.Window.Seconds}); err != nil {
+	if err := x.Begin(index.Policy{Window: f.Window.Seconds}); err != nil {
 		return err
 	}
 	return x.Finish(nil)
@@ -90,7 +87,7 @@ func statsOf(ctx context.Context, dir string) (*indexStats, error) {
 		return readStats(dir)
 	}
 	s := new(indexStats)
-	_, err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
+	err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
 	return s, err
 }
 

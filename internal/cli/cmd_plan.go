@@ -98,13 +98,13 @@ func newPlanCommand() *cobra.Command {
 // foreseen is a run to be forecast. Its shape is zero if the documents decide it, and it is found to
 // have the format of the inputs or, without any, of --format.
 type foreseen struct {
-	task
+	*options
 	documents uint64 // 0 if the inputs decide it
 }
 
 // foresee checks the flags.
 func (f *options) foresee(args []string) (*foreseen, error) {
-	p := &foreseen{task: task{options: f}}
+	p := &foreseen{options: f}
 	p.Args = args
 	var err error
 	if p.documents, err = f.planned(); err != nil {

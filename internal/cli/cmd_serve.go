@@ -93,44 +93,39 @@ func (f *serving) checkAddresses() error {
 	return nil
 }
 
-// task checks the flags.
-func (f *serving) task() (*task, error) {
+// check checks the flags.
+func (f *serving) check() (err error) {
 	if err := f.checkAddresses(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.asMade(); err != nil {
-		return nil, err
+		return err
 	}
-	t := &task{options: &f.options}
-	for _, check := range []func(*task) error{f.taskMethod, f.taskMeaning, f.taskKey, f.taskFilter} {
-		if err := check(t); err != nil {
-			return nil, usageError{err}
-		}
+	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+		return err
 	}
 	if f.filterOnly {
-		return nil, usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.index)}
+		return usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.index)}
 	}
 	f.config.Page = textOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
-	var err error
-	t.serve = true
-	t.Now, err = clock(os.Getenv(epochVariable))
-	return t, err
+	f.serve = true
+	f.Now, err = clock()
+	return err
 }
 
 func (f *serving) run(cmd *cobra.Command) (err error) {
 	if f.log.topic != "" || f.log.follows {
 		return f.runLog(cmd)
 	}
-	t, err := f.task()
-	if err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	token, err := f.token()
 	if err != nil {
 		return err
 	}
-	x, _, err := t.openIndex()
+	x, _, err := f.openIndex()
 	if err != nil {
 		return err
 	}
@@ -139,7 +134,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	f.config.Index, f.config.Dir, f.config.Workers = x, f.index, checkJobs(f.Workers, cmd.ErrOrStderr())
-	f.config.Policy = index.Policy{Rules: t.Rules, Now: t.Now, OnFull: t.OnFull, Window: t.Window.Seconds}
+	f.config.Policy = index.Policy{Rules: f.Rules, Now: f.Now, OnFull: f.OnFull, Window: f.Window.Seconds}
 	s, err := server.Open(f.config)
 	if err != nil {
 		return err

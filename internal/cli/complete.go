@@ -55,7 +55,6 @@ func completeFields(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 	return slices.Sorted(maps.Keys(names)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// addFields adds the dotted names of an object's fields.
 func addFields(names map[string]bool, prefix string, object map[string]any) {
 	for name, value := range object {
 		if inner, ok := value.(map[string]any); ok {

@@ -4,19 +4,15 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// envPrefix begins the name of the environment variable of each flag.
+// envPrefix begins the name of the environment variable of each flag: FIRSTSEEN_MAX_BAD of --max-bad.
 const envPrefix = "FIRSTSEEN_"
-
-// envName returns the environment variable of a flag: FIRSTSEEN_MAX_BAD of --max-bad.
-func envName(flag string) string {
-	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
 
 // fillFlags sets the flags missing from the command line: from the environment, or else from the
 // file of --config. It returns the places of the flags it set.
@@ -29,7 +25,7 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 	})
 	free := map[string]bool{}
 	for _, f := range unset {
-		name := envName(f.Name)
+		name := envPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		text := os.Getenv(name)
 		if free[f.Name] = text == ""; text == "" {
 			continue
@@ -64,10 +60,13 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 		place := fmt.Sprintf("%s:%d", path, n)
 		name, text := cutFlag(line)
 		flag := cmd.Flags().Lookup(name)
+		has := func(c *cobra.Command) bool {
+			return c.Flags().Lookup(name) != nil || c.PersistentFlags().Lookup(name) != nil
+		}
 		switch {
 		case removed[name] != "":
 			return nil, usageError{fmt.Errorf("%s: --%s is gone: %s", place, name, removed[name])}
-		case flag == nil && !anyHas(cmd.Root(), name):
+		case flag == nil && !slices.ContainsFunc(slices.Collect(commands(cmd.Root())), has):
 			return nil, usageError{fmt.Errorf("%s: no command has the flag --%s%s", place, name, didYouMean("--", likeFlags(cmd.Flags(), name)))}
 		case flag == nil, !free[name]:
 			continue
@@ -97,22 +96,4 @@ func cutFlag(line string) (name, text string) {
 	}
 	text = strings.TrimLeft(line[i:], " \t")
 	return line[:i], strings.TrimLeft(strings.TrimPrefix(text, "="), " \t")
-}
-
-// anyHas reports whether a command or one below it has a flag.
-func anyHas(root *cobra.Command, name string) bool {
-	for cmd := range commands(root) {
-		if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// fromElsewhere adds to a usage error the flags set outside the command line.
-func fromElsewhere(err error, places []string) error {
-	if len(places) == 0 {
-		return err
-	}
-	return usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(places, ", "))}
 }

@@ -14,7 +14,6 @@ type conflict struct {
 	says string
 }
 
-// meaning returns an error for the first conflict that was given.
 func meaning(conflicts []conflict) error {
 	for _, c := range conflicts {
 		if c.is {
@@ -24,8 +23,8 @@ func meaning(conflicts []conflict) error {
 	return nil
 }
 
-// taskMeaning refuses the flags that conflict whatever the inputs are.
-func (f *options) taskMeaning(*task) error {
+// checkConflicts refuses the flags that conflict whatever the inputs are.
+func (f *options) checkConflicts() error {
 	revisit, windowed, byTime := f.formats.warc.Revisit, f.Window.Seconds > 0, f.formats.jsonl.Fields.Time != ""
 	derives, _ := f.derived.reads()
 	direct := 0
@@ -66,7 +65,6 @@ func (f *options) taskMeaning(*task) error {
 	})
 }
 
-// noMeaning is the conflict of a flag with a method.
 func noMeaning(is bool, flag, method string) conflict {
 	return conflict{is, fmt.Sprintf("%s has no meaning with --method %s: leave it out", flag, method)}
 }

@@ -67,53 +67,40 @@ func (d *derived) names() []string {
 	return names
 }
 
-// checkFile refuses the name of an output that cannot be a file.
-func checkFile(name string) error {
-	if name == "" || name == input.Stdin {
-		return nil
-	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return fmt.Errorf("output %s is a directory: give the name of a file", name)
-	}
-	if err := output.NoFolder(name); err != nil {
-		return fmt.Errorf("output %w", err)
-	}
-	return nil
-}
-
 // checkDerived refuses files that would overwrite something, or cannot be made from these inputs.
-func (t *task) checkDerived() error {
-	d := &t.derived
+func (f *options) checkDerived() error {
+	d := &f.derived
 	reads, again := d.reads()
 	if !reads {
 		return nil
 	}
-	if err := output.CheckOutputs(t.Inputs, t.index, append(d.names(), t.Out, t.Report, t.Rejects, t.summary)...); err != nil {
-		return err
-	}
-	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} {
-		if err := checkFile(name); err != nil { // now, and not when the run is over
-			return err
+	for _, name := range []string{d.clusters, d.pairs, d.keptFiles} { // now, and not when the run is over
+		if name == "" || name == input.Stdin {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return fmt.Errorf("output %s is a directory: give the name of a file", name)
+		}
+		if err := output.NoFolder(name); err != nil {
+			return fmt.Errorf("output %w", err)
 		}
 	}
 	if !again {
 		return nil
 	}
-	if t.ReadsPipe() {
+	if f.ReadsPipe() {
 		return errors.New("--attributes and --kept-files read the inputs a second time, and one of them is a pipe: give files")
 	}
-	if !isPage(t.found) && d.keptFiles != "" {
+	if !isPage(f.found) && d.keptFiles != "" {
 		return fmt.Errorf("--kept-files: %w", errNotPages)
 	}
 	var err error
-	t.names, err = attributeNames(d.attributes, t.Args, t.Inputs)
+	f.names, err = attributeNames(d.attributes, f.Args, f.Inputs)
 	return err
 }
 
-// errNotPages is returned for inputs that hold several documents each.
 var errNotPages = errors.New("the list of kept files is for inputs that are a document each, such as pages or texts (--format): of these, dedup --out writes the kept records")
 
-// isPage reports whether each file of a format is one document.
 func isPage(format corpus.Format) bool {
 	_, one := format.(page.Format)
 	return one
@@ -193,9 +180,9 @@ func checkTree(dir string, names []string, inputs []input.Input) error {
 
 // derive makes the files derived from the report, once the report is whole; ended is the error with
 // which the run ended.
-func (t *task) derive(cmd *cobra.Command, ended error) error {
-	reads, again := t.derived.reads()
-	if !reads || !t.whole {
+func (f *options) derive(cmd *cobra.Command, ended error) error {
+	reads, again := f.derived.reads()
+	if !reads || !f.whole {
 		return ended
 	}
 	part := errors.Is(ended, index.ErrFull) // of the inputs was judged, and is in the report
@@ -205,8 +192,8 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 	if os.Getenv("GOMEMLIMIT") == "" { // the index is closed, and its memory is free
 		debug.SetMemoryLimit(math.MaxInt64)
 	}
-	d := &t.derived
-	report, err := lines.Open([]string{t.Report}, nil)
+	d := &f.derived
+	report, err := lines.Open([]string{f.Report}, nil)
 	if err != nil {
 		return errors.Join(err, ended)
 	}
@@ -217,10 +204,10 @@ func (t *task) derive(cmd *cobra.Command, ended error) error {
 		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" && !part {
-		err = writeAttributes(cmd, t.documents(), t.names, report, d.attributes)
+		err = writeAttributes(cmd, f.documents(), f.names, report, d.attributes)
 	}
 	if err == nil && d.keptFiles != "" && !part {
-		err = writeKept(cmd, t.documents(), t.Inputs, report, t.Others, d.keptFiles)
+		err = writeKept(cmd, f.documents(), f.Inputs, report, f.Others, d.keptFiles)
 	}
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))

@@ -24,7 +24,6 @@ func (f *encodingFlag) register(fs *pflag.FlagSet) {
 // detectedBy is how many bytes of a file decide its detected encoding.
 const detectedBy = 64 << 10
 
-// encoding checks the flag.
 func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	label := strings.ToLower(string(f))
 	if label == "auto" {
@@ -45,7 +44,6 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	}}, nil
 }
 
-// detected recognizes an encoding by the beginning of a file.
 func detected(head []byte, whole, piped bool) (corpus.Decoding, error) {
 	if piped {
 		return corpus.Decoding{}, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
@@ -84,14 +82,6 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 
 // given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
-
-// text returns the flag's value for the ledger of a run.
-func (f encodingFlag) text() string {
-	if !f.given() {
-		return ""
-	}
-	return fmt.Sprintf(" encoding %q", string(f))
-}
 
 // check refuses the flag for formats that find encodings themselves, or have none.
 func (f encodingFlag) check(found corpus.Format) error {

@@ -11,41 +11,36 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// holds is the kind of content of a file.
-type holds string
+// holds is the kind of content of a file, with the usual ending of its name.
+type holds struct{ name, usual string }
 
-const (
-	holdsJSON    holds = "JSON"
-	holdsCSV     holds = "CSV"
-	holdsParquet holds = "Parquet"
-	holdsWARC    holds = "WARC"
-	holdsHTML    holds = "HTML"
-	holdsText    holds = "plain text"
-	holdsTerms   holds = "a table of terms"
-	holdsFilter  holds = "a filter"
+var (
+	holdsJSON    = holds{"JSON", ".jsonl"}
+	holdsCSV     = holds{"CSV", ".csv"}
+	holdsParquet = holds{"Parquet", ".parquet"}
+	holdsWARC    = holds{"WARC", ".warc"}
+	holdsHTML    = holds{"HTML", ".html"}
+	holdsText    = holds{"plain text", ".txt"}
+	holdsTerms   = holds{"a table of terms", ".fst"}
+	holdsFilter  = holds{"a filter", ".bloom"}
 
-	unwritten holds = "not written"
+	unwritten = holds{name: "not written"}
 )
 
 // endings are those of names that promise a kind of content. Any other promises nothing.
-var endings = map[string]holds{
-	".jsonl": holdsJSON, ".ndjson": holdsJSON, ".json": holdsJSON,
-	".csv": holdsCSV, ".tsv": holdsCSV,
-	".parquet": holdsParquet, ".parq": holdsParquet,
-	".warc": holdsWARC, ".wet": holdsWARC, ".wat": holdsWARC,
-	".html": holdsHTML, ".htm": holdsHTML, ".xhtml": holdsHTML,
-}
+var endings = map[string]holds{}
 
 func init() {
-	for ending := range strings.FieldsSeq(".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf") {
-		endings[ending] = unwritten // .gz and .zst are written, behind an ending not listed here
+	for kind, list := range map[holds]string{
+		holdsJSON: ".jsonl .ndjson .json", holdsCSV: ".csv .tsv", holdsParquet: ".parquet .parq",
+		holdsWARC: ".warc .wet .wat", holdsHTML: ".html .htm .xhtml",
+		// .gz and .zst are written, behind an ending not listed here.
+		unwritten: ".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf",
+	} {
+		for ending := range strings.FieldsSeq(list) {
+			endings[ending] = kind
+		}
 	}
-}
-
-// usualEnding is the usual ending of a name for each kind of content.
-var usualEnding = map[holds]string{
-	holdsJSON: ".jsonl", holdsCSV: ".csv", holdsParquet: ".parquet", holdsWARC: ".warc", holdsHTML: ".html",
-	holdsText: ".txt", holdsTerms: ".fst", holdsFilter: ".bloom",
 }
 
 // promised returns the ending of a name that promises a kind of content, without that of a
@@ -68,7 +63,7 @@ func checkEnding(flag, name string, kinds ...holds) error {
 	what, known := endings[ending]
 	var words, usual []string
 	for _, k := range kinds {
-		words, usual = append(words, string(k)), append(usual, usualEnding[k])
+		words, usual = append(words, k.name), append(usual, k.usual)
 	}
 	whole := what == holdsParquet || kinds[0] == holdsParquet || kinds[0] == holdsTerms || kinds[0] == holdsFilter
 	pack := ""

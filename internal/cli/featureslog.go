@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 
@@ -68,7 +67,7 @@ func (f *featuresFlags) schemeOf(ctx context.Context, topic *follow.Topic) (sche
 }
 
 func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme feature.Scheme) error {
-	now, err := clock(os.Getenv(epochVariable))
+	now, err := clock()
 	if err != nil {
 		return err
 	}

@@ -155,8 +155,14 @@ func checkRanges(flags *pflag.FlagSet) error {
 		if f.Value.String() == "" && err == nil {
 			err = usageError{fmt.Errorf("--%s is given an empty value: give it another, or leave it out", f.Name)}
 		}
-		if err == nil {
-			err = notAFolder(f)
+		dirs := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			dirs = list.GetSlice()
+		}
+		for _, dir := range dirs {
+			if fileErr := isFolder(dir); fileErr != nil && err == nil && (f.Name == "index" || f.Name == "against") {
+				err = usageError{fmt.Errorf("--%s %w", f.Name, fileErr)}
+			}
 		}
 		r, ok := ranges[f.Name]
 		if !ok || err != nil {

@@ -50,25 +50,23 @@ func (f *formats) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
 		word("main", web.Main), word("visible", web.Visible), word("off", web.Mode(-1)))
-	readBy(fs, f.setStatus, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
-	readBy(fs, f.setTypes, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
-	f.encoding.register(fs)
-}
-
-func (f *formats) setStatus(text string) (err error) {
-	f.warc.Status, err = warc.ParseStatus(text)
-	return err
-}
-
-func (f *formats) setTypes(text string) error {
-	f.warc.Types = nil
-	for word := range strings.SplitSeq(text, ",") {
-		if word = strings.ToLower(strings.TrimSpace(word)); word == "" || word != "any" && !strings.Contains(word, "/") {
-			return errors.New("want media types such as text/html,text/plain, or any")
-		}
-		f.warc.Types = append(f.warc.Types, word)
+	status := func(text string) (err error) {
+		f.warc.Status, err = warc.ParseStatus(text)
+		return err
 	}
-	return nil
+	types := func(text string) error {
+		f.warc.Types = strings.Split(strings.ToLower(text), ",")
+		for i, word := range f.warc.Types {
+			f.warc.Types[i] = strings.TrimSpace(word)
+			if word = f.warc.Types[i]; word != "any" && !strings.Contains(word, "/") {
+				return errors.New("want media types such as text/html,text/plain, or any")
+			}
+		}
+		return nil
+	}
+	readBy(fs, status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
+	readBy(fs, types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+	f.encoding.register(fs)
 }
 
 // complete checks the flags, and adds the limits.
@@ -159,36 +157,15 @@ func (f *formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.
 	return corpus.NewSource(inputs, format, cfg)
 }
 
-// expand makes inputs of arguments. From a directory it takes the files of the given format or, if
-// none is given, JSON, Parquet and web archives. A page or a text beside those may be anything, and
-// so may a table. Tables are taken only if there are no such files.
-func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
-	all := f.all()
-	args, err := readLists(args)
-	if err == nil {
-		err = noAddresses(args)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if f.chosen != "auto" {
-		return input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds())
-	}
-	usual := slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings())
-	inputs, passed, err := input.ExpandWithin(args, usual, cfg.Bounds())
-	if !errors.Is(err, input.ErrNone) {
-		return inputs, passed, err
-	}
-	tables := all["csv"].Endings()
-	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds()); err == nil {
-		return inputs, passed, nil
-	}
-	return nil, nil, f.holdsOther(args, usual, cfg, err)
-}
-
 // String names the formats with their settings, for the ledger of a run.
 func (f *formats) String() string {
-	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s%s%s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html], revisitText(f.warc.Revisit), f.encoding.text())
+	name := fmt.Sprintf("%s text %q id %q status %v types %q html %s", f.chosen, f.jsonl.Fields.Text, f.jsonl.Fields.ID, f.warc.Status, f.warc.Types, htmlWords[f.html])
+	if f.warc.Revisit.Write {
+		name += fmt.Sprintf(" revisit, near kept %t", f.warc.Revisit.Keep)
+	}
+	if f.encoding.given() {
+		name += fmt.Sprintf(" encoding %q", string(f.encoding))
+	}
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
 	}
@@ -216,10 +193,11 @@ func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out strin
 	if _, one := found.(page.Format); one && out != "" {
 		return nil, usageError{errors.New("each input is one document of its own file: write the kept files with --out-dir, or leave --out away and read in --report which to leave out")}
 	}
-	if err := checkRevisits(f.warc.Revisit, found); err != nil {
-		return nil, usageError{err}
+	archive, isWARC := found.(warc.Format)
+	if f.warc.Revisit.Write && !isWARC {
+		return nil, usageError{fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())}
 	}
-	if archive, ok := found.(warc.Format); ok && archive.ARC && out != "" {
+	if archive.ARC && out != "" {
 		return nil, usageError{warc.ErrARC}
 	}
 	return found, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 //go:embed help
@@ -37,4 +38,70 @@ func group(name string, commands ...*cobra.Command) *cobra.Command {
 	cmd := command(name, knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// sectionOf is the annotation of a flag with its section of the help.
+const sectionOf = "section"
+
+// section ends a section of the help: the flags registered since the one before belong to it.
+func section(fs *pflag.FlagSet, title string) {
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[sectionOf] == nil {
+			_ = fs.SetAnnotation(f.Name, sectionOf, []string{title}) // fails for unknown names only
+		}
+	})
+}
+
+// inSections makes the help of a command show its flags in sections. Flags without one, such as
+// --help, are in the last.
+func inSections(cmd *cobra.Command) {
+	usage := cmd.UsageTemplate()
+	flags := "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
+	cobra.AddTemplateFunc("sections", func() string { return flagSections(cmd.LocalFlags()) })
+	cmd.SetUsageTemplate(strings.Replace(usage, flags, "{{sections}}", 1))
+}
+
+func flagSections(all *pflag.FlagSet) string {
+	var titles []string
+	sections := map[string]*pflag.FlagSet{}
+	all.VisitAll(func(f *pflag.Flag) {
+		if title := f.Annotations[sectionOf]; title != nil && sections[title[0]] == nil {
+			titles = append(titles, title[0])
+			sections[title[0]] = pflag.NewFlagSet(title[0], pflag.ContinueOnError)
+			sections[title[0]].SortFlags = false
+		}
+	})
+	all.VisitAll(func(f *pflag.Flag) {
+		title := titles[len(titles)-1]
+		if own := f.Annotations[sectionOf]; own != nil {
+			title = own[0]
+		}
+		sections[title].AddFlag(f)
+	})
+	var b strings.Builder
+	for _, title := range titles {
+		b.WriteString(title + ":\n" + sections[title].FlagUsages() + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// commandGroups groups the commands by purpose, in the order of the help.
+func commandGroups(root *cobra.Command) {
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newFollowCommand(), newPlanCommand(), newReadCommand(), newCutCommand(), newContaminationCommand(), newTermsCommand()}},
+		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
+		{"bulk", "Beyond one machine:", []*cobra.Command{newFeaturesCommand(), newRowsCommand(), newMarksCommand()}},
+		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newVersionCommand(), newGenerateCommand())
+	root.AddCommand(earlierCommands()...)
 }

@@ -1,20 +1,16 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
@@ -84,25 +80,17 @@ func memoryOfParquet(found corpus.Format) uint64 {
 	return parquet.Memory + parquetWritten
 }
 
-// decodersFor returns how many goroutines decode compressed inputs ahead. Without a table there is
-// no memory for that.
-func decodersFor(jobs int, filterOnly bool) int {
+// decodersFor returns how many goroutines decode compressed inputs ahead, and the memory of a run
+// outside the heap, in bytes: their data waits there. Without a table there is no memory for that, and
+// the program itself takes some of the little there is.
+func decodersFor(jobs int, filterOnly bool) (decoders int, outside int64) {
 	if filterOnly {
-		return 0
+		return 0, 8 << 20
 	}
-	return min(jobs, processors())
-}
-
-// outsideHeap returns the memory of a run outside the heap, in bytes: data decoded ahead waits
-// there. Without a table the program itself takes some of the little there is.
-func outsideHeap(jobs int, filterOnly bool) int64 {
-	switch {
-	case filterOnly:
-		return 8 << 20
-	case decodersFor(jobs, filterOnly) > 1:
-		return compress.DefaultAheadMemory / 2
+	if decoders = min(jobs, processors()); decoders > 1 {
+		outside = compress.DefaultAheadMemory / 2
 	}
-	return 0
+	return decoders, outside
 }
 
 func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
@@ -112,11 +100,11 @@ var processors = runtime.NumCPU
 
 // processors is how many a run is given. One job over web archives has one more, if there
 // is one: to decompress them and to find their records takes half of the time.
-func (t *task) processors() int {
-	if t.found != nil && t.found.Kind() == corpus.ByFrames && t.Workers == 1 {
+func (f *options) processors() int {
+	if f.found != nil && f.found.Kind() == corpus.ByFrames && f.Workers == 1 {
 		return min(2, processors())
 	}
-	return t.Workers
+	return f.Workers
 }
 
 // jobsPerProcessor: more goroutines than this gain nothing, and each takes memory.
@@ -131,47 +119,4 @@ func checkJobs(jobs int, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "firstseen: -j %d is more than %d times the %d processors; %d is used, with the same output\n",
 		jobs, jobsPerProcessor, processors(), most)
 	return most
-}
-
-// tellPassed reports the unread files of the directories.
-func tellPassed(passed []input.Passed, stderr io.Writer) {
-	for _, p := range passed {
-		if p.Others != nil {
-			fmt.Fprintln(stderr, "firstseen:", othersText(p))
-			continue
-		}
-		if p.Unpacked > 0 {
-			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, sizeText(uint64(p.Unpacked)), tempVariable())
-			continue
-		}
-		if p.Like > 0 {
-			p.Why = fmt.Sprintf("%s, as are %d more", p.Why, p.Like)
-		}
-		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
-	}
-}
-
-// othersText describes the passed-over files of a directory by the most frequent of their endings.
-func othersText(p input.Passed) string {
-	all := 0
-	var endings []string
-	for ending, n := range p.Others {
-		all += n
-		endings = append(endings, ending)
-	}
-	slices.SortFunc(endings, func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
-	})
-	var counts []string
-	for _, ending := range endings[:min(len(endings), 5)] {
-		counts = append(counts, fmt.Sprintf("%d %s", p.Others[ending], cmp.Or(ending, "without ending")))
-	}
-	if len(endings) > len(counts) {
-		counts = append(counts, "and others")
-	}
-	files := "files"
-	if all == 1 {
-		files = "file"
-	}
-	return fmt.Sprintf("passed over %d %s of %s, whose names are of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
 }

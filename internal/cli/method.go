@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -11,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// methodFlags choose the method that recognizes similar texts, and refine it.
 type methodFlags struct {
 	name, terms string
 }
@@ -22,7 +23,14 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 	fs.IntVar(&s.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
 	registerScore(fs, score)
 	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
-	readBy(fs, func(text string) error { return setRarity(s, text) }, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
+	rarity := func(text string) error {
+		n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
+		if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
+			return want("two numbers of 0 to 100, the smaller first, such as 30-70")
+		}
+		return nil
+	}
+	readBy(fs, rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
 	fs.IntVar(&s.Shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
 	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
@@ -45,14 +53,12 @@ func methodWords() (names []string) {
 	return names
 }
 
-// methodNames are the names of the methods, for people to read.
 func methodNames() string {
 	names := methodWords()
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// methodsHelp describes each method.
 func methodsHelp() string {
 	help := "Methods (--method):\n"
 	for _, m := range feature.Methods() {
@@ -67,17 +73,19 @@ func methodsHelp() string {
 
 // complete adds the method and its settings to a scheme that has the others. dir is the index, ""
 // for none; an existing one has its table of terms.
-func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) error {
-	if err := m.choose(s); err != nil {
-		return err
+func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) (err error) {
+	methods := feature.Methods()
+	i := slices.IndexFunc(methods, func(info feature.Info) bool { return info.Name == cmp.Or(m.name, methods[0].Name) })
+	if i < 0 {
+		return fmt.Errorf("--method %q: want %s", m.name, methodNames())
 	}
+	s.Method = methods[i].Name
 	if err := m.refuse(s); err != nil {
 		return err
 	}
 	if s.Method == "shingles" && threshold > 0 {
 		s.Bands, s.Rows = feature.BandsFor(threshold)
 	}
-	var err error
 	switch {
 	case m.terms != "":
 		s.Terms, err = index.ReadTermsFile(m.terms)
@@ -87,18 +95,6 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	return err
 }
 
-// choose brings the method's name into a scheme.
-func (m *methodFlags) choose(s *feature.Scheme) error {
-	for i, info := range feature.Methods() {
-		if info.Name == m.name || i == 0 && m.name == "" {
-			s.Method = info.Name
-			return nil
-		}
-	}
-	return fmt.Errorf("--method %q: want %s", m.name, methodNames())
-}
-
-// refuse refuses settings of other methods.
 func (m *methodFlags) refuse(s *feature.Scheme) error {
 	name := s.Info().Name
 	return meaning([]conflict{
@@ -112,26 +108,18 @@ func (m *methodFlags) refuse(s *feature.Scheme) error {
 	})
 }
 
-// taskMethod checks the method and the flags that only some methods have.
-func (f *options) taskMethod(p *task) error {
-	if err := f.method.complete(&p.Scheme, f.index, f.Rules.Threshold); err != nil {
+// checkMethod checks the method and the flags that only some methods have.
+func (f *options) checkMethod() error {
+	if err := f.method.complete(&f.Scheme, f.index, f.Rules.Threshold); err != nil {
 		return err
 	}
-	info, others := p.Scheme.Info(), !p.Scheme.BySegments()
+	info, others := f.Scheme.Info(), !f.Scheme.BySegments()
 	return meaning([]conflict{
 		noMeaning(others && f.Rules.Score != dedup.ScoreText, spelled("score"), info.Name),
 		noMeaning(others && f.Rules.RemoveMosaics, spelled("mosaics"), info.Name),
 		noMeaning(f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold", info.Name),
 		noMeaning(f.filterOnly && !info.FilterOnly, "--filter-only", info.Name),
 	})
-}
-
-// termsBytes returns the heap memory of a table of terms.
-func termsBytes(s feature.Scheme) int64 {
-	if s.Terms == nil {
-		return 0
-	}
-	return s.Terms.Bytes()
 }
 
 // asMade takes the method and its settings from an index, unless the flags choose others.
@@ -145,13 +133,4 @@ func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
 	m.name = made.Info().Name
 	s.Segments, s.MinWidth, s.Passages, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Passages, made.Shingle, made.Distance
 	s.LeastRare, s.MostRare = made.LeastRare, made.MostRare
-}
-
-// setRarity reads how rare the terms are that count.
-func setRarity(s *feature.Scheme, text string) error {
-	n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
-	if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-		return want("two numbers of 0 to 100, the smaller first, such as 30-70")
-	}
-	return nil
 }

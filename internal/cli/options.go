@@ -1,20 +1,32 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"os"
 	"runtime"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline/confirm"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // options are the targets of all flags: each command registers its own. Flags of a
-// run set the fields of its job. A check makes a task of them, and nothing behind it sees a flag.
+// run set the fields of its job, and a check sets those that follow from them and the inputs.
 type options struct {
 	pipeline.Job // some of its fields
 	printed
@@ -50,6 +62,23 @@ type options struct {
 	// Work.
 	every        time.Duration
 	memtableKeys int
+
+	// What the checks find, and a run makes.
+	passed   []input.Passed
+	found    corpus.Format // of the files among the inputs; nil for none
+	shape    bloomstore.Shape
+	openedIn string // the folder of the index, maybe temporary
+	key      index.KeyPolicy
+	serve    bool                  // a server opens the index
+	follow   bool                  // a follower of a log does
+	notice   string                // the gaps in knowledge left by an interrupted run, to be reported
+	further  *index.Against        // nil for none
+	whole    bool                  // the report is, so files can be derived from it
+	names    []string              // of inputs in a tree of outputs, if there is one
+	verified *similarity.Condition // of removals; nil for none
+	earlier  *confirm.Inputs       // nil if no earlier text is read again
+	watch    func(*dedup.Result)   // sees each decision, for --prefer and --remove-within; nil without
+	watched  *report.Summary
 }
 
 // registerDedup registers the flags of dedup, in the sections of its help.
@@ -62,7 +91,10 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	f.verify.register(fs)
 	registerPassages(fs, &f.Scheme)
 	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", word("keep", false), word("remove", true))
-	f.registerSameID(fs)
+	oneOf(fs, &f.DropRetries, "again", "with --annotate from pipe to pipe: a document with the id and text of a kept one is kept again, or dropped",
+		word("keep", false), word("drop", true))
+	f.sameID = "keep"
+	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
 	f.policy.register(fs)
 	section(fs, "Copies")
 
@@ -84,7 +116,8 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)" + limitFull
-	registerRevisit(fs, &f.formats.warc.Revisit)
+	fs.BoolVar(&f.formats.warc.Revisit.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
+	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
 	f.bulk.register(fs)
 	section(fs, "Inputs")
 
@@ -125,14 +158,6 @@ func (f *options) registerKey(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that are to be compared; an author of the input can then have chosen documents removed")
 }
 
-func (f *options) registerSameID(fs *pflag.FlagSet) {
-	oneOf(fs, &f.DropRetries, "again", "with --annotate from pipe to pipe: a document with the id and text of a kept one is kept again, or dropped",
-		word("keep", false), word("drop", true))
-	f.sameID = "keep"
-	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
-}
-
-// registerInputs registers the flags of reading.
 func (f *options) registerInputs(fs *pflag.FlagSet) {
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
@@ -141,4 +166,98 @@ func (f *options) registerInputs(fs *pflag.FlagSet) {
 func registerJobs(fs *pflag.FlagSet, jobs *int, usage string) {
 	fs.IntVarP(jobs, "jobs", "j", runtime.NumCPU(), usage)
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
+}
+
+// check checks the flags. All its errors are mistakes of usage, but for inputs
+// that cannot be read.
+func (f *options) check(args []string) error {
+	f.Args, f.Temporary = args, f.index == ""
+	if err := f.asMade(); err != nil {
+		return err
+	}
+	if err := f.checkFlags(f.checkMethod, f.checkReading, f.checkConflicts, f.checkVerify, f.checkIndex, f.checkPolicy); err != nil {
+		return err
+	}
+	f.Spans = f.Spans || f.derived.attributes != ""
+	f.Format, f.MaxRecord = f.formats.String(), f.source.MaxRecord
+	for _, look := range []func() error{
+		f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs,
+	} {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *options) checkFlags(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// expand finds the inputs, and refuses outputs that would write over them.
+func (f *options) expand() (err error) {
+	if f.Inputs, f.passed, err = f.formats.expand(f.Args, f.source); err != nil {
+		return err
+	}
+	return output.CheckOutputs(f.Inputs, f.index, f.outputs()...)
+}
+
+// outputs are the names of all outputs, "" for unrequested ones.
+func (f *options) outputs() []string {
+	return append(f.derived.names(), f.Out, f.Report, f.Rejects, f.summary)
+}
+
+// recognize finds the format of the inputs, and refuses options that it does not support.
+func (f *options) recognize() (err error) {
+	ending, _ := promised(f.Out)
+	f.formats.columns, f.formats.arrays = f.Annotate, f.outDir != "" || ending == ".json"
+	if f.Out != "" {
+		f.formats.accept = func(format corpus.Format) error { return checkOut(f.Out, format) }
+	}
+	f.formats.parquet.Rows = f.Out != "" || f.outDir != ""
+	f.found, err = f.formats.check(f.Inputs, f.source, f.Out, f.Annotate)
+	return err
+}
+
+// checkReading checks the flags one by one.
+func (f *options) checkReading() (err error) {
+	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
+		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
+	}
+	f.ReplaceSameID = f.sameID == "replace"
+	f.Window.Told = f.formats.jsonl.Fields.Time != ""
+	if f.every < 0 {
+		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
+	}
+	if f.Now, err = clock(); err != nil {
+		return err
+	}
+	if err := f.formats.complete(f.source); err != nil {
+		return err
+	}
+	return cmp.Or(f.Scheme.Validate(), f.checkEndings())
+}
+
+// epochVariable holds the time, in seconds since 1970, that a reproducible run
+// gives its documents. See reproducible-builds.org/specs/source-date-epoch.
+const epochVariable = "SOURCE_DATE_EPOCH"
+
+// clock returns the clock that stamps documents: the time, or the one of SOURCE_DATE_EPOCH for runs
+// that must be reproducible.
+func clock() (func() time.Time, error) {
+	epoch := os.Getenv(epochVariable)
+	if epoch == "" {
+		return time.Now, nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the environment variable %s is %q: want whole seconds since 1970, or unset it", epochVariable, epoch)
+	}
+	t := time.Unix(seconds, 0)
+	return func() time.Time { return t }, nil
 }

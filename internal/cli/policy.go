@@ -32,41 +32,34 @@ type policy struct {
 }
 
 func (p *policy) register(fs *pflag.FlagSet) {
-	readBy(fs, p.setPrefer, "prefer", "", "which of several copies stays, read after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
-	readBy(fs, p.setWithin, "remove-within", "", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
-}
-
-func (p *policy) given() bool { return p.field != "" || p.within() }
-
-// within reports whether each group has a survivor.
-func (p *policy) within() bool { return p.folder || p.batch != "" }
-
-func (p *policy) setPrefer(text string) error {
-	field, values, found := strings.Cut(text, "=")
-	if !found || field == "" || values == "" {
-		return want("FIELD=VALUE,VALUE, or FIELD=newest, oldest or longest")
-	}
-	p.field, p.order, p.by = field, nil, ""
-	if slices.Contains([]string{"newest", "oldest", "longest"}, values) {
-		p.by = values
+	prefer := func(text string) error {
+		field, values, found := strings.Cut(text, "=")
+		if !found || field == "" || values == "" {
+			return want("FIELD=VALUE,VALUE, or FIELD=newest, oldest or longest")
+		}
+		p.field = field
+		if slices.Contains([]string{"newest", "oldest", "longest"}, values) {
+			p.by = values
+		} else {
+			p.order = strings.Split(values, ",")
+		}
 		return nil
 	}
-	p.order = strings.Split(values, ",")
-	return nil
+	within := func(text string) error {
+		field, found := strings.CutPrefix(text, "batch=")
+		p.folder, p.batch = text == folderWord, field
+		if p.folder {
+			p.batch = ""
+		} else if !found || field == "" {
+			return want("folder, or batch=FIELD")
+		}
+		return nil
+	}
+	readBy(fs, prefer, "prefer", "", "which of several copies stays, read after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
+	readBy(fs, within, "remove-within", "", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
 }
 
-func (p *policy) setWithin(text string) error {
-	field, found := strings.CutPrefix(text, "batch=")
-	switch {
-	case text == folderWord:
-		p.folder, p.batch = true, ""
-	case found && field != "":
-		p.folder, p.batch = false, field
-	default:
-		return want("folder, or batch=FIELD")
-	}
-	return nil
-}
+func (p *policy) given() bool { return p.field != "" || p.folder || p.batch != "" }
 
 // needs returns the fields that are read for the policy: of a time, and of texts. "" is none.
 func (p *policy) needs() (when, rank, batch string) {
@@ -79,8 +72,8 @@ func (p *policy) needs() (when, rank, batch string) {
 	return when, rank, p.batch
 }
 
-// taskPolicy refuses what a choice after the run cannot keep.
-func (f *options) taskPolicy(*task) error {
+// checkPolicy refuses what a choice after the run cannot keep.
+func (f *options) checkPolicy() error {
 	if !f.policy.given() {
 		return nil
 	}
@@ -98,16 +91,16 @@ func (f *options) taskPolicy(*task) error {
 	})
 }
 
-// checkPolicy refuses inputs that cannot be read again, or that have no such field.
-func (t *task) checkPolicy() error {
-	if !t.policy.given() {
+// checkPolicyInputs refuses inputs that cannot be read again, or that have no such field.
+func (f *options) checkPolicyInputs() error {
+	if !f.policy.given() {
 		return nil
 	}
-	if t.ReadsPipe() {
+	if f.ReadsPipe() {
 		return usageError{errors.New("--prefer and --remove-within read the inputs again, and one of them is a pipe: give files")}
 	}
-	when, rank, batch := t.policy.needs()
-	switch t.found.(type) {
+	when, rank, batch := f.policy.needs()
+	switch f.found.(type) {
 	case nil, jsonl.Format, jsonarray.Format, csv.Format:
 		return nil
 	case parquet.Format:
@@ -123,7 +116,7 @@ func (t *task) checkPolicy() error {
 			return nil
 		}
 	}
-	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", t.found.Name(), cmp.Or(when, rank, batch))}
+	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
 }
 
 // rankOf is the rank of a document, the least preferred first. Values are nil and zero if they are
@@ -131,7 +124,8 @@ func (t *task) checkPolicy() error {
 func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
 	switch {
 	case p.field == folderWord:
-		return rankIn(p.order, func(name string) bool { return isFolderOf(name, file) })
+		dir := filepath.Dir(file) // by its path as the report has it, or by its last name
+		return rankIn(p.order, func(name string) bool { return filepath.Clean(name) == dir || name == filepath.Base(dir) })
 	case p.by == "newest" && !made.IsZero():
 		return -made.Unix()
 	case p.by == "oldest" && !made.IsZero():
@@ -149,13 +143,6 @@ func rankIn(order []string, is func(string) bool) int64 {
 		return int64(i)
 	}
 	return survivors.Last
-}
-
-// isFolderOf reports whether a file lies in a folder, by its path as the report has it or by its last
-// name.
-func isFolderOf(name, file string) bool {
-	dir := filepath.Dir(file)
-	return filepath.Clean(name) == dir || name == filepath.Base(dir)
 }
 
 // groupOf is the group of a document, "" if all are one.

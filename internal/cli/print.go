@@ -43,10 +43,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	},
 }).ParseFS(helpFiles, "help/*.tmpl"))
 
-// float is any number.
 func float(n any) float64 { return reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float() }
 
-// encodeAll writes each value as a line.
 func encodeAll[T any](out *json.Encoder, values []T) error {
 	for _, v := range values {
 		if err := out.Encode(v); err != nil {
@@ -56,7 +54,6 @@ func encodeAll[T any](out *json.Encoder, values []T) error {
 	return nil
 }
 
-// encodeIndented writes a value as JSON for people.
 func encodeIndented(w io.Writer, value any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -72,7 +69,6 @@ func flushed(out *bufio.Writer, err error) error {
 	return err
 }
 
-// file is an output to write.
 type file struct {
 	name   string
 	plain  bool             // not compressed, whatever its name
@@ -99,9 +95,12 @@ func (f file) create() (*output.Writer, error) {
 	return w, nil
 }
 
-// writeOutput writes an output, which gets its name at the end. It writes through links, pipes and
-// devices, and replaces nothing but a whole file.
+// writeOutput writes an output, which gets its name at the end; without a name, write gets no output.
+// It writes through links, pipes and devices, and replaces nothing but a whole file.
 func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err error) {
+	if f.name == "" {
+		return write(recordWriter{})
+	}
 	w, err := opened(cmd.Context(), f.create)
 	if err != nil {
 		return err

@@ -206,8 +206,8 @@ func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	scheme, err := (&options{Job: pipeline.Job{Workers: 1}}).task([]string{filepath.Join(dir, "in.jsonl")})
-	if err != nil {
+	scheme := &options{Job: pipeline.Job{Workers: 1}}
+	if err := scheme.check([]string{filepath.Join(dir, "in.jsonl")}); err != nil {
 		t.Fatal(err)
 	}
 	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.Scheme})

@@ -19,13 +19,13 @@ import (
 const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
-func (t *task) showProgress(stderr io.Writer) (stop func()) {
-	if t.quiet || terminalOf(stderr) == nil {
+func (f *options) showProgress(stderr io.Writer) (stop func()) {
+	if f.quiet || terminalOf(stderr) == nil {
 		return func() {}
 	}
-	live := t.Live
+	live := f.Live
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
-	bar := t.newBar(bars, live)
+	bar := f.newBar(bars, live)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -95,9 +95,9 @@ func (t *terminal) Read(p []byte) (int, error) {
 
 // newBar returns a bar with the share already read. If the total is unknown, because an input is a
 // pipe, it has no bar and no total, only the amount read.
-func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
+func (f *options) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
-	total, known := input.TotalSize(t.Inputs)
+	total, known := input.TotalSize(f.Inputs)
 	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
 		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")
@@ -109,7 +109,6 @@ func (t *task) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	)
 }
 
-// liveText returns the text behind the bar.
 func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
 	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
 	s := fmt.Sprintf(" %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))

@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
-	"github.com/spf13/pflag"
-
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
@@ -12,28 +8,6 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
 )
-
-// registerRevisit registers the flags about the replacement for a removed record of a WARC.
-func registerRevisit(fs *pflag.FlagSet, r *warc.Revisit) {
-	fs.BoolVar(&r.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
-	oneOf(fs, &r.Keep, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
-}
-
-// checkRevisits refuses revisit records if the format is not WARC.
-func checkRevisits(r warc.Revisit, found corpus.Format) error {
-	if _, ok := found.(warc.Format); r.Write && found != nil && !ok {
-		return fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())
-	}
-	return nil
-}
-
-// revisitText names the replacement for removed records, for the ledger of a run.
-func revisitText(r warc.Revisit) string {
-	if !r.Write {
-		return ""
-	}
-	return fmt.Sprintf(" revisit, near kept %t", r.Keep)
-}
 
 // tagWebRecord is the field with the revisit data of a web record: docs/format.md, "Data of a
 // document".

@@ -3,8 +3,10 @@ package cli
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // parseCount reads a number of documents such as 10000000, 10M or 1.5k.
@@ -24,7 +26,6 @@ func parseSize(s string) (uint64, error) {
 	return parseScaled(s, units, "1GiB or 512M")
 }
 
-// sizeText writes bytes for people.
 func sizeText(bytes uint64) string {
 	v, unit := float64(bytes), "B"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -59,4 +60,29 @@ func parseScaled(s string, units map[string]float64, example string) (uint64, er
 		return 0, fmt.Errorf("%q is less than 1: want a number such as %s", s, example)
 	}
 	return uint64(n * unit), nil
+}
+
+var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
+
+// parseSeconds reads a time in whole seconds, such as 48h, 2d or 1w.
+func parseSeconds(text string) (uint32, error) {
+	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
+		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
+		if err != nil {
+			return part
+		}
+		if n *= 24; strings.HasSuffix(part, "w") {
+			n *= 7
+		}
+		return strconv.FormatFloat(n, 'f', -1, 64) + "h"
+	})
+	length, err := time.ParseDuration(hours)
+	if err != nil {
+		return 0, want("a time such as 48h, 2d or 1w")
+	}
+	const most = math.MaxUint32 * time.Second
+	if length < 0 || length%time.Second != 0 || length > most {
+		return 0, want(fmt.Sprintf("whole seconds, such as 48h, and at most %v", most))
+	}
+	return uint32(length / time.Second), nil
 }

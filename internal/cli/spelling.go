@@ -60,7 +60,6 @@ func (s setting) applies(word string) bool {
 	return s.words == "" || slices.Contains(strings.Fields(s.words), word)
 }
 
-// String returns the setting as users write it, such as --method simhash:distance.
 func (s setting) String() string {
 	word, _, _ := strings.Cut(s.words, " ")
 	if word == "" {
@@ -104,15 +103,6 @@ func refine(fs *pflag.FlagSet, word *string, name, usage string, words ...string
 	fs.Var(v, name, usage)
 }
 
-// hideSettings hides the flags that store the settings of others.
-func hideSettings(cmd *cobra.Command) {
-	for _, s := range settings {
-		if cmd.Flags().Lookup(s.flag) != nil && cmd.Flags().Lookup(s.old) != nil {
-			hide(cmd.Flags(), s.old)
-		}
-	}
-}
-
 // set splits a value such as warc:status=2xx,mime=text/html,text/plain. A part without a name
 // continues the value before it.
 func (r *refined) set(text string) error {
@@ -129,7 +119,9 @@ func (r *refined) set(text string) error {
 	values := map[string]string{}
 	for part := range strings.SplitSeq(rest, ",") {
 		name, value, named := strings.Cut(part, "=")
-		s, known := r.setting(word, name)
+		own := r.of(word)
+		i := slices.IndexFunc(own, func(s setting) bool { return s.name == name })
+		known := i >= 0
 		switch {
 		case known && !named:
 			value = "true"
@@ -138,11 +130,11 @@ func (r *refined) set(text string) error {
 			values[last.old] += "," + part
 			continue
 		case !known && !named && word == "html": // --format html:visible
-			s, _ = r.setting(word, "html")
-			value = part
+			i, value = 0, part // its one setting
 		case !known:
 			return mistake(fmt.Sprintf("%q is no setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
 		}
+		s := own[i]
 		if _, twice := values[s.old]; twice {
 			return mistake(s.name + " is given twice")
 		}
@@ -161,22 +153,20 @@ func (r *refined) set(text string) error {
 // newSpelling marks a hidden flag as set by the flag whose setting it is.
 const newSpelling = "set as a setting"
 
-func (r *refined) setting(word, name string) (setting, bool) {
-	for _, s := range settings {
-		if s.flag == r.name && s.name == name && s.applies(word) && r.fs.Lookup(s.old) != nil {
-			return s, true
-		}
-	}
-	return setting{}, false
-}
-
-// choices names the settings of a word.
-func (r *refined) choices(word string) string {
-	var names []string
+// of returns the settings of a word.
+func (r *refined) of(word string) (own []setting) {
 	for _, s := range settings {
 		if s.flag == r.name && s.applies(word) && r.fs.Lookup(s.old) != nil {
-			names = append(names, s.name)
+			own = append(own, s)
 		}
+	}
+	return own
+}
+
+func (r *refined) choices(word string) string {
+	var names []string
+	for _, s := range r.of(word) {
+		names = append(names, s.name)
 	}
 	if names == nil {
 		return "it has none"

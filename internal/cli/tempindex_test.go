@@ -92,8 +92,8 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	t.Setenv(epochVariable, "")
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
-	task, err := (&options{docs: "1k", Job: pipeline.Job{Workers: 1}}).task([]string{path})
-	if err != nil {
+	task := &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
+	if err := task.check([]string{path}); err != nil {
 		t.Fatal(err)
 	}
 	x, remove, err := task.openIndex()

@@ -52,27 +52,27 @@ func (f *splitFlag) set(text string) error {
 const leastShard = 64 << 10
 
 // planTree chooses the files to write, and refuses options their format cannot have.
-func (t *task) planTree() (err error) {
-	if t.outDir == "" {
+func (f *options) planTree() (err error) {
+	if f.outDir == "" {
 		return nil
 	}
-	if archive, ok := t.found.(warc.Format); ok && archive.ARC {
+	if archive, ok := f.found.(warc.Format); ok && archive.ARC {
 		return usageError{warc.ErrARC}
 	}
-	_, single := t.found.(page.Format)
-	if t.split.size == 0 {
-		t.Tree, err = output.PlanTree(t.outDir, t.Args, t.Inputs)
+	_, single := f.found.(page.Format)
+	if f.split.size == 0 {
+		f.Tree, err = output.PlanTree(f.outDir, f.Args, f.Inputs)
 	} else if single {
 		return usageError{errors.New("--split: each input is one document of its own file, which cannot be part of another")}
 	} else {
-		t.Tree, err = output.PlanShards(t.outDir, t.Inputs, t.split.size)
+		f.Tree, err = output.PlanShards(f.outDir, f.Inputs, f.split.size)
 	}
 	if err != nil {
 		return err
 	}
 	// If a file is one document and the document is removed, nothing is left of the file.
-	t.Tree.SkipEmpty = t.split.skipEmpty || single
-	return t.Tree.Check(t.Args, t.Inputs, t.index, t.Out, t.Report, t.Rejects, t.summary)
+	f.Tree.SkipEmpty = f.split.skipEmpty || single
+	return f.Tree.Check(f.Args, f.Inputs, f.index, f.Out, f.Report, f.Rejects, f.summary)
 }
 
 // tellTreeAside reports the new place of an earlier run's files.
@@ -89,51 +89,45 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 
 // enclose chooses how records are written if their format makes more of a file than one record
 // after the other.
-func (t *task) enclose() (err error) {
-	if isTable(t.Report) {
-		if t.Tabled, err = parquet.Report(); err != nil {
+func (f *options) enclose() (err error) {
+	if isTable(f.Report) {
+		if f.Tabled, err = parquet.Report(); err != nil {
 			return err
 		}
 	}
-	if t.found == nil || t.found.Kind() != corpus.AtRandom || t.Out == "" && t.Tree == nil {
+	if f.found == nil || f.found.Kind() != corpus.AtRandom || f.Out == "" && f.Tree == nil {
 		return nil
 	}
-	one := func(inputs []input.Input) (output.Enclosure, error) { return t.found.Enclose(inputs, t.Annotate) }
+	one := func(inputs []input.Input) (output.Enclosure, error) { return f.found.Enclose(inputs, f.Annotate) }
 	switch {
-	case t.Out == input.Stdin:
-		return usageError{fmt.Errorf("%s is no stream: name a file with --out", t.found.Name())}
-	case t.Tree == nil:
-		t.Enclosure, err = one(t.Inputs)
-	case t.split.size > 0:
+	case f.Out == input.Stdin:
+		return usageError{fmt.Errorf("%s is no stream: name a file with --out", f.found.Name())}
+	case f.Tree == nil:
+		f.Enclosure, err = one(f.Inputs)
+	case f.split.size > 0:
 		var all output.Enclosure
-		all, err = one(t.Inputs)
-		t.Tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
+		all, err = one(f.Inputs)
+		f.Tree.Enclose = func(int) (output.Enclosure, error) { return all, nil }
 	default:
-		t.Tree.Enclose = func(n int) (output.Enclosure, error) { return one(t.Inputs[n : n+1]) }
+		f.Tree.Enclose = func(n int) (output.Enclosure, error) { return one(f.Inputs[n : n+1]) }
 	}
 	return err
 }
 
-// isArrayName reports whether an output of a name is to be an array of JSON if the inputs are.
-func isArrayName(out string) bool {
-	ending, _ := promised(out)
-	return ending == ".json"
-}
-
 // lead finds the beginning of outputs, if the format has one, and refuses inputs without it. Inputs
 // that come into one file must begin with the same.
-func (t *task) lead() error {
-	if t.found == nil {
+func (f *options) lead() error {
+	if f.found == nil {
 		return nil
 	}
-	cfg := t.source
-	cfg.Encoding = t.formats.decoder
+	cfg := f.source
+	cfg.Encoding = f.formats.decoder
 	read := func(in input.Input) ([]byte, error) {
-		return corpus.Head(context.Background(), in, t.found, cfg)
+		return corpus.Head(context.Background(), in, f.found, cfg)
 	}
-	apart := t.Tree != nil && t.split.size == 0 // each input has an output
+	apart := f.Tree != nil && f.split.size == 0 // each input has an output
 	first := ""
-	for _, in := range t.Inputs {
+	for _, in := range f.Inputs {
 		if in.Size < 0 || in.Path == input.Stdin {
 			continue
 		}
@@ -141,23 +135,22 @@ func (t *task) lead() error {
 		if err != nil {
 			return err
 		}
-		if t.Head == nil {
-			t.Head, first = head, in.Name
+		if f.Head == nil {
+			f.Head, first = head, in.Name
 		}
-		together := (t.Out != "" || t.Tree != nil) && !apart
-		if together && head != nil && !output.SameHead(head, t.Head) {
+		if !apart && (f.Out != "" || f.Tree != nil) && head != nil && !output.SameHead(head, f.Head) {
 			return usageError{fmt.Errorf("%s and %s: %w", first, in.Name, output.ErrOtherHead)}
 		}
 	}
-	if err := checkSeparator(t.Out, t.Head); err != nil {
+	if err := checkSeparator(f.Out, f.Head); err != nil {
 		return err
 	}
 	switch {
-	case t.Head == nil || t.Tree == nil:
+	case f.Head == nil || f.Tree == nil:
 	case apart:
-		t.Tree.Head = func(n int) ([]byte, error) { return read(t.Inputs[n]) }
+		f.Tree.Head = func(n int) ([]byte, error) { return read(f.Inputs[n]) }
 	default:
-		t.Tree.Head = func(int) ([]byte, error) { return t.Head, nil }
+		f.Tree.Head = func(int) ([]byte, error) { return f.Head, nil }
 	}
 	return nil
 }

@@ -49,83 +49,60 @@ func (f *verifyFlag) given() bool { return f.old != "" || f.condition != "" && f
 // doubtful reports whether the texts decide only about doubtful copies. The environment says true.
 func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condition == "true" }
 
-// confirming is how a run confirms copies. The zero value does not.
-type confirming struct {
-	condition *similarity.Condition
-	inputs    *confirm.Inputs
-	passages  bool
-}
-
-// reads reports whether earlier texts are read again.
-func (c *confirming) reads() bool { return c.condition != nil || c.passages }
-
-// taskVerify finds which earlier texts are read again, after the rules and the inputs are known.
-func (f *options) taskVerify(p *task) error {
-	for _, arg := range p.Args {
+// checkVerify finds which copies are confirmed, after the rules are known.
+func (f *options) checkVerify() (err error) {
+	for _, arg := range f.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
 			return fmt.Errorf("--verify %s: a condition stands behind an equals sign: --verify='%s'", arg, arg)
 		}
 	}
-	p.confirming.passages = p.Scheme.Passages > 0
-	c, err := f.verify.parse()
-	if c == nil || err != nil {
-		return err
+	if f.verified, err = f.verify.parse(); f.verified != nil {
+		f.Rules.Confirm, f.Rules.Verify = f.verified.String(), f.verify.doubtful()
 	}
-	p.confirming.condition = c
-	p.Rules.Confirm, p.Rules.Verify = c.String(), f.verify.doubtful()
+	return err
+}
+
+// readsEarlier returns the flag that makes the run read earlier texts again, "" for none.
+func (f *options) readsEarlier() string {
+	switch {
+	case f.verified != nil:
+		return "--verify"
+	case f.Scheme.Passages > 0:
+		return "--passages"
+	}
+	return ""
+}
+
+// checkRereads refuses inputs that cannot be read again.
+func (f *options) checkRereads() error {
+	if flag := f.readsEarlier(); flag != "" && f.ReadsPipe() {
+		return usageError{errors.New(flag + " reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
+	}
 	return nil
 }
 
-// checkConfirm refuses inputs that cannot be read again.
-func (t *task) checkConfirm() error {
-	if t.confirming.reads() && t.ReadsPipe() {
-		return usageError{errors.New(t.confirming.flag() + " reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
-	}
-	return nil
-}
-
-// confirm makes the job confirm its copies and store the data needed for that. The scheme has its
-// key.
-func (t *task) confirm(ctx context.Context) error {
-	if !t.confirming.reads() {
+// readEarlier makes the job read earlier texts again, and store the data needed for that. The scheme
+// has its key.
+func (f *options) readEarlier(ctx context.Context) error {
+	if f.readsEarlier() == "" {
 		return nil
 	}
-	t.confirming.inputs = confirm.NewInputs(ctx, input.NewFinder(t.Inputs, t.source.Bounds()).Find, func(in input.Input) *corpus.Source {
-		return t.formats.source([]input.Input{in}, t.source)
+	f.earlier = confirm.NewInputs(ctx, input.NewFinder(f.Inputs, f.source.Bounds()).Find, func(in input.Input) *corpus.Source {
+		return f.formats.source([]input.Input{in}, f.source)
 	})
-	if t.confirming.condition != nil {
-		c, err := confirm.New(*t.confirming.condition, t.Scheme, t.confirming.inputs)
-		if err != nil {
-			return err
-		}
-		t.Confirm = c.Confirm
+	texts, err := confirm.New(f.Scheme, f.earlier)
+	if err != nil {
+		return err
 	}
-	if t.confirming.passages {
-		p, err := confirm.NewPassages(t.Scheme, t.confirming.inputs)
-		if err != nil {
-			return err
-		}
-		t.Passages = p.Find
+	if f.verified != nil {
+		texts.Condition, f.Confirm = *f.verified, texts.Confirm
 	}
-	t.Parsed = t.confirming.inputs.Keep
-	t.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
+	if f.Scheme.Passages > 0 {
+		f.Passages = confirm.NewPassages(texts, f.Scheme.Passages).Find
+	}
+	f.Parsed = f.earlier.Keep
+	f.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
 		return confirm.Place{File: file, At: doc.At}.Append(dst)
 	}
 	return nil
-}
-
-// flag is the one that makes the run read earlier texts again.
-func (c *confirming) flag() string {
-	if c.condition != nil {
-		return "--verify"
-	}
-	return "--passages"
-}
-
-// close releases everything that confirming holds.
-func (c *confirming) close() error {
-	if c.inputs == nil {
-		return nil
-	}
-	return c.inputs.Close()
 }

@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -18,31 +14,6 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
-
-var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
-
-// parseSeconds reads a time in whole seconds, such as 48h, 2d or 1w.
-func parseSeconds(text string) (uint32, error) {
-	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
-		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
-		if err != nil {
-			return part
-		}
-		if n *= 24; strings.HasSuffix(part, "w") {
-			n *= 7
-		}
-		return strconv.FormatFloat(n, 'f', -1, 64) + "h"
-	})
-	length, err := time.ParseDuration(hours)
-	if err != nil {
-		return 0, want("a time such as 48h, 2d or 1w")
-	}
-	const most = math.MaxUint32 * time.Second
-	if length < 0 || length%time.Second != 0 || length > most {
-		return 0, want(fmt.Sprintf("whole seconds, such as 48h, and at most %v", most))
-	}
-	return uint32(length / time.Second), nil
-}
 
 func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
 	inSeconds(fs, &w.Seconds, "window", "documents count for this long, such as 48h or 2d, and no longer")
@@ -82,17 +53,17 @@ func (c *forecast) inWindow(seconds uint32) {
 }
 
 // checkTimes finds whether the documents carry their times, by the format of the inputs.
-func (t *task) checkTimes() error {
-	format := t.found
+func (f *options) checkTimes() error {
+	format := f.found
 	if format == nil {
-		format = t.formats.all()[t.formats.chosen] // of a pipe; nil if it is unknown
+		format = f.formats.all()[f.formats.chosen] // of a pipe; nil if it is unknown
 	}
 	switch format.(type) {
 	case warc.Format:
-		t.Window.Told = t.Window.Seconds > 0
+		f.Window.Told = f.Window.Seconds > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
-		if t.Window.Told {
+		if f.Window.Told {
 			return usageError{fmt.Errorf("--format auto:time=FIELD: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
 		}
 	}

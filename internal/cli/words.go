@@ -26,6 +26,10 @@ func refusal(err error) error {
 		return err
 	}
 	over := strings.Join(r.Run.Args, " ")
+	var other []string
+	for _, c := range r.Other {
+		other = append(other, cmp.Or(choiceWords[c], "another --"+string(c)))
+	}
 	switch r.Why {
 	case pipeline.OtherVersion:
 		return errors.New("a run of another version of firstseen was interrupted on this index: finish it with that version, " +
@@ -36,7 +40,7 @@ func refusal(err error) error {
 			over, r.Run.Progress.Tally.Documents, input.PartialSuffix)
 	case pipeline.OtherCommand:
 		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
-			"to finish it, or leave it with firstseen index abandon DIR; %s", over, otherChoices(r.Other), staysKnown)
+			"to finish it, or leave it with firstseen index abandon DIR; %s", over, strings.Join(other, " and "), staysKnown)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
@@ -54,14 +58,6 @@ var choiceWords = map[pipeline.Choice]string{
 	"window": "another window or --format auto:time=FIELD",
 }
 
-func otherChoices(choices []pipeline.Choice) string {
-	var words []string
-	for _, c := range choices {
-		words = append(words, cmp.Or(choiceWords[c], "another --"+string(c)))
-	}
-	return strings.Join(words, " and ")
-}
-
 // inputChanged adds the remedy to an error about an input that has changed since the run was
 // interrupted.
 func inputChanged(err error) error {
@@ -76,10 +72,4 @@ func missing(u *pipeline.Unfinished) string {
 	}
 	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
 		"what came later will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
-}
-
-// givenUp describes the fate of a run left unfinished for good.
-func givenUp(u *pipeline.Unfinished) string {
-	return fmt.Sprintf("the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known",
-		strings.Join(u.Args, " "), u.Progress.Tally.Kept)
 }

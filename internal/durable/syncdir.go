@@ -1,18 +1,20 @@
-//go:build !windows
-
 package durable
 
-import "os"
+import (
+	"errors"
+	"os"
+	"runtime"
+)
 
-// syncDir makes a rename in dir survive a power cut.
+// syncDir makes a rename in dir survive a power cut. Windows cannot sync a folder, and NTFS journals
+// renames.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	if err := d.Sync(); err != nil {
-		d.Close()
-		return err
-	}
-	return d.Close()
+	return errors.Join(d.Sync(), d.Close())
 }

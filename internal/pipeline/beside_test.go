@@ -19,31 +19,6 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// What goes on beside is done in order, and nothing after an error.
-func TestBeside(t *testing.T) {
-	var b beside
-	if err := b.wait(); err != nil {
-		t.Fatal(err)
-	}
-	var done []int
-	failure := errors.New("failure")
-	for i := range 5 {
-		err := b.begin(func() error {
-			done = append(done, i)
-			if i == 2 {
-				return failure
-			}
-			return nil
-		})
-		if want := i > 2; want != (err != nil) {
-			t.Errorf("%d: %v", i, err)
-		}
-	}
-	if err := b.wait(); !errors.Is(err, failure) || fmt.Sprint(done) != "[0 1 2]" {
-		t.Errorf("%v, done %v", err, done)
-	}
-}
-
 // manyLines are different documents.
 func manyLines(n int) string {
 	var b strings.Builder

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sync/semaphore"
@@ -27,7 +26,7 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	p := &pipeline{
 		job: job, committer: c,
 		free: make(chan *block, n), work: make(chan *block, n), order: make(chan *block, n),
-		inFlight: semaphore.NewWeighted(inFlightBytes), extra: newExtra(inFlightBytes), committed: make(chan struct{}),
+		inFlight: semaphore.NewWeighted(inFlightBytes), extra: semaphore.NewWeighted(inFlightBytes), committed: make(chan struct{}),
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
@@ -100,67 +99,7 @@ func (p *pipeline) giveBack(b *block) {
 		b.features, b.group = nil, dedup.Group{}
 	}
 	p.inFlight.Release(b.weight)
-	p.extra.giveBack(b.extra)
+	p.extra.Release(b.extra)
 	b.extra = 0
 	p.free <- b
-}
-
-// extra bounds the memory of blocks beyond their weight: compressed texts, whose length is unknown
-// beforehand. The block decided next gets all it asks for, or no other would ever give back
-// anything.
-type extra struct {
-	mu    sync.Mutex
-	freed sync.Cond
-	taken int64
-	most  int64
-	next  int64 // the block decided next
-}
-
-func newExtra(most int64) *extra {
-	e := &extra{most: most}
-	e.freed.L = &e.mu
-	return e
-}
-
-// take waits until a block may have that many more bytes, or the run is over.
-func (e *extra) take(ctx context.Context, block, bytes int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.taken+bytes > e.most && block > e.next {
-		defer context.AfterFunc(ctx, e.wake)()
-	}
-	for e.taken+bytes > e.most && block > e.next && ctx.Err() == nil {
-		e.freed.Wait()
-	}
-	e.taken += bytes
-}
-
-func (e *extra) wake() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.freed.Broadcast()
-}
-
-func (e *extra) giveBack(bytes int64) {
-	if bytes > 0 {
-		e.mu.Lock()
-		e.taken -= bytes
-		e.mu.Unlock()
-		e.freed.Broadcast()
-	}
-}
-
-// first notes the block decided next.
-func (e *extra) first(block int64) {
-	e.mu.Lock()
-	e.next = block
-	e.mu.Unlock()
-	e.freed.Broadcast()
-}
-
-// release gives back the bytes that a failed run leaves in flight, once the reader is done.
-func (p *pipeline) release() {
-	for b := range p.order {
-		b.source.Release()
-	}
 }

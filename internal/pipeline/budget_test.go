@@ -22,9 +22,9 @@ func batchBytes(b *block) int64 {
 		int64(len(b.records))*int64(unsafe.Sizeof(record{}))
 	for i := range b.records {
 		r := &b.records[i]
-		size += int64(len(r.text))
-		if r.bad != nil {
-			size += int64(unsafe.Sizeof(*r.bad)) + int64(len(r.bad.Reason))
+		size += int64(len(r.Text))
+		if r.Bad != nil {
+			size += int64(unsafe.Sizeof(*r.Bad)) + int64(len(r.Bad.Reason))
 		}
 	}
 	return size

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -50,11 +51,17 @@ type inputID struct {
 
 func (j *Job) choices() (choices, error) {
 	chosen := choices{Choices: j.Choices}
-	for _, in := range j.Inputs {
-		path, err := filepath.Abs(in.Path)
-		if err != nil {
-			return chosen, err
+	var failed error
+	abs := func(name string) string {
+		if name == "" {
+			return ""
 		}
+		path, err := filepath.Abs(name)
+		failed = errors.Join(failed, err)
+		return path
+	}
+	for _, in := range j.Inputs {
+		path := abs(in.Path)
 		info, err := os.Stat(in.File())
 		if err != nil {
 			return chosen, err
@@ -62,26 +69,15 @@ func (j *Job) choices() (choices, error) {
 		chosen.Inputs = append(chosen.Inputs, inputID{path, info.Size(), info.ModTime().UnixNano()})
 	}
 	for _, out := range j.names() {
-		if out != "" {
-			abs, err := filepath.Abs(out)
-			if err != nil {
-				return chosen, err
-			}
-			out = abs
-		}
-		chosen.Outputs = append(chosen.Outputs, out)
+		chosen.Outputs = append(chosen.Outputs, abs(out))
 	}
-	return chosen, chosen.addTree(j.Tree)
-}
-
-func (c *choices) addTree(p *output.TreePlan) (err error) {
-	if p == nil {
-		return nil
+	if j.Tree == nil {
+		return chosen, failed
 	}
-	if c.Dir, err = filepath.Abs(p.Dir); err == nil {
-		c.Tree, err = p.Digest()
-	}
-	return err
+	chosen.Dir = abs(j.Tree.Dir)
+	digest, err := j.Tree.Digest()
+	chosen.Tree = digest
+	return chosen, errors.Join(failed, err)
 }
 
 // Choice is one of the things that decide the outputs of a run: one of these, or the name in JSON of
@@ -118,26 +114,28 @@ func (c *choices) other(o *choices) (other []Choice) {
 }
 
 // names are the names of the outputs: kept, report, rejects; "" for none.
-func (j *Job) names() [3]string { return [3]string{j.Out, j.Report, j.Rejects} }
+func (j *Job) names() []string { return []string{j.Out, j.Report, j.Rejects} }
 
 // ReadsPipe reports whether an input cannot be read a second time.
 func (j *Job) ReadsPipe() bool {
 	return slices.ContainsFunc(j.Inputs, func(in input.Input) bool { return in.Size < 0 || in.Path == input.Stdin })
 }
 
-func (j *Job) writesPipe() bool {
-	names := j.names()
-	return slices.ContainsFunc(names[:], isDirect)
+func (j *Job) writesPipe() bool { return slices.ContainsFunc(j.names(), isDirect) }
+
+// writesFile reports whether an output is a file that a run would replace.
+func (j *Job) writesFile() bool {
+	return j.Tree != nil || slices.ContainsFunc(j.names(), func(name string) bool { return isFile(name) && !output.Swallows(name) })
 }
 
 // leavesNothing reports whether the next run may go on from the kill without being asked to. It may
 // if the input cannot be read again and no file left by the run could be the only copy of a
 // document.
 func (j *Job) leavesNothing() bool {
-	names := j.names()
-	isFile := func(name string) bool { return name != "" && !isDirect(name) }
-	return j.ReadsPipe() && !slices.ContainsFunc(names[:], isFile)
+	return j.ReadsPipe() && !slices.ContainsFunc(j.names(), isFile)
 }
+
+func isFile(name string) bool { return name != "" && !isDirect(name) }
 
 // isDirect reports whether an output is written as it comes and cannot be cut
 // back: standard output, a pipe, a device that keeps anything.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -12,21 +14,21 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// committer decides documents in input order and writes the results: one after the other or, with a
-// pool, as in commitbatch.go. With a pool, outputs are written beside the next decision. Except for
-// this and the pool's tasks, it is the only goroutine that touches index and outputs.
+// committer decides documents in input order and writes the results, see commitbatch.go. With a pool,
+// outputs are written beside the next decision. Except for this and the pool's tasks, it is the only
+// goroutine that touches index and outputs.
 type committer struct {
 	index    *index.Index
 	job      *Job
 	out      outputs
 	common   report.Commonest
-	pool     *pool // nil if documents are decided one after the other
+	pool     *pool // nil with one worker
 	decision decision
-	lines    [2]decided // of the documents being decided, and of those being written
-	beside   beside     // it writes; a goroutine that touches outputs or lets answers go waits for it
-	left     *block     // handed to the writing, which gives it back; nil if the last is not
-	led      int        // the input whose head was given to Kept; -1 for none
-	buf      []byte
+	lines    [2]decided      // of the documents being decided, and of those being written
+	beside   *errgroup.Group // it writes; a goroutine that touches outputs or lets answers go waits for it
+	left     *block          // handed to the writing, which gives it back; nil if the last is not
+	led      int             // the input whose head was given to Kept; -1 for none
+	one      dedup.Result    // of a document decided alone
 
 	tally   report.Tally
 	at      Position
@@ -36,7 +38,7 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, led: -1, out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, led: -1, beside: new(errgroup.Group), out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
 		c.pool = newPool(job.Workers)
 	}
@@ -58,56 +60,39 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	})
 }
 
-// record commits one record.
-func (c *committer) record(b *block, rec *record) error {
-	if err := c.beside.wait(); err != nil {
+// mostWaiting is how many outputs of a tree may be whole before a checkpoint lets them have their
+// places. A checkpoint stores the names of them all.
+const mostWaiting = 4096
+
+// turn directs the kept records to the output of the block's input, if each input has one. It
+// passes over a block without records. A resumed run may meet such a block again, behind the last
+// record of an input, when that output is whole.
+func (c *committer) turn(b *block) (err error) {
+	tree := c.out.Tree
+	if len(b.records) == 0 {
+		return nil
+	}
+	if tree == nil && c.led == b.source.Input {
+		return nil
+	}
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
-	if rec.isDocument() {
-		if err := c.index.AdvanceClock(rec.added); err != nil {
+	if tree == nil {
+		c.led = b.source.Input
+		if b.source.Frames == nil {
+			return nil
+		}
+		head, _ := b.source.Frames.Head()
+		return lead(c.out.Kept, head)
+	}
+	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
+		if err := c.index.Checkpoint(); err != nil {
 			return err
 		}
 	}
-	c.pass(b, rec)
-	var l lines
-	if rec.isDocument() {
-		if err := c.decideOne(b, rec, &l); err != nil {
-			return err
-		}
-	}
-	if err := c.write(b, rec, &l); err != nil || rec.empty {
-		return err
-	}
-	if err := c.tooManyBad(b, rec); err != nil {
-		return err
-	}
-	return c.ack(rec.length())
-}
-
-// decideOne decides a document and prepares its output.
-func (c *committer) decideOne(b *block, rec *record, l *lines) error {
-	r, err := c.index.Decide(rec.document())
-	if err != nil {
-		return err
-	}
-	if err := c.retried(&r); err != nil {
-		return err
-	}
-	if *l, c.buf, err = c.out.prepare(c.buf[:0], b, rec, &r); err != nil {
-		return err
-	}
-	if r.Kept && !r.Again {
-		c.countSeen(rec)
-	}
-	return c.countDecided(rec, &r)
-}
-
-// write writes the results of a record, beside the next decision or not. l is of a document.
-func (c *committer) write(b *block, rec *record, l *lines) error {
-	if err := c.out.record(b, rec, l); err != nil || !rec.isDocument() || l.kept {
-		return err
-	}
-	return c.replace(rec, l.result)
+	c.out.Kept, err = tree.Turn(b.source.Input)
+	return err
 }
 
 // Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
@@ -119,12 +104,11 @@ type Removal struct {
 	Of     dedup.Record // the stored record of the witness; zero if there is none
 }
 
-// replace writes the replacement in the output for a removed document.
 func (c *committer) replace(rec *record, r *dedup.Result) error {
 	if c.job.Replace == nil || c.out.Kept == nil {
 		return nil
 	}
-	removal := Removal{Raw: rec.raw, Result: r, Own: dedup.Record{Added: rec.added}}
+	removal := Removal{Raw: rec.Raw, Result: r, Own: dedup.Record{Added: rec.added}}
 	if r.Of.Num != 0 && c.index.Table() != nil {
 		kept, err := c.index.Kept(r.Of.Num)
 		if err != nil {
@@ -139,16 +123,6 @@ func (c *committer) replace(rec *record, r *dedup.Result) error {
 	return err
 }
 
-// ack reports that answers are handed on. The pool's part of a checkpoint counts as part of
-// that checkpoint.
-func (c *committer) ack(bytes int64) error {
-	if c.pool != nil {
-		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
-	}
-	return c.index.Ack(bytes)
-}
-
-// countDecided counts a decided document.
 func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
 	if c.index.Late() {
@@ -163,35 +137,9 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	return nil
 }
 
-// retried handles a document that was kept before and is sent again. It turns the answer into the
-// earlier one, or marks it.
-func (c *committer) retried(r *dedup.Result) error {
-	if !c.job.Retries {
-		return nil
-	}
-	return Retry(c.index, r, c.job.DropRetries)
-}
-
-// tooManyBad returns the error for the bad record that exceeds the limit.
-func (c *committer) tooManyBad(b *block, rec *record) error {
-	if rec.bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
-		return nil
-	}
-	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.bad.At, rec.bad.Reason)
-}
-
-// countSeen counts the segments of a kept document that were seen before.
-func (c *committer) countSeen(rec *record) {
-	for i := range rec.set.Features[:rec.set.Parts()] {
-		if c.index.SeenBefore()[i] {
-			c.countCommon(rec, &rec.set.Features[i])
-		}
-	}
-}
-
 func (c *committer) countCommon(rec *record, f *feature.Feature) {
 	if n := c.common.Add(f.Key, f.Order); n != nil {
-		n.Text = report.Quote(rec.text, *f)
+		n.Text = report.Quote(rec.Text, *f)
 	}
 }
 
@@ -208,7 +156,7 @@ func (c *committer) flush() error {
 	if !c.out.live() {
 		return nil
 	}
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
 	return c.out.flush()
@@ -217,7 +165,7 @@ func (c *committer) flush() error {
 // failed waits for the writing beside and returns the run's error: err, which may be nil, and any
 // failure to write.
 func (c *committer) failed(err error) error {
-	if late := c.beside.wait(); late != nil && !errors.Is(err, late) {
+	if late := c.beside.Wait(); late != nil && !errors.Is(err, late) {
 		err = errors.Join(err, late)
 	}
 	return err
@@ -226,23 +174,26 @@ func (c *committer) failed(err error) error {
 // settle hands on all answers before the data they rest on becomes durable, and returns the
 // progress of the run.
 func (c *committer) settle(ended bool) (map[string][]byte, error) {
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return nil, err
 	}
 	written, err := c.out.sync(ended)
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
-	tree, err := c.out.syncTree()
-	if err != nil {
-		return nil, err
+	now := Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended, Began: c.job.began}
+	if tree := c.out.Tree; tree != nil && tree.Early {
+		at, err := tree.Sync()
+		if err != nil {
+			return nil, err
+		}
+		now.Tree = &at
 	}
-	return c.job.Save(Progress{At: c.at, Tally: c.tally, Written: written, Tree: tree, Ended: ended, Began: c.job.began}), nil
+	return c.job.Save(now), nil
 }
 
-// finish is called when all inputs are read and decided.
 func (c *committer) finish() error {
-	if err := c.beside.wait(); err != nil {
+	if err := c.beside.Wait(); err != nil {
 		return err
 	}
 	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {

@@ -1,11 +1,15 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
@@ -32,18 +36,33 @@ type decided struct {
 	bufs  [][]byte // of lines, by worker
 }
 
+func (d *decided) reset(documents, workers int) {
+	d.lines = slices.Grow(d.lines[:0], documents)[:documents]
+	if len(d.bufs) < workers {
+		d.bufs = make([][]byte, workers)
+	}
+	for i := range d.bufs {
+		d.bufs[i] = d.bufs[i][:0]
+	}
+}
+
 // commitGroup commits as many of a block's records, beginning with record at, as can be decided
 // together, or else that one. It returns their number. It stops before anything that depends on the documents before
 // it, such as a checkpoint. They are written beside the next decision.
 func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int, err error) {
 	n, length := c.fits(b, at)
-	if n < leastGroup {
-		return 1, c.record(b, &b.records[at])
+	alone := n < leastGroup
+	if alone {
+		n, length = 1, b.records[at].length()
+		err = c.decideOne(b, at)
+	} else {
+		err = c.decide(b, at, n)
 	}
-	if err := c.decide(b, at, n); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	for i, doc := at, 0; i < at+n; i++ {
+	doc := 0
+	for i := at; i < at+n; i++ {
 		rec := &b.records[i]
 		c.pass(b, rec)
 		if rec.isDocument() {
@@ -53,10 +72,32 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 			doc++
 		}
 	}
-	if err := c.writeBeside(b, at, n, giveBack); err != nil {
-		return 0, err
+	if alone {
+		err = c.writeNow(b, at, n)
+	} else {
+		err = c.writeBeside(b, at, n, giveBack)
 	}
-	return n, c.ack(length) // nothing is due yet, see fits
+	if err != nil || length == 0 {
+		return n, err
+	}
+	if c.pool != nil { // its part of a checkpoint counts as part of that
+		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
+	}
+	return n, c.index.Ack(length) // nothing is due yet after a group, see fits
+}
+
+func (c *committer) writeNow(b *block, at, n int) error {
+	if err := c.beside.Wait(); err != nil {
+		return err
+	}
+	if err := c.writeGroup(b, at, n, c.lines[0].lines); err != nil {
+		return err
+	}
+	rec := &b.records[at+n-1] // a group does not have too many, see fits
+	if rec.Bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
+		return nil
+	}
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.Bad.At, rec.Bad.Reason)
 }
 
 // writeBeside writes the documents decided together while the next ones are decided. The last write
@@ -64,38 +105,45 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 // block, or if the writing asks the index.
 func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) error {
 	lines, last := c.lines[0].lines, at+n == len(b.records)
-	err := c.beside.begin(func() error {
+	if err := c.beside.Wait(); err != nil {
+		return err
+	}
+	c.beside = new(errgroup.Group)
+	c.beside.Go(func() error {
 		if last {
 			defer giveBack(b)
 		}
 		return c.writeGroup(b, at, n, lines)
 	})
-	if err != nil {
-		return err
-	}
 	if last {
 		c.left = b
 	}
 	c.lines[0], c.lines[1] = c.lines[1], c.lines[0]
 	if c.job.Pipe || c.job.Replace != nil {
-		return c.beside.wait()
+		return c.beside.Wait()
 	}
 	return nil
 }
 
 // writeGroup writes n records from the one at on.
 func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
-	doc := 0
 	for i := range b.records[at : at+n] {
 		rec := &b.records[at+i]
-		err := error(nil)
-		if rec.isDocument() {
-			err = c.write(b, rec, &lines[doc])
-			doc++
-		} else {
-			err = c.write(b, rec, nil)
+		if !rec.isDocument() {
+			if err := c.out.record(b, rec, nil); err != nil {
+				return err
+			}
+			continue
 		}
-		if err != nil {
+		l := &lines[0]
+		lines = lines[1:]
+		if err := c.out.record(b, rec, l); err != nil {
+			return err
+		}
+		if l.kept {
+			continue
+		}
+		if err := c.replace(rec, l.result); err != nil {
 			return err
 		}
 	}
@@ -111,18 +159,18 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 	for i := range b.records[at:] {
 		rec := &b.records[at+i]
 		switch {
-		case rec.empty:
+		case rec.Empty:
 			n++
 			continue
-		case rec.bad != nil:
+		case rec.Bad != nil:
 			bad++
-		case rec.other:
+		case rec.Other:
 		default:
 			left.Keys -= len(rec.set.Features) + 1 + min(len(rec.set.Picks), dedup.MaxPicks)
-			left.IDs -= len(rec.id) + len(rec.added) + index.IDBytes
+			left.IDs -= len(rec.ID) + len(rec.added) + index.IDBytes
 			left.Documents--
 		}
-		more := int64(len(rec.raw)) + 1
+		more := rec.length()
 		if rec.isDocument() && !c.index.NoCheckpointDue(rec.added) {
 			break
 		}
@@ -132,6 +180,33 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 		n, length = n+1, length+more
 	}
 	return n, length
+}
+
+// decideOne decides a record, if it is a document, and prepares its output.
+func (c *committer) decideOne(b *block, at int) (err error) {
+	rec, g, out := &b.records[at], &c.decision, &c.lines[0]
+	if !rec.isDocument() {
+		return nil
+	}
+	if c.one, err = c.index.Decide(rec.document()); err != nil {
+		return err
+	}
+	if c.job.Retries {
+		if err := Retry(c.index, &c.one, c.job.DropRetries); err != nil {
+			return err
+		}
+	}
+	g.results = append(g.results[:0], dedup.Decision{Result: &c.one})
+	out.reset(1, 1)
+	if out.lines[0], out.bufs[0], err = c.out.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
+		return err
+	}
+	for i := range rec.set.Features[:rec.set.Parts()] {
+		if c.index.SeenBefore()[i] {
+			c.countCommon(rec, &rec.set.Features[i])
+		}
+	}
+	return nil
 }
 
 // decide decides n records, beginning with record at, and prepares their output.
@@ -153,14 +228,8 @@ func (c *committer) decide(b *block, at, n int) error {
 		g.linker.Link(docs)
 	}
 	g.results = slices.Grow(g.results[:0], len(g.which))[:len(g.which)]
-	out.lines = slices.Grow(out.lines[:0], len(g.which))[:len(g.which)]
+	out.reset(len(g.which), c.pool.size)
 	g.errs = append(g.errs[:0], make([]error, c.pool.size)...)
-	if len(out.bufs) < c.pool.size {
-		out.bufs = make([][]byte, c.pool.size)
-	}
-	for i := range out.bufs {
-		out.bufs[i] = out.bufs[i][:0]
-	}
 	err := c.index.DecideAll(docs, dedup.Pool{Size: c.pool.size, Run: c.pool.run}, func(worker, i int, t dedup.Decision) {
 		g.results[i] = t
 		var err error
@@ -172,17 +241,12 @@ func (c *committer) decide(b *block, at, n int) error {
 	if err != nil {
 		return err
 	}
-	for _, err := range g.errs {
-		if err != nil {
-			return err
-		}
-	}
-	c.countSeenGroup(b)
-	return nil
+	c.countSeen(b)
+	return cmp.Or(g.errs...)
 }
 
-// countSeenGroup is countSeen for all documents that were decided, by parts.
-func (c *committer) countSeenGroup(b *block) {
+// countSeen counts the segments of kept documents that were seen before, by parts.
+func (c *committer) countSeen(b *block) {
 	g, seen := &c.decision, 0
 	for i := range g.results {
 		seen += len(g.results[i].Seen)
@@ -202,15 +266,13 @@ func (c *committer) countSeenGroup(b *block) {
 	})
 }
 
-// isDocument reports whether there is something to decide.
-func (r *record) isDocument() bool { return !r.empty && r.bad == nil && !r.other }
+func (r *record) isDocument() bool { return !r.Empty && r.Bad == nil && !r.Other }
 
 // name returns the id of the document. A caller that keeps it must copy it.
-func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.id), len(r.id)) }
+func (r *record) name() string { return unsafe.String(unsafe.SliceData(r.ID), len(r.ID)) }
 
-// document returns the document to decide.
 func (r *record) document() dedup.Document {
-	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.text}
+	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.Text}
 }
 
 // pass counts a record, and moves the run's position behind it.
@@ -218,31 +280,31 @@ func (c *committer) pass(b *block, rec *record) {
 	if c.at.Input != b.source.Input {
 		c.at.Sum = 0
 	}
-	if rec.bad != nil {
+	if rec.Bad != nil {
 		if c.tally.Bad++; c.tally.FirstBad == nil {
-			c.tally.FirstBad = report.Reject(rec.bad)
+			c.tally.FirstBad = report.Reject(rec.Bad)
 		}
 	}
 	sum := c.at.Sum
-	if !rec.empty { // an empty one is not summed up
+	if !rec.Empty { // an empty one is not summed up
 		c.tally.RecordBytes += rec.length()
 		sum = output.AddRecord(sum, rec.sum)
 	}
-	if rec.isDocument() && isPlace(rec.name(), b.source.File) {
-		c.tally.Unnamed++
+	if rec.isDocument() { // an id that is the file, or the file and a place, is no id of its own
+		if place, found := strings.CutPrefix(rec.name(), b.source.File); found && (place == "" || place[0] == ':') {
+			c.tally.Unnamed++
+		}
 	}
-	c.at = Position{Input: b.source.Input, At: rec.at.Next(), Sum: sum}
+	c.at = Position{Input: b.source.Input, At: rec.At.Next(), Sum: sum}
 }
 
-// isPlace reports whether an id is the name of a file, or the name and a place. Such a document has
-// no id of its own.
-func isPlace(id, file string) bool {
-	rest, found := strings.CutPrefix(id, file)
-	return found && (rest == "" || rest[0] == ':')
+// length is the counted size of a record, with its end: 0 of an empty one.
+func (r *record) length() int64 {
+	if r.Empty {
+		return 0
+	}
+	return int64(len(r.Raw)) + 1
 }
-
-// length is the counted size of a record, with its end.
-func (r *record) length() int64 { return int64(len(r.raw)) + 1 }
 
 // commit commits a block of records. If left is the block afterwards, giveBack is or was called
 // once it is written; else the caller has it.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/report"
@@ -19,7 +20,6 @@ const (
 	maxCompletedBytes = 40 << 10
 )
 
-// completedRun is a finished run.
 type completedRun struct {
 	Command string       `json:"command"` // a digest of its choices
 	Tally   report.Tally `json:"tally"`
@@ -38,23 +38,16 @@ func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
 		return nil, false, nil
 	}
 	runs, err := l.completedRuns()
-	if err != nil {
-		return nil, false, err
-	}
 	command := l.chosen.digest()
-	for i := len(runs) - 1; i >= 0; i-- {
+	for i := range slices.Backward(runs) {
 		if runs[i].Command == command {
-			there, err := l.published(&runs[i].Written)
-			if err == nil && there {
-				there, err = l.treeIsAs(runs[i].Tree)
-			}
-			if err != nil || !there {
+			if there, err := l.published(&runs[i]); err != nil || !there {
 				return nil, false, err
 			}
 			return &runs[i].Tally, runs[i].Full, nil
 		}
 	}
-	return nil, false, nil
+	return nil, false, err
 }
 
 // completedRuns returns the finished runs, the last at the end.
@@ -67,16 +60,19 @@ func (l *Ledger) completedRuns() (runs []completedRun, err error) {
 }
 
 // published reports whether all outputs are as a run has left them.
-func (l *Ledger) published(written *Written) (bool, error) {
+func (l *Ledger) published(run *completedRun) (bool, error) {
 	for i, name := range l.job.names() {
 		if name == "" {
 			continue
 		}
-		if there, err := output.Published(name, written[i]); err != nil || !there {
+		if there, err := output.Published(name, run.Written[i]); err != nil || !there {
 			return false, err
 		}
 	}
-	return true, nil
+	if l.job.Tree == nil || run.Tree == nil {
+		return l.job.Tree == nil, nil
+	}
+	return l.job.Tree.TreeIsAs(*run.Tree)
 }
 
 // overNow returns the finished runs, including this one, for storing.
@@ -108,17 +104,4 @@ func (c *choices) digest() string {
 	told.Spans = false
 	sum := sha256.Sum256(encoded(told))
 	return hex.EncodeToString(sum[:16])
-}
-
-// writesFile reports whether an output is a file that a run would replace.
-func (j *Job) writesFile() bool {
-	if j.Tree != nil {
-		return true
-	}
-	for _, name := range j.names() {
-		if name != "" && !isDirect(name) && !output.Swallows(name) {
-			return true
-		}
-	}
-	return false
 }

@@ -54,7 +54,7 @@ type Progress struct {
 type Ledger struct {
 	index  *index.Index
 	job    *Job
-	chosen choices     // of a run that can be continued
+	chosen choices     // of a run that can start over
 	prints []uint64    // of the inputs begun, see Unfinished.Prints
 	found  *Unfinished // the note of another run; nil for none
 	goesOn *Progress
@@ -112,7 +112,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
 	l := &Ledger{index: x, job: job}
 	var err error
-	if l.repeatable() {
+	if l.canStartOver() {
 		if l.chosen, err = job.choices(); err != nil {
 			return nil, err
 		}
@@ -141,26 +141,24 @@ func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() !
 func (l *Ledger) Saved() bool { return l.last != nil }
 
 // repeatable reports whether this very command can be given again.
-func (l *Ledger) repeatable() bool {
-	return !l.job.Temporary && !l.job.ReadsPipe() && !l.job.writesPipe()
-}
+func (l *Ledger) repeatable() bool { return l.canStartOver() && !l.job.writesPipe() }
+
+// canStartOver reports whether this run simply runs again if nothing of it was remembered.
+func (l *Ledger) canStartOver() bool { return !l.job.Temporary && !l.job.ReadsPipe() }
 
 // Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
 // that run's command, its inputs are as they were and it can be continued.
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
-	refused := func(why Refusal, err error) (*Progress, error) {
-		return nil, &RefusedError{Why: why, Run: *l.found, Err: err}
-	}
 	switch {
 	case e.Foreign:
-		return refused(OtherVersion, nil)
+		return nil, &RefusedError{Why: OtherVersion, Run: *e}
 	case e.Pipe:
-		return refused(OverPipe, nil)
+		return nil, &RefusedError{Why: OverPipe, Run: *e}
 	case !l.CanContinue():
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: []Choice{ChosenPipe}}
+		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: []Choice{ChosenPipe}}
 	case !reflect.DeepEqual(l.chosen, e.Choices):
-		return nil, &RefusedError{Why: OtherCommand, Run: *l.found, Other: l.chosen.other(&e.Choices)}
+		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: l.chosen.other(&e.Choices)}
 	}
 	inputs := l.job.Inputs
 	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
@@ -169,7 +167,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 			return nil, fmt.Errorf("looking at the inputs again: %w", err)
 		}
 		if e.Prints[i] != 0 && e.Prints[i] != print {
-			return refused(InputChanged, fmt.Errorf("%s: %w", in.Name, corpus.ErrChanged))
+			return nil, &RefusedError{Why: InputChanged, Run: *e, Err: fmt.Errorf("%s: %w", in.Name, corpus.ErrChanged)}
 		}
 	}
 	l.goesOn, l.prints = &e.Progress, e.Prints
@@ -205,55 +203,6 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 	return left, nil
 }
 
-// OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
-// back to its last checkpoint. An error leaves none open.
-func (l *Ledger) OpenOutputs() (o Outputs, err error) {
-	worthless, err := l.worthless()
-	if err != nil {
-		return o, err
-	}
-	names := l.job.names()
-	for i, to := range []**output.Writer{&o.Kept, &o.Report, &o.Rejects} {
-		name := names[i]
-		switch {
-		case name == "":
-		case l.goesOn == nil:
-			*to, err = output.Create(name, worthless...)
-		default:
-			*to, err = l.reopen(name, l.goesOn.Written[i])
-		}
-		if err != nil {
-			return o, errors.Join(err, o.Abort())
-		}
-	}
-	if err := errors.Join(enclose(o.Kept, l.job.Enclosure), enclose(o.Report, l.job.Tabled), lead(o.Kept, l.job.Head)); err != nil {
-		return o, errors.Join(err, o.Abort())
-	}
-	if o.Tree, err = l.openTree(worthless); err != nil {
-		return o, errors.Join(err, o.Abort())
-	}
-	if err := l.noteStarted(&o); err != nil {
-		return o, errors.Join(err, o.Abort())
-	}
-	return o, nil
-}
-
-// reopen continues an output. It returns nil for one that has its name already: a run that had
-// decided everything was stopped between publishing and noting.
-func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
-	w, err := output.OpenAt(name, at)
-	if err == nil || errors.Is(err, output.ErrBusy) {
-		return w, err
-	}
-	if l.goesOn.Ended {
-		done, foundErr := output.Published(name, at)
-		if done || foundErr != nil {
-			return nil, foundErr
-		}
-	}
-	return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
-}
-
 // Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
 // run could use it.
 func (l *Ledger) Save(p Progress) map[string][]byte {
@@ -263,8 +212,11 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 		return nil
 	}
 	e := Unfinished{
-		Args: job.Args, Choices: l.chosen, Progress: p,
+		Args: job.Args, Progress: p,
 		Pipe: !l.CanContinue(), Gone: job.leavesNothing(), Saved: job.now().Unix(),
+	}
+	if l.repeatable() {
+		e.Choices = l.chosen
 	}
 	if !e.Pipe {
 		for _, in := range job.Inputs[len(l.prints) : p.At.Input+1] {
@@ -276,7 +228,6 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 	return map[string][]byte{LedgerName: encoded(e)}
 }
 
-// encoded is a value as the index stores it.
 func encoded(value any) []byte {
 	stored, err := json.Marshal(value)
 	if err != nil {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/step"
 )
@@ -42,7 +44,6 @@ func (o *Outputs) Abort() error { return errors.Join(o.each((*output.Writer).Abo
 // Close finishes all outputs: each gets its name. It goes on after an error.
 func (o *Outputs) Close() error { return errors.Join(o.each((*output.Writer).Close), o.Tree.Close()) }
 
-// each calls f for every output there is, after an error too.
 func (o *Outputs) each(f func(*output.Writer) error) error {
 	var errs []error
 	for _, w := range o.all() {
@@ -56,11 +57,9 @@ func (o *Outputs) each(f func(*output.Writer) error) error {
 type outputs struct {
 	Outputs
 	Choices
-	format corpus.Format // of the inputs, and of Kept
-	before Written       // by the run being continued
-	late   bool          // nothing need be on the disk before the end
+	before Written // by the run being continued
+	late   bool    // nothing need be on the disk before the end
 	buf    []byte
-	raw    []byte // the record being answered
 }
 
 // annotation is the value of the field in an annotated record.
@@ -85,8 +84,6 @@ type refusal struct {
 	Reason  string       `json:"reason"`
 }
 
-func (o *outputs) wantsReports() bool { return o.Report != nil || o.Annotate }
-
 // lines are a document's output beside its record.
 type lines struct {
 	kept       bool
@@ -100,14 +97,14 @@ type lines struct {
 func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
-	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && o.wantsReports() {
-		line := report.Report(r, rec.name(), &rec.set, rec.text)
-		line.File, line.Line = b.source.File, rec.at
-		if !rec.time.IsZero() {
-			line.Time = &rec.time
+	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && (o.Report != nil || o.Annotate) {
+		line := report.Report(r, rec.name(), &rec.set, rec.Text)
+		line.File, line.Line = b.source.File, rec.At
+		if !rec.Time.IsZero() {
+			line.Time = &rec.Time
 		}
 		if o.Spans {
-			line.Spans = report.Spans(r, &rec.set, rec.text)
+			line.Spans = report.Spans(r, &rec.set, rec.Text)
 		}
 		told = &line
 	}
@@ -127,35 +124,32 @@ func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l
 
 // record writes the results of a record; l is of a document.
 func (o *outputs) record(b *block, rec *record, l *lines) error {
-	o.raw, o.format = rec.raw, b.source.Format
-	switch {
-	case rec.empty:
-		return o.empty()
-	case rec.bad != nil:
-		return o.reject(rec.bad)
-	case rec.other:
-		return o.other(rec)
+	if rec.Bad != nil {
+		return o.reject(b, rec)
 	}
-	return o.document(rec, l)
-}
-
-// document writes one document.
-func (o *outputs) document(rec *record, l *lines) error {
-	if l.report != nil {
+	if rec.isDocument() && l.report != nil {
 		if err := o.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
-	if o.Kept == nil || l.kept == o.Others && !o.Annotate {
+	format := b.source.Format
+	switch {
+	case o.Kept == nil:
+		return nil
+	case rec.Other:
+		return format.Keep(o.Kept, rec.Raw)
+	case rec.Empty && o.Annotate:
+		return format.Keep(o.Kept, nil)
+	case rec.Empty, l.kept == o.Others && !o.Annotate:
 		return nil
 	}
-	if err := o.shard(len(rec.raw)); err != nil {
+	if err := o.shard(len(rec.Raw)); err != nil {
 		return err
 	}
 	if o.Annotate {
-		return o.format.Annotate(o.Kept, rec.raw, rec.slot, l.annotation)
+		return format.Annotate(o.Kept, rec.Raw, rec.Slot, l.annotation)
 	}
-	return o.format.Keep(o.Kept, rec.raw)
+	return format.Keep(o.Kept, rec.Raw)
 }
 
 // annotate returns the value added to a record; line is its report, if it has one.
@@ -173,36 +167,21 @@ func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
 }
 
 // reject writes a bad record and, if every record has an answer, its answer.
-func (o *outputs) reject(bad *corpus.BadRecord) error {
+func (o *outputs) reject(b *block, rec *record) error {
 	if o.Annotate && o.Kept != nil {
-		if err := o.refuse(bad); err != nil {
+		answer, err := BadAnswer(rec.Bad)
+		if err := cmp.Or(err, o.shard(len(rec.Bad.Raw))); err != nil {
+			return err
+		}
+		if err := b.source.Format.Answer(o.Kept, rec.Raw, AnnotationField, answer); err != nil {
 			return err
 		}
 	}
 	if o.Rejects == nil {
 		return nil
 	}
-	o.buf = append(bad.AppendJSON(o.buf[:0]), '\n')
+	o.buf = append(rec.Bad.AppendJSON(o.buf[:0]), '\n')
 	return o.Rejects.WriteRecord(o.buf)
-}
-
-func (o *outputs) refuse(bad *corpus.BadRecord) (err error) {
-	if err := o.shard(len(bad.Raw)); err != nil {
-		return err
-	}
-	answer, err := BadAnswer(bad)
-	if err != nil {
-		return err
-	}
-	return o.format.Answer(o.Kept, o.raw, AnnotationField, answer)
-}
-
-// empty answers a record that holds nothing.
-func (o *outputs) empty() error {
-	if !o.Annotate || o.Kept == nil {
-		return nil
-	}
-	return o.format.Keep(o.Kept, nil)
 }
 
 // live reports whether a reader may be waiting for the output.
@@ -210,7 +189,6 @@ func (o *outputs) live() bool {
 	return slices.ContainsFunc(o.all(), func(w *output.Writer) bool { return w != nil && w.Live() })
 }
 
-// flush hands on the written bytes.
 func (o *outputs) flush() error { return o.each((*output.Writer).Flush) }
 
 // sync brings the written bytes to the disk and returns their count; if ended, no more will come.
@@ -237,10 +215,45 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 	return written, step.Done("synced outputs")
 }
 
-// other writes a record that is no document, as it came.
-func (o *outputs) other(rec *record) error {
-	if o.Kept == nil {
+// shard chooses the shard for a record of so many bytes.
+func (o *outputs) shard(record int) (err error) {
+	if o.Tree != nil {
+		o.Kept, err = o.Tree.Shard(record)
+	}
+	return err
+}
+
+// Answer returns the value of AnnotationField for a decided document, as JSON.
+func Answer(r *dedup.Result) ([]byte, error) {
+	if r.Verdict == dedup.Unique && !r.Again {
+		return annotate(r, nil)
+	}
+	line := report.Report(r, "", nil, nil)
+	return annotate(r, &line)
+}
+
+// BadAnswer returns the value of AnnotationField for a bad record, as JSON.
+func BadAnswer(bad *corpus.BadRecord) ([]byte, error) {
+	value, err := report.AppendJSON(nil, refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason})
+	if err != nil {
+		err = fmt.Errorf("annotating: %w", err)
+	}
+	return value, err
+}
+
+// Retry turns the result of a document that was kept before, with this id and text, into the earlier
+// one, and marks it as sent again. Other results stay. With drop, it marks the result alone.
+func Retry(x *index.Index, r *dedup.Result, drop bool) error {
+	if x.Table() == nil || !r.Exact || !r.SameID || !x.Owns(r.Of.Num) {
 		return nil
 	}
-	return o.format.Keep(o.Kept, rec.raw)
+	if r.Again = true; drop {
+		return nil
+	}
+	kept, err := x.Kept(r.Of.Num)
+	if err != nil {
+		return err
+	}
+	r.Verdict, r.Kept = kept.Verdict, true
+	return nil
 }

@@ -40,8 +40,7 @@ type Job struct {
 	Inputs []input.Input
 	// Out, Report and Rejects name the outputs, "" for none.
 	Out, Report, Rejects string
-	// Tree is the plan of the outputs if each input has its own; nil if none has.
-	Tree *output.TreePlan
+	Tree                 *output.TreePlan // if each input has an output of its own, else nil
 	// Enclosure is how the kept records are written to one file; nil: one after the other. Tabled
 	// is the same of the report.
 	Enclosure, Tabled output.Enclosure
@@ -55,7 +54,6 @@ type Job struct {
 	Workers int   // goroutines that parse and extract; at least 1
 	MaxBad  int64 // bad records allowed; negative: any number
 	OnFull  index.OnFull
-
 	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
 	// one is taken whenever the table's memory is full.
 	CheckpointBytes int64
@@ -66,49 +64,39 @@ type Job struct {
 	// and the answers given are saved before Run returns, also with an error.
 	Pipe bool
 	// Retries answers a kept document that comes again, with its id and its text, as it was
-	// answered the first time. Its sender may not have got that answer. Retries is for pipes with a
-	// reader waiting for the answers. In files nothing is retried, and both copies would count as
-	// kept.
-	Retries bool
-	// DropRetries marks such a document as a retry, too, but does not keep it. It is for users who
-	// fetch the same pages again and never ask twice for an answer.
-	DropRetries bool
-	// Ticks makes checkpoints by time: one at each tick before which something came. Nil for none.
-	// A ticker of one second bounds how much a kill makes a pipe forget. Runs over files have none,
-	// so that their bytes depend on the documents alone.
+	// answered the first time: its sender may not have got that answer. That is for pipes with a
+	// reader waiting for the answers. In files both copies would count as kept. DropRetries marks such a
+	// document as a retry, too, but does not keep it, for users who fetch the same pages again.
+	Retries, DropRetries bool
+	// Ticks makes checkpoints by time: one at each tick before which something came. Runs over files
+	// have none, so that their bytes depend on the documents alone.
 	Ticks <-chan time.Time
 	// Resume continues a run from its last checkpoint; the source must have
-	// been moved to Resume.At. Nil starts anew.
+	// been moved to Resume.At. Save makes checkpoints carry the progress that can be resumed.
 	Resume *Progress
-	// Save makes checkpoints carry the run's progress, so that it can be
-	// resumed.
-	Save func(Progress) map[string][]byte
+	Save   func(Progress) map[string][]byte
 
+	// The following are called if they are not nil.
+	//
 	// Store appends to dst the data stored with a document if it is kept. The data are fields as
-	// dedup.AppendField writes them, at most MaxStored bytes. Workers call it. Nil stores nothing.
+	// dedup.AppendField writes them, at most MaxStored bytes. Workers call it.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
-
-	// Parsed is called with the records of each block, before any of these is decided. Several
-	// workers call it, in any order. An error ends the run. Nil does nothing.
+	// Parsed gets the records of each block, before any of these is decided. Several
+	// workers call it, in any order. An error ends the run.
 	Parsed func(b *corpus.Block, records iter.Seq[*corpus.Document]) error
-
 	// Replace writes to Outputs.Kept the replacement for a removed document and reports whether
-	// that leads to the same bytes. Nil writes nothing.
+	// that leads to the same bytes.
 	Replace func(w *output.Writer, r Removal) (revisit bool, err error)
-
-	// Confirm, if set, is asked before a document is removed.
-	Confirm dedup.Confirmer
-
-	// Passages, if set, finds the passages of kept documents.
+	// Confirm is asked before a document is removed. Passages finds the passages of kept documents.
+	Confirm  dedup.Confirmer
 	Passages dedup.PassageFinder
-
-	Now  func() time.Time
-	Live *Live // receives the progress while running; nil for no receiver
-	Warn func(string)
-	// Each is called with every decision, in order, in the deciding goroutine. It may read the
+	// Each gets every decision, in order, in the deciding goroutine. It may read the
 	// index, which with more than one worker may know some documents more. r is valid until it
 	// returns.
 	Each func(id string, r *dedup.Result, counts dedup.Counts) error
+	Now  func() time.Time
+	Warn func(string)
+	Live *Live // receives the progress while running
 
 	began int64 // of a run with a window, by Run: see whenBegun
 }
@@ -143,27 +131,18 @@ type block struct {
 	lists    []byte            // of picks, likewise
 	group    dedup.Group       // all its documents, if there is a pool
 	weight   int64             // taken from pipeline.inFlight
-	extra    int64             // taken from pipeline.extra
-	number   int64             // of the block in the run
-	done     chan struct{}     // the worker is finished with it
+	extra    int64             // taken from pipeline.extra, beyond its weight
+	waiting  context.Context   // until the block is the next to be decided, which isNext tells
+	isNext   func()
+	done     chan struct{} // the worker is finished with it
 }
 
-// record is the committer's view of one record. Its slices point into the block.
+// record is a record on its way. Its slices point into the block.
 type record struct {
-	id, raw, text []byte
-	at            corpus.Place
-	slot          corpus.Slot
-	sum           uint64 // of raw
-	empty         bool
-	other         bool // no document: written as it came
-	bad           *corpus.BadRecord
-	first         int // the start of its features in block.features
-	firstData     int // the start of its data in block.data
-	firstAdded    int // the start of added in block.added
-	firstPick     int // the start of its picks in block.picks
-	added         []byte
-	set           feature.Set
-	time          time.Time // of the document, zero if it has none
+	corpus.Document
+	sum   uint64 // of Raw
+	added []byte
+	set   feature.Set
 }
 
 // Run reads, judges and writes all documents of the job's source, in order.
@@ -193,7 +172,7 @@ type pipeline struct {
 	work      chan *block // to any worker
 	order     chan *block // the same blocks, to the committer
 	inFlight  *semaphore.Weighted
-	extra     *extra
+	extra     *semaphore.Weighted
 	held      int64            // of inFlight, by the reader, for the block it fills
 	size      int              // bytes of a block, but for a longer record
 	inflation corpus.Inflation // of the input being committed
@@ -211,7 +190,11 @@ func (p *pipeline) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return p.commit(ctx) })
 	err := p.committer.failed(g.Wait())
-	go p.release()
+	go func() { // a failed run leaves bytes in flight, which the reader waits for
+		for b := range p.order {
+			b.source.Release()
+		}
+	}()
 	return err
 }
 
@@ -220,37 +203,31 @@ func (p *pipeline) run(ctx context.Context) error {
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
 	defer close(p.work)
-	p.readErr = p.readAll(ctx)
-	if err := p.job.Source.Close(); p.readErr == nil {
-		p.readErr = err
-	}
-}
-
-func (p *pipeline) readAll(ctx context.Context) error {
-	number := int64(0)
-	for {
+	for p.readErr == nil {
 		var b *block
 		select {
 		case b = <-p.free:
 		case <-ctx.Done():
-			return ctx.Err()
+			p.readErr = ctx.Err()
+			continue
 		}
 		p.held = 0
-		err := p.job.Source.Next(ctx, &b.source)
-		if err == nil {
-			err = p.settle(ctx, p.weigh(b))
+		p.readErr = p.job.Source.Next(ctx, &b.source)
+		if p.readErr == nil {
+			p.readErr = p.settle(ctx, p.weigh(b))
 		}
-		if err != nil {
+		if p.readErr != nil {
 			b.source.Release()
-			if err == io.EOF {
-				return nil
-			}
-			return err
+			continue
 		}
-		b.weight, b.number = p.held, number
-		number++
+		b.weight = p.held
+		b.waiting, b.isNext = context.WithCancel(ctx)
 		p.order <- b
 		p.work <- b
+	}
+	err := p.job.Source.Close()
+	if p.readErr == io.EOF {
+		p.readErr = err
 	}
 }
 
@@ -265,24 +242,34 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 		idle = pool.idle
 		w.help = func() { pool.help(number) }
 	}
+	work, committed := p.work, chan struct{}(nil)
 	for {
 		// Not a range over work: the reader that closes it may be blocked
 		// for ever when the run is cancelled.
 		var b *block
 		select {
-		case b = <-p.work:
+		case b = <-work:
 		case <-idle:
 			w.help()
 			continue
+		case <-committed:
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if b == nil {
-			return p.helpOn(ctx, w, idle)
+		if b == nil && idle == nil {
+			return nil
 		}
+		if b == nil { // all is extracted: it helps until all is committed
+			work, committed = nil, p.committed
+			continue
+		}
+		// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
+		// for, or no other would ever give back anything.
 		b.source.More = func(bytes int) {
-			p.extra.take(ctx, b.number, int64(bytes))
-			b.extra += int64(bytes)
+			if p.extra.Acquire(b.waiting, int64(bytes)) == nil {
+				b.extra += int64(bytes)
+			}
 		}
 		if err := w.fill(b); err != nil {
 			return err
@@ -292,21 +279,6 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 			runtime.Gosched() // the waiting goroutine goes first
 		}
 	}
-}
-
-// helpOn is the work of a worker when all is extracted: it helps until all is committed.
-func (p *pipeline) helpOn(ctx context.Context, w *worker, idle chan struct{}) error {
-	for idle != nil {
-		select {
-		case <-idle:
-			w.help()
-		case <-p.committed:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 func (p *pipeline) commit(ctx context.Context) error {
@@ -365,7 +337,7 @@ func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 				return nil, nil
 			}
 			order, done = nil, b.done
-			p.extra.first(b.number)
+			b.isNext()
 		case <-done:
 			return b, nil
 		case <-p.job.Ticks:

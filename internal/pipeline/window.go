@@ -28,12 +28,6 @@ func (w Window) Check(x *index.Index) error {
 	return x.CheckWindow(w.Seconds)
 }
 
-// mostAhead is how long after its arrival a document may be made: clocks differ. One document
-// moves the edge by that much, so it is an eighth of the window at most.
-func (w Window) mostAhead() time.Duration {
-	return min(24*time.Hour, time.Duration(w.Seconds/8)*time.Second)
-}
-
 // storedTime is the size in bytes of a document's time in the data stored with it.
 const storedTime = 6
 
@@ -61,14 +55,15 @@ func (j *Job) arrival() func() time.Time {
 	return func() time.Time { return time.Unix(j.began, 0) }
 }
 
-// latest returns the time after which a document's own time is not believed. Several goroutines may
-// ask.
+// latest returns the time after which a document's own time is not believed. Clocks differ, so that may
+// be after its arrival. One document moves the edge by that much, so it is an eighth of the window at
+// most. Several goroutines may ask.
 func (j *Job) latest() time.Time {
 	arrival := time.Unix(j.began, 0)
 	if j.Pipe {
 		arrival = j.now()
 	}
-	return arrival.Add(j.Window.mostAhead())
+	return arrival.Add(min(24*time.Hour, time.Duration(j.Window.Seconds/8)*time.Second))
 }
 
 // appendTime appends the document's own time to the data stored with it. A time in the future

@@ -7,7 +7,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/feature/passages"
 )
 
 // worker holds the private data of one goroutine that parses and extracts.
@@ -25,22 +24,10 @@ func (j *Job) newWorker() (*worker, error) {
 	return &worker{job: j, extractor: extractor}, err
 }
 
-// newParser returns a parser. With annotations every record is answered.
-func (w *worker) newParser(format corpus.Format) (corpus.Parser, error) {
-	if w.job.Annotate {
-		return format.NewParser(AnnotationField)
-	}
-	return format.NewParser("")
-}
-
-// all are the records of the block. Each is valid until the next.
 func (b *block) all() iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
-		var doc corpus.Document
 		for i := range b.records {
-			r := &b.records[i]
-			doc = corpus.Document{At: r.at, ID: r.id, Text: r.text, Bad: r.bad, Empty: !r.isDocument()}
-			if !yield(&doc) {
+			if !yield(&b.records[i].Document) {
 				return
 			}
 		}
@@ -50,7 +37,11 @@ func (b *block) all() iter.Seq[*corpus.Document] {
 // fill parses the block and extracts the features of its documents.
 func (w *worker) fill(b *block) (err error) {
 	if w.parser == nil {
-		if w.parser, err = w.newParser(b.source.Format); err != nil {
+		field := ""
+		if w.job.Annotate { // every record is answered
+			field = AnnotationField
+		}
+		if w.parser, err = b.source.Format.NewParser(field); err != nil {
 			return err
 		}
 	}
@@ -60,11 +51,8 @@ func (w *worker) fill(b *block) (err error) {
 		if w.help != nil {
 			w.help()
 		}
-		r := record{
-			id: doc.ID, raw: doc.Raw, text: doc.Text, at: doc.At, slot: doc.Slot,
-			sum: output.RecordSum(doc.Raw), empty: doc.Empty, other: doc.Other, bad: doc.Bad, time: doc.Time,
-			first: len(b.features), firstData: len(b.data), firstAdded: len(b.added), firstPick: len(b.picks),
-		}
+		added := len(b.added)
+		r := record{Document: *doc, sum: output.RecordSum(doc.Raw)}
 		if r.isDocument() {
 			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
 			b.features = append(b.features, w.set.Features...)
@@ -78,26 +66,28 @@ func (w *worker) fill(b *block) (err error) {
 				b.added = w.job.Store(b.added, b.source.File, doc)
 			}
 			b.added = dedup.AppendPicks(b.added, w.set.PickList)
-			r.set = w.set
+			r.set, r.added = w.set, b.added[added:]
 		}
 		b.records = append(b.records, r)
 	}
-	// Only now, when neither moves any more.
+	// Only now, when none moves any more.
+	features, data, picks, lists, added := b.features, b.data, b.picks, b.lists, b.added
 	for i := range b.records {
 		r := &b.records[i]
-		features, data, picks := len(r.set.Features), len(r.set.Data), len(r.set.Picks)
-		r.set.Features = b.features[r.first:][:features:features]
-		r.set.Data = b.data[r.firstData:][:data:data]
-		r.set.Picks = b.picks[r.firstPick:][:picks:picks]
-		r.set.PickList = b.lists[passages.EntryBytes*r.firstPick:][: passages.EntryBytes*picks : passages.EntryBytes*picks]
-		end := len(b.added)
-		if i+1 < len(b.records) {
-			end = b.records[i+1].firstAdded
-		}
-		r.added = b.added[r.firstAdded:end:end]
+		r.set.Features, features = cut(features, len(r.set.Features))
+		r.set.Data, data = cut(data, len(r.set.Data))
+		r.set.Picks, picks = cut(picks, len(r.set.Picks))
+		r.set.PickList, lists = cut(lists, len(r.set.PickList))
+		r.added, added = cut(added, len(r.added))
 	}
-	if w.help != nil {
-		w.link(b)
+	if w.help != nil { // the documents are decided together
+		b.group.Reset()
+		for i := range b.records {
+			if r := &b.records[i]; r.isDocument() {
+				b.group.Add(r.document())
+			}
+		}
+		w.linker.Link(&b.group)
 	}
 	if w.job.Parsed != nil {
 		return w.job.Parsed(&b.source, b.all())
@@ -105,13 +95,5 @@ func (w *worker) fill(b *block) (err error) {
 	return nil
 }
 
-// link prepares the documents of a block for being decided together.
-func (w *worker) link(b *block) {
-	b.group.Reset()
-	for i := range b.records {
-		if r := &b.records[i]; r.isDocument() {
-			b.group.Add(r.document())
-		}
-	}
-	w.linker.Link(&b.group)
-}
+// cut cuts off the first n of a slice.
+func cut[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }

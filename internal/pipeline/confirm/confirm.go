@@ -28,10 +28,8 @@ const large = 4 << 20
 
 // A Confirmer says of copies whether a condition holds. It is for use by several goroutines.
 type Confirmer struct {
-	condition similarity.Condition
+	Condition similarity.Condition
 	inputs    *Inputs
-	method    method.Method
-	rules     method.Rules
 	workers   sync.Pool // of *worker
 	one       sync.Mutex
 }
@@ -46,47 +44,36 @@ type worker struct {
 }
 
 // New returns a Confirmer of documents of a scheme, whose texts inputs reads again.
-func New(c similarity.Condition, scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
-	f, err := newReader(scheme, inputs)
-	if err == nil {
-		f.condition = c
+func New(scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
+	scheme.Passages = 0 // the record of a document is the same
+	m, err := scheme.New()
+	f := &Confirmer{inputs: inputs}
+	f.workers.New = func() any {
+		return &worker{extractor: &feature.Extractor{Extractor: m.NewExtractor()}, judge: m.NewJudge(method.Rules{Threshold: 1})}
 	}
 	return f, err
 }
 
-// newReader returns a Confirmer that only reads earlier texts.
-func newReader(scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
-	scheme.Passages = 0 // the record of a document is the same
-	m, err := scheme.New()
-	if err != nil {
-		return nil, err
-	}
-	f := &Confirmer{inputs: inputs, method: m, rules: method.Rules{Threshold: 1}}
-	f.workers.New = func() any {
-		return &worker{extractor: &feature.Extractor{Extractor: m.NewExtractor()}, judge: m.NewJudge(f.rules)}
-	}
-	return f, nil
-}
-
-// Confirm implements dedup.Confirmer.
 func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confirmation, error) {
 	w := f.workers.Get().(*worker)
 	defer f.workers.Put(w)
-	why, err := f.readEarlier(w, id, record)
+	earlier, why, err := f.readAt(w.text[:0], id, record)
+	w.text = earlier
+	if why == "" && err == nil && !w.knows(earlier, record) {
+		why = WhyChanged
+	}
 	if why != "" || err != nil {
 		return dedup.Confirmation{Why: why}, err
 	}
-	return f.compare(text, w.text), nil
-}
-
-// readEarlier reads the earlier text again, into w.text; why says that it is not to be
-// had.
-func (f *Confirmer) readEarlier(w *worker, id []byte, record *dedup.Record) (why string, err error) {
-	w.text, why, err = f.readAt(w.text[:0], id, record)
-	if why == "" && err == nil && !w.knows(record) {
-		why = WhyChanged
+	if len(text)+len(earlier) > large {
+		f.one.Lock()
+		defer f.one.Unlock()
 	}
-	return why, err
+	value, holds, ok := f.Condition.Measure(similarity.New(string(text)), similarity.New(string(earlier)))
+	if !ok {
+		return dedup.Confirmation{Why: WhyLong}, nil
+	}
+	return dedup.Confirmation{OK: holds, Value: value}, nil
 }
 
 // readAt reads the text at the place of the record into buf, if its document has the id.
@@ -114,27 +101,15 @@ func (f *Confirmer) readAt(buf, id []byte, record *dedup.Record) (text []byte, w
 	return text, "", nil
 }
 
-// knows reports whether w.text is the text of the stored record: by its sketch, or by the sketch
+// knows reports whether a text is that of the stored record: by its sketch, or by the sketch
 // used when only exact copies are found.
-func (w *worker) knows(record *dedup.Record) bool {
+func (w *worker) knows(text []byte, record *dedup.Record) bool {
 	for _, exact := range []bool{false, true} {
-		w.extractor.ExtractFor(&w.sketch, w.text, exact)
+		w.extractor.ExtractFor(&w.sketch, text, exact)
 		w.judge.Load(&w.sketch)
 		if w.record = w.judge.Record(w.record[:0]); bytes.Equal(w.record, record.Sketch) {
 			return true
 		}
 	}
 	return false
-}
-
-func (f *Confirmer) compare(later, earlier []byte) dedup.Confirmation {
-	if len(later)+len(earlier) > large {
-		f.one.Lock()
-		defer f.one.Unlock()
-	}
-	value, holds, ok := f.condition.Measure(similarity.New(string(later)), similarity.New(string(earlier)))
-	if !ok {
-		return dedup.Confirmation{Why: WhyLong}
-	}
-	return dedup.Confirmation{OK: holds, Value: value}
 }

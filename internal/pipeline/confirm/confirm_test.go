@@ -36,10 +36,11 @@ func TestConfirm(t *testing.T) {
 	confirm := func(least float64, id string, record *dedup.Record) dedup.Confirmation {
 		in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 		defer in.Close()
-		f, err := New(similarity.Condition{Score: "lcs", Least: least}, feature.Scheme{}, in)
+		f, err := New(feature.Scheme{}, in)
 		if err != nil {
 			t.Fatal(err)
 		}
+		f.Condition = similarity.Condition{Score: "lcs", Least: least}
 		got, err := f.Confirm([]byte(later), []byte(id), record)
 		if err != nil {
 			t.Fatal(err)

@@ -84,8 +84,12 @@ var errNotThere = errors.New("there is no document at its place")
 func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if id, text, ok, err := in.keptText(p, dst); ok || err != nil {
-		return id, text, err
+	if x := in.kept[p.File]; x != nil {
+		if at := pieceOf(x.pieces, p.At); at >= 0 {
+			if id, text, err := in.read(nil, &x.pieces[at], p.At, dst); !errors.Is(err, errNotThere) {
+				return id, text, err
+			}
+		}
 	}
 	x := in.input(p.File)
 	for x.failure == nil && x.source != nil && compare(x.last, p.At) < 0 {
@@ -167,7 +171,6 @@ func (in *Inputs) input(name string) *askedInput {
 	return x
 }
 
-// advance reads one more block of an input.
 func (in *Inputs) advance(x *askedInput) {
 	err := x.source.Next(in.ctx, &x.block)
 	if err == nil {
@@ -208,7 +211,10 @@ func (in *Inputs) keep(x *askedInput) error {
 		x.at += int64(len(b.Data))
 		return nil
 	}
-	return in.spoolBlock(x)
+	var pieces []piece
+	pieces, in.buf, in.broken = in.spool.write(in.buf, x.parser.Parse(b), func(at corpus.Place) { x.last = at })
+	x.pieces = append(x.pieces, pieces...)
+	return in.broken
 }
 
 // standsInFile reports whether the file has exactly the bytes of the block at x.at. Only then it
@@ -229,15 +235,7 @@ func (in *Inputs) standsInFile(x *askedInput) bool {
 	return false
 }
 
-// spoolBlock writes the documents of a block to the temporary file.
-func (in *Inputs) spoolBlock(x *askedInput) error {
-	var pieces []piece
-	pieces, in.buf, in.broken = in.spool.write(in.buf, x.parser.Parse(&x.block), func(at corpus.Place) { x.last = at })
-	x.pieces = append(x.pieces, pieces...)
-	return in.broken
-}
-
-// read finds a document in a piece.
+// read finds a document in a piece, of a plain file or of the spool.
 func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
@@ -254,11 +252,6 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 	if _, err := f.At.ReadAt(in.buf, p.offset); err != nil {
 		return "", nil, err
 	}
-	return in.parse(x, p, at, dst)
-}
-
-// parse finds a document in in.buf, which is a piece of a plain file.
-func (in *Inputs) parse(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	parser, err := x.format.NewParser("")
 	if err != nil {
 		return "", nil, err
@@ -273,8 +266,11 @@ func (in *Inputs) parse(x *askedInput, p *piece, at corpus.Place, dst []byte) (i
 	return "", nil, errNotThere
 }
 
-// Close gives everything back.
+// Close gives everything back. Nil has nothing.
 func (in *Inputs) Close() error {
+	if in == nil {
+		return nil
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.open) > 0 {

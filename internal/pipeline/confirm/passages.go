@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/passages"
 )
 
@@ -22,18 +21,13 @@ type finder struct {
 	candidates []passages.Candidate
 }
 
-// NewPassages returns Passages by the scheme of an index, whose texts inputs reads again.
-func NewPassages(scheme feature.Scheme, inputs *Inputs) (*Passages, error) {
-	reader, err := newReader(scheme, inputs)
-	if err != nil {
-		return nil, err
-	}
+// NewPassages returns Passages of so many words or more, whose texts reader reads again.
+func NewPassages(reader *Confirmer, words int) *Passages {
 	p := &Passages{reader: reader}
-	p.finder.New = func() any { return &finder{Finder: passages.NewFinder(scheme.Passages)} }
-	return p, nil
+	p.finder.New = func() any { return &finder{Finder: passages.NewFinder(words)} }
+	return p
 }
 
-// Find implements dedup.PassageFinder.
 func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate, r *dedup.Result) error {
 	f := p.finder.Get().(*finder)
 	defer p.finder.Put(f)
@@ -54,7 +48,6 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 	return err
 }
 
-// earlierTexts are the texts of candidates.
 type earlierTexts struct {
 	reader     *Confirmer
 	candidates []dedup.PassageCandidate
@@ -66,19 +59,14 @@ func (t earlierTexts) of(num int) *dedup.PassageCandidate {
 	return &t.candidates[i]
 }
 
-// Read implements passages.Texts.
 func (t earlierTexts) Read(num int, buf []byte) (text []byte, ok bool, err error) {
 	c := t.of(num)
 	text, why, err := t.reader.readAt(buf, c.ID, &c.Record)
 	return text, why == "", err
 }
 
-// Same implements passages.Texts.
 func (t earlierTexts) Same(num int, text []byte) bool {
 	w := t.reader.workers.Get().(*worker)
 	defer t.reader.workers.Put(w)
-	own := w.text
-	defer func() { w.text = own }()
-	w.text = text
-	return w.knows(&t.of(num).Record)
+	return w.knows(text, &t.of(num).Record)
 }

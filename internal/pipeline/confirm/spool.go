@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -29,7 +30,7 @@ func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(cor
 	out := buf[:0]
 	var first corpus.Place
 	for doc := range docs {
-		if doc.Bad != nil || doc.Empty {
+		if doc.Bad != nil || doc.Empty || doc.Other {
 			continue
 		}
 		if len(out) == 0 {
@@ -54,30 +55,21 @@ func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(cor
 	return pieces, out, err
 }
 
-// add writes a piece.
-func (s *spool) add(pieces []piece, first corpus.Place, out []byte) ([]piece, error) {
-	at, err := s.reserve(len(out))
+func (s *spool) add(pieces []piece, first corpus.Place, out []byte) (_ []piece, err error) {
+	s.mu.Lock()
+	if s.file == nil {
+		s.file, err = scratch.New()
+	}
+	file, at, n := s.file, s.length, len(out)
+	s.length += int64(n)
+	s.mu.Unlock()
 	if err != nil {
 		return pieces, err
 	}
-	if _, err := s.file.WriteAt(out, at); err != nil {
+	if _, err := file.WriteAt(out, at); err != nil {
 		return pieces, fmt.Errorf("writing texts to a temporary file: %w; set TMPDIR to have it elsewhere", err)
 	}
-	return append(pieces, piece{first: first, offset: at, length: len(out)}), nil
-}
-
-// reserve returns an offset at which n bytes can be written.
-func (s *spool) reserve(n int) (at int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file == nil {
-		if s.file, err = scratch.New(); err != nil {
-			return 0, err
-		}
-	}
-	at = s.length
-	s.length += int64(n)
-	return at, nil
+	return append(pieces, piece{first: first, offset: at, length: n}), nil
 }
 
 func (s *spool) read(dst []byte, at int64) error {
@@ -116,4 +108,51 @@ func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err
 		}
 	}
 	return "", nil, errNotThere
+}
+
+// keptInput is the data a run keeps of an input that it reads.
+type keptInput struct {
+	inFile bool // its texts are read in the file itself
+	pieces []piece
+}
+
+// buffers are those in which Keep puts texts together.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Keep writes the documents of a block that a run has parsed to the temporary file, unless
+// they stand in a plain file: so no input has to be decoded twice. Several goroutines may
+// call it, in any order of blocks. An error ends the run.
+func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) error {
+	in.mu.Lock()
+	x := in.kept[b.File]
+	if x == nil {
+		x = &keptInput{inFile: in.standsInPlainFile(b)}
+		in.kept[b.File] = x
+	}
+	in.mu.Unlock()
+	if x.inFile {
+		return nil
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	pieces, used, err := in.spool.write(*buf, docs, func(corpus.Place) {})
+	if *buf = used; cap(used) > 8*pieceSize {
+		*buf = nil // of a long text
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(pieces) > 0 {
+		x.pieces = slices.Insert(x.pieces, pieceOf(x.pieces, pieces[0].first)+1, pieces...)
+	}
+	return err
+}
+
+// standsInPlainFile reports whether the records of a block probably stand in its file as they are.
+// If that is wrong, the input is read again.
+func (in *Inputs) standsInPlainFile(b *corpus.Block) bool {
+	if b.Format.Kind() != corpus.ByEnds || b.Charset != "" {
+		return false
+	}
+	found, err := in.find(b.File)
+	return err == nil && !found.Compressed()
 }

@@ -1,13 +1,13 @@
-package filetest
+package input
 
 import (
 	"runtime"
 	"syscall"
 )
 
-// AsNobody calls f on a thread that opens files as a user without rights, also where
+// asNobody calls f on a thread that opens files as a user without rights, also where
 // root runs the tests.
-func AsNobody(f func()) {
+func asNobody(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/page"
+)
+
+// maxList is the longest list of inputs, in bytes: a million names.
+const maxList = 256 << 20
+
+// readLists replaces an argument @FILE by the names in FILE, unless the argument itself is the name
+// of a file. The names are the lines of FILE or, if it has zero bytes, the parts between these, as
+// find -print0 writes them. A name may be any argument except a list. Empty lines are passed over.
+func readLists(args []string) (all []string, err error) {
+	for _, arg := range args {
+		name, isList := strings.CutPrefix(arg, "@")
+		if _, err := os.Lstat(arg); !isList || err == nil {
+			all = append(all, arg)
+			continue
+		}
+		names, err := readList(name)
+		if err != nil {
+			return nil, fmt.Errorf("list of inputs %s: %w", arg, err)
+		}
+		all = append(all, names...)
+	}
+	return all, nil
+}
+
+func readList(name string) (names []string, err error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s, of which each line would be an input", name)
+	case err != nil:
+		return nil, err
+	case info.Size() > maxList:
+		return nil, fmt.Errorf("it has %d bytes, at most %d are read", info.Size(), maxList)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	end, list := '\x00', strings.TrimPrefix(string(text), "\ufeff")
+	if !strings.ContainsRune(list, end) {
+		end, list = '\n', strings.ReplaceAll(list+"\n", "\r\n", "\n")
+	}
+	names = strings.FieldsFunc(list, func(r rune) bool { return r == end })
+	if len(names) == 0 {
+		err = errors.New("it names nothing")
+	}
+	return names, err
+}
+
+// Remedies for inputs that differ from the format they were taken for.
+
+// fetched is the way to read an address, by its scheme.
+var fetched = map[string]string{
+	"http": "curl -sSfL %s", "https": "curl -sSfL %s", "ftp": "curl -sSf %s", "s3": "aws s3 cp %s -", "gs": "gcloud storage cat %s",
+}
+
+// noAddresses refuses an argument that names a web address and no local file.
+func noAddresses(args []string) error {
+	for _, arg := range args {
+		scheme, rest, found := strings.Cut(arg, "://")
+		if !found || strings.ContainsAny(scheme, `/\`) {
+			continue
+		}
+		if _, err := os.Lstat(arg); err == nil {
+			continue
+		}
+		advice := "fetch it first, and give the file"
+		if command, ok := fetched[strings.ToLower(scheme)]; ok {
+			advice += fmt.Sprintf(", or, but for Parquet and zip, read it from a pipe: "+command+" | firstseen ... -", arg)
+		} else if parts := strings.SplitN(rest, "/", 4); scheme == "hf" && len(parts) > 2 && parts[0] == "datasets" {
+			advice = fmt.Sprintf("hf download %s/%s --repo-type dataset --local-dir DIR fetches it; then give DIR", parts[1], parts[2])
+		}
+		return fmt.Errorf("input %s is an address, and only files are read: %s", arg, advice)
+	}
+	return nil
+}
+
+// isFolder refuses a file in place of an index.
+func isFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usageError{fmt.Errorf("%s: it is a file, and an index is a folder: name another", dir)}
+	}
+	return nil
+}
+
+// passedOver are formats that a directory includes only on request.
+var passedOver = []struct{ format, holds, advice string }{
+	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
+	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
+	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
+}
+
+// holdsOther returns the error for a directory with nothing to read. It names the other formats
+// present there and the ways to read them; if there are none, it extends err.
+func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
+	all := f.all()
+	for _, arg := range args {
+		_, _, none := input.ExpandWithin([]string{arg}, usual, cfg.Bounds())
+		if !errors.Is(none, input.ErrNone) {
+			continue
+		}
+		var others []string
+		for _, other := range passedOver {
+			if _, _, err := input.ExpandWithin([]string{arg}, all[other.format].Endings(), cfg.Bounds()); err == nil {
+				others = append(others, fmt.Sprintf("it holds %s, %s", other.holds, other.advice))
+			}
+		}
+		if others != nil {
+			return fmt.Errorf("%w; %s", none, strings.Join(others, "; "))
+		}
+	}
+	return fmt.Errorf("%w, and no table (.csv, .tsv)", err)
+}
+
+// tellLines reports the number of lines of a text if it is the only document: each may have been
+// meant for one.
+func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
+	one, ok := f.found.(page.Format)
+	if !ok || one.HTML || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
+		return
+	}
+	source := f.documents()
+	defer source.Close() // only read
+	var b corpus.Block
+	defer b.Release()
+	if source.Next(ctx, &b) != nil {
+		return // the run will report the reason
+	}
+	if n := 1 + bytes.Count(bytes.TrimSpace(b.Data), []byte("\n")); n > 1 {
+		fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; if each is a document add --format lines, if each paragraph is --format paragraphs\n", b.File, n)
+	}
+}
+
+// tellPassed reports the unread files of the directories.
+func tellPassed(passed []input.Passed, stderr io.Writer) {
+	for _, p := range passed {
+		if p.Others != nil {
+			fmt.Fprintln(stderr, "firstseen:", othersText(p))
+			continue
+		}
+		if p.Unpacked > 0 {
+			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, sizeText(uint64(p.Unpacked)), tempVariable())
+			continue
+		}
+		if p.Like > 0 {
+			p.Why = fmt.Sprintf("%s, as are %d more", p.Why, p.Like)
+		}
+		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+	}
+}
+
+// othersText describes the passed-over files of a directory by the most frequent of their endings.
+func othersText(p input.Passed) string {
+	all := 0
+	var endings []string
+	for ending, n := range p.Others {
+		all += n
+		endings = append(endings, ending)
+	}
+	slices.SortFunc(endings, func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
+	})
+	var counts []string
+	for _, ending := range endings[:min(len(endings), 5)] {
+		counts = append(counts, fmt.Sprintf("%d %s", p.Others[ending], cmp.Or(ending, "without ending")))
+	}
+	if len(endings) > len(counts) {
+		counts = append(counts, "and others")
+	}
+	files := "files"
+	if all == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("passed over %d %s of %s, whose names are of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
+}
+
+// expand makes inputs of arguments. From a directory it takes the files of the given format or, if
+// none is given, JSON, Parquet and web archives. A page or a text beside those may be anything, and
+// so may a table. Tables are taken only if there are no such files.
+func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
+	all := f.all()
+	args, err := readLists(args)
+	if err == nil {
+		err = noAddresses(args)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.chosen != "auto" {
+		return input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds())
+	}
+	usual := slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings())
+	inputs, passed, err := input.ExpandWithin(args, usual, cfg.Bounds())
+	if !errors.Is(err, input.ErrNone) {
+		return inputs, passed, err
+	}
+	tables := all["csv"].Endings()
+	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds()); err == nil {
+		return inputs, passed, nil
+	}
+	return nil, nil, f.holdsOther(args, usual, cfg, err)
+}

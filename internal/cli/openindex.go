@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/pipeline"
+)
+
+// asMade takes the properties that the command line leaves out from the index, which has them
+// since it was made.
+func (f *options) asMade() error {
+	if f.index == "" {
+		return nil
+	}
+	made, err := index.ReadMade(f.index)
+	if made == nil || err != nil {
+		return nil // opening it reports the reason
+	}
+	if now := f.Window.Seconds; now > 0 && made.Window > 0 && now != made.Window {
+		return usageError{fmt.Errorf("--window: index %s was made with a window of %v, and keeps it: leave --window out, or make another index with firstseen index create DIR --window %v", f.index, time.Duration(made.Window)*time.Second, time.Duration(now)*time.Second)}
+	}
+	f.filterOnly = f.filterOnly || made.FilterOnly
+	f.Window.Seconds = cmp.Or(f.Window.Seconds, made.Window)
+	f.method.asMade(&f.Scheme, made.Scheme)
+	return nil
+}
+
+// checkIndex chooses the size of the filter, and whether keys have a secret. A run that can be
+// repeated byte for byte has none unless it is demanded.
+func (f *options) checkIndex() (err error) {
+	switch {
+	case f.docs != "":
+		docs, err := parseCount(f.docs)
+		if err != nil {
+			return fmt.Errorf("--docs: %w", err)
+		}
+		f.shape = index.ShapeFor(docs, f.Scheme, f.filterOnly)
+	case f.memory != "":
+		if f.shape, err = filterOf(f.memory, index.KeysPerDoc(f.Scheme, f.filterOnly)); err != nil {
+			return err
+		}
+	}
+	if has := hugemem.Machine(); has > 0 && f.shape.Bytes() > has { // 0 is unknown
+		return fmt.Errorf("a filter of %s is more than the %s of memory that this machine has: give less with --memory or --docs; firstseen plan --docs N says what N documents take",
+			sizeText(f.shape.Bytes()), sizeText(has))
+	}
+	if f.OnFull == onFullDefault {
+		f.OnFull = index.OnFullGrow
+		if f.filterOnly {
+			f.OnFull = index.OnFullWarn
+		}
+	}
+	switch {
+	case f.keyed:
+		f.key = index.KeyRequired
+	case f.unkeyed:
+		f.key = index.KeyRefused
+	case os.Getenv(epochVariable) != "":
+		f.key = index.KeyAsIs
+	default:
+		f.key = index.KeyNew
+	}
+	return nil
+}
+
+// leastFilter is the smallest filter that can be asked for, in bytes.
+const leastFilter = 64 << 10
+
+// filterOf returns the filter that --memory asks for, if a document has so many keys.
+func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
+	bytes, err := parseSize(memory)
+	if err != nil {
+		return bloomstore.Shape{}, fmt.Errorf("--memory: %w", err)
+	}
+	docs := func(bytes uint64) string { return countText(float64(bloomstore.ForMemory(bytes).Capacity() / perDoc)) }
+	if bytes < leastFilter {
+		return bloomstore.Shape{}, fmt.Errorf("--memory %s is %s, and a filter wants at least %s, for %s documents: 1GiB is for %s, and firstseen plan --docs N says what N take",
+			memory, sizeText(bytes), sizeText(leastFilter), docs(leastFilter), docs(1<<30))
+	}
+	return bloomstore.ForMemory(bytes), nil
+}
+
+// openIndex opens the index, or a temporary one, which remove removes. The scheme gets the index's
+// key.
+func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
+	dir, remove := f.index, func() error { return nil }
+	if dir == "" {
+		if dir, err = makeTempIndex(); err != nil {
+			return nil, nil, err
+		}
+		remove = func() error { return os.RemoveAll(dir) }
+	}
+	o := index.Options{
+		Key: f.key, Shape: f.filterShape(), FilterOnly: f.filterOnly, MemtableKeys: f.memtableKeys,
+		Temporary: f.index == "", Serve: f.serve, Follow: f.follow,
+	}
+	if f.further != nil {
+		o.Secret = f.further.Scheme().Key // which a new index takes over
+	} else if f.index == "" && (f.key == index.KeyNew || f.key == index.KeyRequired) {
+		f.Scheme.Key = index.DrawKey() // for this run alone; no user has to know it
+	}
+	if epoch := os.Getenv(epochVariable); epoch != "" { // the filter must be the same byte for byte
+		sum := sha256.Sum256([]byte("firstseen table " + f.Scheme.Name() + " " + epoch))
+		o.UUID = [16]byte(sum[:])
+	}
+	o.Scheme = f.Scheme
+	x, err := index.Open(dir, o)
+	switch {
+	case errors.Is(err, index.ErrUnkeyed):
+		err = usageError{fmt.Errorf("index %s was made without a key, and keeps its fingerprints; leave out --key, or give another --index", dir)}
+	case errors.Is(err, index.ErrKeyed):
+		err = usageError{fmt.Errorf("index %s is keyed with a secret, so that its fingerprints compare with those of no other; leave out --no-key, or give another --index", dir)}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	f.Scheme, f.openedIn = x.Scheme(), dir
+	return x, remove, nil
+}
+
+// openAgainst opens the further indexes, and refuses senseless combinations.
+func (f *options) openAgainst() (err error) {
+	if len(f.against) == 0 {
+		return nil
+	}
+	if f.further, err = index.OpenAgainst(f.against, pipeline.CheckCompleted); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(usageError{err}, f.further.Close())
+		}
+	}()
+	secret := f.further.Scheme().Key
+	switch {
+	case f.index != "" && f.further.Has(f.index):
+		return fmt.Errorf("%s is given as --index and as --against: the documents of --index count as earlier anyway", f.index)
+	case secret == nil && f.key == index.KeyRequired:
+		return errors.New("the indexes of --against were made without a key, and fingerprints with one compare with none of theirs; leave out --key")
+	case secret != nil && f.key == index.KeyRefused:
+		return errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")
+	}
+	for _, dir := range f.against {
+		if err := output.CheckOutputs(nil, dir, f.outputs()...); err != nil {
+			return err
+		}
+	}
+	if f.key == index.KeyNew || f.key == index.KeyAsIs { // a new index must be comparable with them
+		key := index.KeyAsIs
+		if secret != nil {
+			key = index.KeyNew
+		}
+		f.key = key
+	}
+	f.Against = f.further.IDs()
+	if f.Temporary {
+		f.Scheme.Key = secret
+	}
+	return nil
+}
+
+const tempPrefix = "firstseen-"
+
+// tempVariable returns the environment variable that names the folder of temporary files.
+func tempVariable() string {
+	if runtime.GOOS == "windows" {
+		return "TMP"
+	}
+	return "TMPDIR"
+}
+
+func makeTempIndex() (string, error) {
+	dir, err := os.MkdirTemp("", tempPrefix)
+	if err != nil {
+		return "", fmt.Errorf("making a temporary index (set %s to have it elsewhere): %w", tempVariable(), err)
+	}
+	return dir, nil
+}
+
+// filterShape returns the size of the filter, zero for the usual one. A temporary index that may
+// grow has a smaller one if the inputs cannot have that many keys, because the whole filter is zeroed.
+// A text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
+// most one key in two bytes; for more, the filter grows.
+func (f *options) filterShape() bloomstore.Shape {
+	if f.index != "" || f.filterOnly || f.OnFull != index.OnFullGrow || f.shape != (bloomstore.Shape{}) || f.ReadsPipe() {
+		return f.shape
+	}
+	bytes, _ := input.TotalSize(f.Inputs)
+	usual := index.ShapeFor(index.DefaultDocs, f.Scheme, false)
+	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
+}
+
+// leastTempKeys take a filter of 128 KiB.
+const leastTempKeys = 1 << 16
+
+// sweepTempIndexes removes the temporary indexes left in dir by killed runs. A folder that cannot
+// be removed, or is not certainly such an index, stays: tidying up is no reason for a run to fail.
+func sweepTempIndexes(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && ours(info) {
+			_, _ = index.RemoveLeftIndex(filepath.Join(dir, e.Name()))
+		}
+	}
+}
