@@ -71,7 +71,7 @@ func (s *Sections) Next() error {
 		}
 		s.open = true
 	}
-	if _, err := s.Br.Peek(1); err != nil {
+	if _, err := s.Br.Peek(1); err != nil && s.Kind != KindStream { // a decoder may have read all of it
 		return err
 	}
 	s.Begin = s.at()
