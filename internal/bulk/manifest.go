@@ -1,3 +1,11 @@
+// Package bulk decides about more documents than one machine can read in a night. Many processes
+// extract features into shards. An engine that can group, such as sort or a database, says which keys
+// stand in two documents: the marks. One process then decides about all documents in order, and looks
+// for earlier holders of marked keys only. Its verdicts are those of one run over all inputs.
+//
+// A Bloom filter says "no" or "maybe"; marks say "no" or "yes, somewhere". A key without a mark stands
+// in one document, so nothing is lost if it is neither stored nor looked up. docs/format.md,
+// "Shards of features", has the files.
 package bulk
 
 import (
@@ -58,6 +66,14 @@ func (m *Manifest) write() error {
 		_, err := f.Write(append(text, '\n'))
 		return err
 	})
+}
+
+// fileOf is the name of the input of a document.
+func (m *Manifest) fileOf(d *Doc) (string, error) {
+	if d.Input < 0 || d.Input >= len(m.Inputs) {
+		return "", errRecord
+	}
+	return m.Inputs[d.Input].Name, nil
 }
 
 // ReadManifest reads the manifest of a shard in a folder. The error is fs.ErrNotExist if the shard is

@@ -3,91 +3,66 @@ package bulk
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// Marks are the places of keys that stand in two documents, ascending, a decimal number a line. An
+// marks are the places of keys that stand in two documents, ascending, a decimal number a line. An
 // engine may write one twice.
-type Marks struct {
-	name string
-	in   *bufio.Reader
-	done []func()
-	line int64
-	next Place
-	some bool // there is a next one
+type marks struct {
+	name     string
+	file     *os.File // nil for standard input
+	in       *bufio.Reader
+	decoders compress.Decoders
+	line     int64
+	next     Place // the least mark not passed
+	some     bool  // there is a next one
 }
 
 // ErrMarks is returned for marks that are not those of the features.
 var ErrMarks = errors.New("these are no marks of these features")
 
-// OpenMarks opens a file of marks, plain, .gz or .zst by its content. Without a name it reads stdin.
-func OpenMarks(name string, stdin io.Reader) (*Marks, error) {
-	m := &Marks{name: name}
+// openMarks opens a file of marks, compressed or not. Without a name it reads stdin.
+func openMarks(name string, stdin io.Reader) (_ *marks, err error) {
+	m := &marks{name: name, decoders: compress.Decoders{MaxWindow: compress.DefaultMaxWindow, MaxRatio: -1}}
 	if name != "" && name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
+		if m.file, err = os.Open(name); err != nil {
 			return nil, err
 		}
-		m.done = append(m.done, func() { f.Close() })
-		stdin = f
+		stdin = m.file
 	}
-	if err := m.unpack(bufio.NewReaderSize(stdin, 1<<20)); err != nil {
-		m.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+	decoded, err := m.decoders.Decode(name, compress.Counter{R: stdin, N: new(int64)})
+	if err == nil {
+		m.in = bufio.NewReaderSize(decoded, 1<<20)
+		err = m.advance()
 	}
-	if err := m.Advance(); err != nil {
-		m.Close()
+	if err != nil {
+		m.close()
 		return nil, err
 	}
 	return m, nil
 }
 
-func (m *Marks) unpack(in *bufio.Reader) error {
-	head, _ := in.Peek(4)
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return err
-		}
-		in = bufio.NewReaderSize(z, 1<<20)
-	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return err
-		}
-		m.done = append(m.done, z.Close)
-		in = bufio.NewReaderSize(z, 1<<20)
-	}
-	m.in = in
-	return nil
-}
-
-// Close closes the file.
-func (m *Marks) Close() {
-	for _, done := range m.done {
-		done()
+func (m *marks) close() {
+	m.decoders.Close()
+	if m.file != nil {
+		m.file.Close() // it was only read
 	}
 }
 
-// Next returns the least mark not passed, and whether there is one.
-func (m *Marks) Next() (Place, bool) { return m.next, m.some }
-
-// Advance passes the next mark, and those equal to it.
-func (m *Marks) Advance() error {
-	for first := !m.some && m.line == 0; ; {
-		line, err := m.in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 {
+// advance passes the next mark, and those equal to it.
+func (m *marks) advance() error {
+	for first := m.line == 0; ; {
+		line, err := nextLine(m.in)
+		if err == io.EOF {
 			m.some = false
 			return nil
 		}
-		if err != nil && err != io.EOF {
+		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		m.line++

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -38,7 +39,7 @@ func newTable() *table { return &table{heads: newKeyTable()} }
 
 // bytes is about how much memory the table takes.
 func (t *table) bytes() int64 {
-	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.bytes()
+	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.total
 }
 
 // Add implements [dedup.Store].
@@ -125,4 +126,41 @@ func (t *table) Records(nums []uint32, ids, data [][]byte) error {
 		ids[i], data[i] = t.arena.at(t.docs[num-1])
 	}
 	return nil
+}
+
+const slabBytes = 4 << 20
+
+// arena holds pairs of an id and data, one after the other in slabs, so that the garbage collector has
+// little to look at. An entry longer than a slab has one of its own.
+type arena struct {
+	slabs [][]byte
+	total int64
+}
+
+// add returns the place of an entry: slab and offset.
+func (a *arena) add(id string, data []byte) uint64 {
+	need := len(id) + len(data) + 2*binary.MaxVarintLen64
+	if n := len(a.slabs); n == 0 || cap(a.slabs[n-1])-len(a.slabs[n-1]) < need {
+		a.slabs = append(a.slabs, make([]byte, 0, max(slabBytes, need)))
+		a.total += int64(max(slabBytes, need))
+	}
+	slab := &a.slabs[len(a.slabs)-1]
+	at := len(*slab)
+	*slab = append(binary.AppendUvarint(*slab, uint64(len(id))), id...)
+	*slab = appendBytes(*slab, data)
+	return uint64(len(a.slabs)-1)<<32 | uint64(at)
+}
+
+func (a *arena) at(place uint64) (id, data []byte) {
+	entry := fields{b: a.slabs[place>>32][uint32(place):]}
+	id = entry.bytes()
+	return id, entry.bytes()
+}
+
+// used is how much of it entries take.
+func (a *arena) used() (n int64) {
+	for _, slab := range a.slabs {
+		n += int64(len(slab))
+	}
+	return n
 }
