@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -146,24 +145,4 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 		})
 	}
 	return earlier, later, err
-}
-
-// errEnough ends the reading of documents.
-var errEnough = errors.New("enough")
-
-// someDocuments reads the documents of a source, as long as do wants more. It passes over records
-// that are no documents.
-func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
-	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
-		for doc := range parser.Parse(b) {
-			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
-				return errEnough
-			}
-		}
-		return nil
-	})
-	if err == errEnough {
-		err = nil
-	}
-	return errors.Join(err, source.Close())
 }

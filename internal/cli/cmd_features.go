@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -66,12 +67,17 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	f.Workers = checkJobs(f.Workers, stderr)
 	runtime.GOMAXPROCS(f.Workers)
 	limitHeap(f.source.MaxWindow, 0)
-	e := extraction{featuresFlags: f, cmd: cmd, manifest: m, bad: bads{named: stderr}}
-	if err := bulk.Write(f.dir, m, e.frames); err != nil {
+	var bad bads
+	noun := ""
+	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) (err error) {
+		noun, err = f.frames(cmd, m, &bad, add)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
-	return e.bad.end(int64(m.Bad+m.Documents), e.noun)
+	return bad.end(int64(m.Bad+m.Documents), noun)
 }
 
 // manifest checks the flags, and begins the manifest.
@@ -108,65 +114,27 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 	return nil
 }
 
-// extraction makes the frames of a shard.
-type extraction struct {
-	*featuresFlags
-	cmd      *cobra.Command
-	manifest *bulk.Manifest
-	bad      bads
-	noun     string
-}
-
-// extracted holds the features of a block.
-type extracted struct {
-	frame bulk.Frame
-	bad   []*corpus.BadRecord
-}
-
-func (e *extraction) frames(add func(*bulk.Frame) error) error {
-	create := func() *extracted { return new(extracted) }
-	newWorker := func() func(*corpus.Block, *extracted) error {
-		extractor, err := feature.NewExtractor(e.Scheme)
-		var doc bulk.Doc
-		return func(b *corpus.Block, x *extracted) error {
-			if err != nil {
-				return err
+// frames makes the frames of a shard, and hands them to add.
+func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) (noun string, err error) {
+	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *bulk.Frame) error, error) {
+		extractor, err := feature.NewExtractor(f.Scheme)
+		var d bulk.Doc
+		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *bulk.Frame) error {
+			frame.Reset()
+			for doc := range docs {
+				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
+				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
+				frame.Add(&d, f.Scheme.Key != nil)
 			}
-			return x.fill(b, extractor, &doc, e.Scheme.Key != nil)
-		}
+			return nil
+		}, err
 	}
-	return corpus.EachParallel(e.cmd.Context(), e.documents(), e.Workers, create, newWorker, func(b *corpus.Block, x *extracted) error {
-		e.noun = b.Format.Noun()
-		for _, bad := range x.bad {
-			e.manifest.Bad++
-			e.bad.add(bad)
-		}
-		if e.MaxBad >= 0 && e.manifest.Bad > uint64(e.MaxBad) {
+	return inParallel(cmd, &f.options, bad, newWorker, func(_ *corpus.Block, frame *bulk.Frame) error {
+		if m.Bad = uint64(bad.n); f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
 			return errTooManyBad
 		}
-		return add(&x.frame)
+		return add(frame)
 	})
-}
-
-// fill extracts the documents of a block.
-func (x *extracted) fill(b *corpus.Block, extractor *feature.Extractor, d *bulk.Doc, keyed bool) error {
-	x.frame.Reset()
-	x.bad = x.bad[:0]
-	parser, err := b.Format.NewParser("")
-	if err != nil {
-		return err
-	}
-	for doc := range parser.Parse(b) {
-		switch {
-		case doc.Bad != nil:
-			x.bad = append(x.bad, doc.Bad)
-		case !doc.Empty && !doc.Other:
-			extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
-			d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
-			x.frame.Add(d, keyed)
-		}
-	}
-	return nil
 }
 
 // readSecret reads the secret of a scheme from a file; "" is none.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,50 +183,9 @@ func (q *query) texts(inputs []input.Input, cfg corpus.SourceConfig) error {
 	return nil
 }
 
-// readWhole reads an input as one text, in the encoding given by cfg.
-func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error) {
-	r := cfg.Stdin
-	if in.Path != input.Stdin {
-		f, err := in.Open()
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close() // it was only read
-		r = f
-	}
-	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
-	if len(text) > cfg.MaxRecord {
-		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return wholeText(in.Name, text, cfg.Encoding)
-}
-
 // documents asks about every document of the inputs and names the bad records on standard error.
 func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
 	return eachDocument(cmd, source, func(b *corpus.Block, doc *corpus.Document) error {
 		return q.ask(string(doc.ID), doc.Text, doc.Exact, b.File, doc.At)
 	})
-}
-
-// eachDocument reads the documents of a source and names the bad records on standard error.
-func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
-	defer source.Close() // after its end, nothing; before it, another error is reported
-	var inflation corpus.Inflation
-	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr()}
-	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
-		noun = b.Format.Noun()
-		for doc := range parser.Parse(b) {
-			all++
-			if doc.Bad != nil {
-				bad.add(doc.Bad)
-			} else if err := do(b, doc); err != nil {
-				return err
-			}
-		}
-		return inflation.Add(b)
-	})
-	return cmp.Or(err, bad.end(all, noun))
 }

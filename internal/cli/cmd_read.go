@@ -3,13 +3,11 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/input"
 )
 
 func newReadCommand() *cobra.Command {
@@ -47,28 +45,3 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	})
 	return flushed(out, err)
 }
-
-// needInput refuses a command without inputs.
-func needInput(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf(`%s: no INPUT; name files or directories, or "-" for standard input`, shortPath(cmd))}
-	}
-	return nil
-}
-
-// findInputs finds the inputs named by arguments and reports the files passed over.
-func (f *options) findInputs(cmd *cobra.Command, args []string) error {
-	if err := f.formats.complete(f.source); err != nil {
-		return usageError{err}
-	}
-	f.source.Stdin = cmd.InOrStdin()
-	var passed []input.Passed
-	var err error
-	if f.Inputs, passed, err = f.formats.expand(args, f.source); err == nil {
-		tellPassed(passed, cmd.ErrOrStderr())
-	}
-	return err
-}
-
-// documents reads all inputs.
-func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }

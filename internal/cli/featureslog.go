@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -17,12 +18,6 @@ import (
 
 // recordsTogether is how many documents are appended to a log before the brokers' answers are awaited.
 const recordsTogether = 1000
-
-// logged holds the records of a block for a log.
-type logged struct {
-	records [][]byte
-	bad     []*corpus.BadRecord
-}
 
 // appendToLog appends the features of documents to a log, in the order of the inputs.
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
@@ -72,26 +67,26 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	if err != nil {
 		return err
 	}
-	create := func() *logged { return new(logged) }
-	newWorker := func() func(*corpus.Block, *logged) error {
+	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *[][]byte) error, error) {
 		extractor, err := feature.NewExtractor(scheme)
-		return func(b *corpus.Block, x *logged) error {
-			if err != nil {
-				return err
+		return func(_ *corpus.Block, docs iter.Seq[*corpus.Document], records *[][]byte) error {
+			*records = (*records)[:0]
+			var sketch feature.Sketch
+			arrival := now().UnixNano()
+			for doc := range docs {
+				extractor.ExtractFor(&sketch, doc.Text, doc.Exact)
+				*records = append(*records, follow.AppendFeatures(nil, string(doc.ID), arrival, scheme.Name(), &sketch))
 			}
-			return x.fill(b, extractor, scheme.Name(), now().UnixNano())
-		}
+			return nil
+		}, err
 	}
-	bad, noun, n := bads{named: cmd.ErrOrStderr()}, "", int64(0)
-	err = corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, create, newWorker, func(b *corpus.Block, x *logged) error {
-		noun = b.Format.Noun()
-		for _, r := range x.bad {
-			bad.add(r)
-		}
+	var bad bads
+	n := int64(0)
+	noun, err := inParallel(cmd, &f.options, &bad, newWorker, func(_ *corpus.Block, records *[][]byte) error {
 		if f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
 			return errTooManyBad
 		}
-		for chunk := range slices.Chunk(x.records, recordsTogether) {
+		for chunk := range slices.Chunk(*records, recordsTogether) {
 			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
 				return fmt.Errorf("behind %d documents in the log: %w; give the inputs again: what is there is answered again", n, err)
 			}
@@ -104,23 +99,4 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents in the log\n", n)
 	return bad.end(n+bad.n, noun)
-}
-
-func (x *logged) fill(b *corpus.Block, e *feature.Extractor, scheme string, arrival int64) error {
-	x.records, x.bad = x.records[:0], x.bad[:0]
-	parser, err := b.Format.NewParser("")
-	if err != nil {
-		return err
-	}
-	var sketch feature.Sketch
-	for doc := range parser.Parse(b) {
-		switch {
-		case doc.Bad != nil:
-			x.bad = append(x.bad, doc.Bad)
-		case !doc.Empty && !doc.Other:
-			e.ExtractFor(&sketch, doc.Text, doc.Exact)
-			x.records = append(x.records, follow.AppendFeatures(nil, string(doc.ID), arrival, scheme, &sketch))
-		}
-	}
-	return nil
 }
