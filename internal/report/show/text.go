@@ -2,9 +2,12 @@ package show
 
 import (
 	"bufio"
+	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
 	"github.com/firstseen/firstseen/internal/visible"
@@ -16,118 +19,81 @@ type Style struct {
 	Marks   bool // marked by a terminal: shared passages in another colour
 }
 
-const (
-	markOn, markOff   = "\x1b[7m", "\x1b[27m"
-	titleOn, titleOff = "\x1b[1m", "\x1b[22m"
-)
+//go:embed page.txt
+var textPage string
+
+var textTemplate = template.Must(template.New("text").Parse(textPage))
+
+// text holds the values of the text's template, and has its functions.
+type text struct {
+	*Digest
+	Style
+	Bins   []Bin
+	most   int64 // documents in one of them
+	Tables []table
+	Kinds  []kind
+}
 
 // WriteText writes the digest for people. Characters in ids and texts that a terminal would act on
 // are written as \u and a number.
 func (d *Digest) WriteText(w io.Writer, s Style) error {
-	if s.Columns == 0 {
-		s.Columns = 80
+	s.Columns = max(cmp.Or(s.Columns, 80), 40)
+	t := text{Digest: d, Style: s, Tables: d.tables("sites", " copies "), Kinds: d.kinds()}
+	t.Bins, t.most = d.bins()
+	out := bufio.NewWriter(w)
+	if err := textTemplate.Execute(out, &t); err != nil {
+		return err
 	}
-	s.Columns = max(s.Columns, 40)
-	t := &text{Writer: bufio.NewWriter(w), Style: s}
-	t.line("%d documents are not unique: %d are removed", d.Lines, d.Removed)
-	t.line("  duplicate %d (%d exact, %d of the same id), related %d, mosaic %d", d.Duplicates, d.Exact, d.SameID, d.Related, d.Mosaics)
-	t.histogram(d)
-	for _, counts := range d.tables("sites", " copies ") {
-		t.counts(counts)
-	}
-	t.examples(d)
-	return t.Flush()
+	return out.Flush()
 }
 
-type text struct {
-	*bufio.Writer // Flush returns its first error
-	Style
-}
-
-func (t *text) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
-
-func (t *text) title(title string) {
+// Heading is a title as the terminal shows it.
+func (t *text) Heading(title string) string {
 	if t.Marks {
-		title = titleOn + title + titleOff
+		return "\x1b[1m" + title + "\x1b[22m"
 	}
-	t.line("\n%s", title)
+	return title
 }
 
-// histogram draws the bins.
-func (t *text) histogram(d *Digest) {
-	bins, most := d.bins()
-	if len(bins) == 0 {
-		return
+// Mark marks a shared part.
+func (t *text) Mark(part string) string {
+	if t.Marks {
+		return "\x1b[7m" + part + "\x1b[27m"
 	}
-	t.title("Scores of what is no exact copy (# duplicate, o related, - mosaic)")
-	room := int64(t.Columns - 20)
-	for _, b := range bins {
-		bar := ""
-		for _, part := range []struct {
-			n    int64
-			mark string
-		}{{b.Duplicates, "#"}, {b.Related, "o"}, {b.Mosaics, "-"}} {
-			if part.n > 0 {
-				bar += strings.Repeat(part.mark, int(max(1, part.n*(room-3)/most)))
-			}
+	return "«" + part + "»"
+}
+
+// Bar draws a bin.
+func (t *text) Bar(b Bin) string {
+	room := int64(t.Columns - 23)
+	bar := ""
+	for _, part := range []struct {
+		n    int64
+		mark string
+	}{{b.Duplicates, "#"}, {b.Related, "o"}, {b.Mosaics, "-"}} {
+		if part.n > 0 {
+			bar += strings.Repeat(part.mark, int(max(1, part.n*room/t.most)))
 		}
-		t.line("%s", strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.all(), bar), " "))
 	}
+	return strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.all(), bar), " ")
 }
 
-// counts writes a table of values, unless it is empty.
-func (t *text) counts(all table) {
-	if len(all.Counts) == 0 {
-		return
-	}
-	t.title(all.Title)
-	t.line("  %10s  %s", all.Head, all.What)
-	for _, c := range all.Counts {
-		about := " "
-		if c.Over > 0 {
-			about = "≤"
-		}
-		t.line("  %s%9d  %s", about, c.Count, cut(visible.Line(c.Value), t.Columns-15))
-	}
+// Short is a value in a line that has so many columns of other things.
+func (t *text) Short(value string, others int) string {
+	return cut(visible.Line(value), t.Columns-others)
 }
 
-var kindTitles = map[string]string{
-	"least evidence": "Removed on the least evidence",
-	"related":        "Kept, and most like another",
-	"mosaic":         "Made of several others",
-	spreadKind:       "From all over the report",
-}
+// Wrap is a shared part in lines.
+func (t *text) Wrap(part string) []string { return wrap(visible.Line(part), t.Columns-8) }
 
-// examples writes documents and their sources side by side, and under them the shared parts, as the
-// report quotes them.
-func (t *text) examples(d *Digest) {
-	kind := ""
+// Sides are the ids of a document and its source, side by side.
+func (t *text) Sides(e *Example) (rows []string) {
 	half := (t.Columns - 5) / 2
-	for i := range d.Examples {
-		e := &d.Examples[i]
-		if e.Kind != kind {
-			kind = e.Kind
-			t.title(kindTitles[kind])
-		}
-		left, right := wrap(visible.Line(e.ID), half), wrap(visible.Line(e.source()), half)
-		for row := range max(len(left), len(right)) {
-			t.line("%s", strings.TrimRight("  "+pad(at(left, row), half)+" | "+at(right, row), " "))
-		}
-		t.line("    %s, at %s", e.shares(), cut(visible.Line(e.Where), t.Columns-30))
-		for _, q := range e.Shared {
-			for _, part := range wrap(visible.Line(q), t.Columns-8) {
-				t.line("    %s", t.mark(part))
-			}
-		}
+	left, right := wrap(visible.Line(e.ID), half), wrap(visible.Line(e.source()), half)
+	for row := range max(len(left), len(right)) {
+		rows = append(rows, strings.TrimRight("  "+pad(at(left, row), half)+" | "+at(right, row), " "))
 	}
-}
-
-// mark marks the shared parts.
-func (t *text) mark(s string) string {
-	if t.Marks {
-		return markOn + s + markOff
-	}
-	return "«" + s + "»"
+	return rows
 }
 
 // source names whom an example repeats.
@@ -138,8 +104,8 @@ func (e *Example) source() string {
 	return strings.Join(e.Also, " and ")
 }
 
-// shares are the shares of an example, in words.
-func (e *Example) shares() string {
+// Shares are the shares of an example, in words.
+func (e *Example) Shares() string {
 	if e.Contained == e.Score {
 		return fmt.Sprintf("score %.4g", e.Score)
 	}

@@ -64,7 +64,7 @@ func TestTexts(t *testing.T) {
 func TestFolded(t *testing.T) {
 	long := strings.Repeat("渡", 3*maxText)
 	e := Example{text: beginning([]byte(long)), other: "x", read: true}
-	document, _ := e.sides()
+	document := e.Sides()[0]
 	runes := 0
 	for _, p := range document {
 		if !strings.HasPrefix(strings.Trim(p.Text, " …"), "渡") && strings.Trim(p.Text, " …") != "" {

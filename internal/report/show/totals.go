@@ -26,6 +26,17 @@ func verdictOf(l *lines.Line) string {
 	return l.Verdict
 }
 
+func (t *Total) count(kept bool, bytes int64) {
+	t.Documents++
+	t.Bytes += bytes
+	if kept {
+		t.Kept++
+	} else {
+		t.Removed++
+		t.RemovedBytes += bytes
+	}
+}
+
 func (c *Collector) total(l *lines.Line) *Total {
 	if c.totals == nil {
 		c.totals = map[string]*Total{}
