@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -76,21 +77,14 @@ func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
 	})
 }
 
-// writeTable writes a table of these columns or, without columns, a list. The file gets its name when
-// write has returned without an error.
-func writeTable(cmd *cobra.Command, name string, columns []string, write func(*rows.Table) error) (err error) {
-	create := func() (*rows.Table, error) { return rows.Create(name, columns...) }
-	if columns == nil {
-		create = func() (*rows.Table, error) { return rows.CreateList(name) }
-	}
-	t, err := create()
-	if err != nil {
-		return err
-	}
-	tellLeft(cmd.ErrOrStderr(), name, t.Aside())
-	defer func() { err = errors.Join(err, t.Discard()) }()
-	if err := write(t); err != nil {
-		return err
-	}
-	return t.Close()
+// writeTable writes a table of these columns. The file gets its name when write has returned without an
+// error.
+func writeTable(cmd *cobra.Command, name string, columns []string, write func(*rows.Table) error) error {
+	return writeOutput(cmd, file{name: name}, func(w io.Writer) error {
+		t, err := rows.New(w, name, columns...)
+		if err != nil {
+			return err
+		}
+		return write(t)
+	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 func newReportCommand() *cobra.Command {
@@ -53,11 +53,7 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 	if err != nil {
 		return nil, err
 	}
-	inputs, _, err := input.Expand(args, []string{".jsonl"})
-	if err != nil {
-		return nil, err
-	}
-	if err := output.CheckOutputs(inputs, "", names...); err != nil {
+	if err := output.CheckOutputs(report.Inputs, "", names...); err != nil {
 		return nil, usageError{err}
 	}
 	return report, nil
@@ -93,6 +89,28 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 		return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
 	}
 	return nil
+}
+
+// rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
+// returns the bad ones, and the number of all.
+func (r *rereading) rewrite(cmd *cobra.Command, t *task, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, all int64, err error) {
+	to := file{name: r.Out, around: t.Enclosure, head: t.Head}
+	err = writeOutput(cmd, to, func(out io.Writer) error {
+		w := out.(recordWriter).to
+		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
+			all++
+			if doc.Bad != nil {
+				bad.add(doc.Bad)
+				return nil
+			}
+			raw, err := record(doc, line)
+			if raw == nil || err != nil {
+				return err
+			}
+			return t.found.Keep(w, raw)
+		})
+	})
+	return bad, all, err
 }
 
 func newAttributesCommand() *cobra.Command {
@@ -167,9 +185,10 @@ func (r *rereading) areDocuments() error {
 
 // writeKept writes the names of the kept files, or of the removed ones.
 func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
-	return writeTable(cmd, name, nil, func(names *rows.Table) error {
+	return writeOutput(cmd, file{name: name}, func(names io.Writer) error {
 		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
-			return names.Write(inputs[input].Path)
+			_, err := fmt.Fprintln(names, inputs[input].Path)
+			return err
 		})
 	})
 }

@@ -17,8 +17,8 @@ import (
 var ErrOther = errors.New("the report is of other inputs, or they have changed since: run firstseen dedup again")
 
 // Each calls f for every record of a source, a bad one too, with its line of the report, nil if it
-// has none. begin is called for every input before its records, also for one without any. n is the
-// number of inputs.
+// has none. begin, unless it is nil, is called for every input before its records, also for one without
+// any. n is the number of inputs.
 func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Reports, begin func(input int) error, f func(doc *corpus.Document, line *lines.Line) error) error {
 	defer source.Close() // only read
 	next, stop := iter.Pull2(report.All(ctx))
@@ -26,6 +26,9 @@ func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Repor
 	m := &matcher{next: next, record: f}
 	if err := m.advance(); err != nil {
 		return err
+	}
+	if begin == nil {
+		begin = func(int) error { return nil }
 	}
 	begun := 0
 	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {

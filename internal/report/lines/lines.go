@@ -80,7 +80,7 @@ func (l *Line) check() error {
 
 // Reports are files to be read, one after the other, as one report.
 type Reports struct {
-	inputs []input.Input
+	Inputs []input.Input
 	stdin  io.Reader
 }
 
@@ -92,7 +92,7 @@ func Open(names []string, stdin io.Reader) (*Reports, error) {
 
 // Once reports whether they can be read one time only.
 func (r *Reports) Once() bool {
-	return slices.ContainsFunc(r.inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
+	return slices.ContainsFunc(r.Inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
 }
 
 // Each calls f for every line, in order. A line is valid until f returns; its strings stay. Memory
@@ -113,7 +113,7 @@ func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
 func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
-		source := corpus.NewSource(r.inputs, format, corpus.SourceConfig{Stdin: r.stdin})
+		source := corpus.NewSource(r.Inputs, format, corpus.SourceConfig{Stdin: r.stdin})
 		defer source.Close() // only read
 		var b corpus.Block
 		defer b.Release()
