@@ -11,7 +11,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 // A Decision decides about all documents of a set in order.
@@ -25,7 +24,7 @@ type Decision struct {
 	// unique, with its line of the report. Any may be nil.
 	Begin func(m *Manifest) error
 	Line  func(line *report.Reported) error
-	// Prefer returns the group and the rank of a document, as [survivors.Member] has them. With it all
+	// Prefer returns the group and the rank of a document, as [report.Member] has them. With it all
 	// documents are decided twice, the first time to know the copies of each. It may be nil.
 	Prefer func(file string, made time.Time) (group string, rank int64)
 
@@ -53,7 +52,7 @@ func (d *Decision) Run(ctx context.Context) error {
 	if d.Prefer == nil {
 		return d.pass(ctx, nil, nil)
 	}
-	plan := survivors.New()
+	plan := report.NewSurvivors()
 	first := Decision{Set: d.Set, Marks: d.Marks, Key: d.Key, Rules: d.Rules, Prefer: d.Prefer}
 	if err := first.pass(ctx, plan.Offer, nil); err != nil {
 		return err
@@ -64,7 +63,7 @@ func (d *Decision) Run(ctx context.Context) error {
 // pass goes over all documents once. offer is called with each document that was removed as a copy, and
 // before the first copy of a component with the kept document. fate is asked for both, and for kept
 // documents without copies. Either may be nil.
-func (d *Decision) pass(ctx context.Context, offer func(component uint32, m survivors.Member), fate func(component uint32) survivors.Fate) error {
+func (d *Decision) pass(ctx context.Context, offer func(component uint32, m report.Member), fate func(component uint32) (bool, report.Fate)) error {
 	table, deduper, err := d.begin()
 	if err != nil {
 		return err
@@ -114,8 +113,8 @@ func (d *Decision) Bytes() int64 { return d.table.bytes() }
 // decider is one pass of a decision.
 type decider struct {
 	*Decision
-	offer   func(component uint32, m survivors.Member)
-	fate    func(component uint32) survivors.Fate
+	offer   func(component uint32, m report.Member)
+	fate    func(component uint32) (bool, report.Fate)
 	places  *marks
 	deduper *dedup.Deduper
 	sample  *sample
@@ -176,16 +175,16 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	if w.offer != nil {
 		w.offerCopy(file, id, &r)
 	}
-	fate := survivors.Fate{Kept: r.Kept}
+	kept, fate := r.Kept, report.Fate{}
 	if component := w.component(&r); w.fate != nil && component != 0 {
-		fate = w.fate(component)
+		kept, fate = w.fate(component)
 	}
-	w.count(&r, fate)
-	if r.Verdict == dedup.Unique && fate.Kept && fate.Count == 0 || w.Line == nil {
+	w.count(&r, kept)
+	if r.Verdict == dedup.Unique && kept && fate.Copies == 0 || w.Line == nil {
 		return nil
 	}
 	line := w.line(&r, id, file)
-	line.Kept, line.Instead, line.OfBatch, line.Copies = fate.Kept, fate.Instead, fate.OfBatch, fate.Count
+	line.Kept, line.Fate = kept, fate
 	return w.Line(line)
 }
 
@@ -197,12 +196,12 @@ func (w *decider) component(r *dedup.Result) uint32 {
 	return r.Of.Num
 }
 
-func (w *decider) count(r *dedup.Result, fate survivors.Fate) {
+func (w *decider) count(r *dedup.Result, kept bool) {
 	w.Tally.Count(r)
 	switch {
-	case fate.Kept && !r.Kept:
+	case kept && !r.Kept:
 		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept+1, w.Tally.Removed-1
-	case !fate.Kept && r.Kept:
+	case !kept && r.Kept:
 		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept-1, w.Tally.Removed+1
 	}
 }
@@ -226,7 +225,7 @@ func (w *decider) offerCopy(file, id string, r *dedup.Result) {
 		return
 	}
 	offer := func(id string, d *keptDoc) {
-		m := survivors.Member{Survivor: report.Survivor{ID: id, File: d.file, Line: d.at}}
+		m := report.Member{Survivor: report.Survivor{ID: id, File: d.file, Line: d.at}}
 		m.Group, m.Rank = w.Prefer(d.file, d.made)
 		w.offer(r.Of.Num, m)
 	}

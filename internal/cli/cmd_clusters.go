@@ -72,7 +72,7 @@ func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
 			if l.Of == nil {
 				return nil
 			}
-			return t.Write(l.ID, *l.Of, l.Verdict, l.Score, l.Contained, l.Exact)
+			return t.Write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
 		})
 	})
 }

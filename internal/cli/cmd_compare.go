@@ -130,7 +130,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.Sour
 	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
 		return someDocuments(cmd.Context(), f.documents(), do)
 	}
-	earlier, later, others, err := line.Find(each)
+	earlier, later, others, err := explain.Find(line, each)
 	if err != nil {
 		return earlier, later, err
 	}

@@ -18,18 +18,28 @@ func First(id, file string, at corpus.Place, made time.Time) Reported {
 	return line
 }
 
-// fate is the end of a line, as in [Reported].
-type fate struct {
+// Fate is what becomes of a document that has copies.
+type Fate struct {
+	// Instead stands in the output for a removed document; nil if that is the first of them.
 	Instead *Survivor `json:"instead,omitempty"`
-	OfBatch string    `json:"of_batch,omitempty"`
-	Copies  int       `json:"count,omitempty"`
+	// OfBatch is the batch of the preferred copy of all, and Copies the number of all, if another
+	// copy is kept.
+	OfBatch string `json:"of_batch,omitempty"`
+	Copies  int    `json:"count,omitempty"`
+}
+
+// Survivor names the document that stands in the output for others.
+type Survivor struct {
+	ID   string       `json:"id"`
+	File string       `json:"file"`
+	Line corpus.Place `json:"line"`
 }
 
 var errNoLine = errors.New("this is no line that firstseen dedup --report has written")
 
 // AppendFate appends a line of a report, without its end, with another fate of the document. All
 // else is as it was.
-func AppendFate(dst, raw []byte, kept bool, instead *Survivor, ofBatch string, copies int) ([]byte, error) {
+func AppendFate(dst, raw []byte, kept bool, fate Fate) ([]byte, error) {
 	yes, no := []byte(`"kept":true`), []byte(`"kept":false`)
 	now := no
 	if kept {
@@ -44,7 +54,7 @@ func AppendFate(dst, raw []byte, kept bool, instead *Survivor, ofBatch string, c
 		return dst, errNoLine
 	}
 	dst = append(append(append(dst, raw[:at]...), now...), raw[at+len(was):len(raw)-1]...)
-	more, err := AppendJSON(nil, fate{instead, ofBatch, copies})
+	more, err := AppendJSON(nil, fate)
 	if err != nil {
 		return dst, err
 	}

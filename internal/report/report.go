@@ -47,17 +47,9 @@ type Reported struct {
 	Line      corpus.Place `json:"line"`           // the place of the document in File
 	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
 
-	// With --prefer and --remove-within; see package survivors.
-	Instead *Survivor `json:"instead,omitempty"`  // stands in the output for a removed document
-	OfBatch string    `json:"of_batch,omitempty"` // of a kept copy: the batch of the preferred one
-	Copies  int       `json:"count,omitempty"`    // and the documents that are copies of one another
-}
+	Fate // with --prefer and --remove-within
 
-// Survivor names the document that stands in the output for others.
-type Survivor struct {
-	ID   string       `json:"id"`
-	File string       `json:"file"`
-	Line corpus.Place `json:"line"`
+	Raw []byte `json:"-"` // of a line that was read: as it stands in the report, without its end
 }
 
 // Confirm is the result of comparing the texts of two documents.
@@ -72,11 +64,17 @@ type Passage struct {
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 	Of      string `json:"of"`
-	OfStart *int   `json:"of_start,omitempty"` // nil if Inner
-	OfEnd   *int   `json:"of_end,omitempty"`
+	OfStart Offset `json:"of_start,omitzero"` // unknown if Inner
+	OfEnd   Offset `json:"of_end,omitzero"`
 	Units   int    `json:"units"`           // words
 	Inner   bool   `json:"inner,omitempty"` // the earlier text was not read: it may go on at both ends
 }
+
+// Offset is a place in an earlier document, in characters. One below 0 is unknown, and is not written.
+type Offset int
+
+// IsZero reports whether the offset is left out of JSON.
+func (o Offset) IsZero() bool { return o < 0 }
 
 // AlsoDoc is another earlier document that shares segments.
 type AlsoDoc struct {
@@ -156,9 +154,9 @@ func VerdictOf(r *dedup.Result) string {
 func (l *Reported) addPassages(r *dedup.Result) {
 	for i := range r.Passages {
 		p := &r.Passages[i]
-		passage := Passage{Start: p.Start, End: p.End, Of: p.Of, Units: p.Units, Inner: p.Inner}
-		if !p.Inner {
-			passage.OfStart, passage.OfEnd = &p.OfStart, &p.OfEnd
+		passage := Passage{p.Start, p.End, p.Of, Offset(p.OfStart), Offset(p.OfEnd), p.Units, p.Inner}
+		if p.Inner {
+			passage.OfStart, passage.OfEnd = -1, -1
 		}
 		l.Passages = append(l.Passages, passage)
 	}

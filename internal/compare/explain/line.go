@@ -10,11 +10,8 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// A Line of a report, about the two documents of a pair.
-type Line lines.Line
-
 // ReadLine reads a line of a report, numbered from 1.
-func ReadLine(ctx context.Context, path string, number int) (*Line, error) {
+func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error) {
 	report, err := lines.Open([]string{path}, nil)
 	if err != nil {
 		return nil, err
@@ -32,7 +29,7 @@ func ReadLine(ctx context.Context, path string, number int) (*Line, error) {
 		case line.Of == nil:
 			return nil, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, line.Why)
 		}
-		return (*Line)(line), nil
+		return line, nil
 	}
 	return nil, fmt.Errorf("%s has no line %d: %w", path, number, io.ErrUnexpectedEOF)
 }
@@ -43,11 +40,11 @@ var errNotThere = errors.New("give the INPUTs of that run, with its --text-field
 // Find reads the two documents of a line. each goes over all documents of the inputs, in
 // order, as long as do returns true; it may be called several times. The earlier one is
 // the first with its id; others says whether more before the later one have it.
-func (l *Line) Find(each func(do func(*corpus.Block, *corpus.Document) bool) error) (earlier, later Document, others bool, err error) {
+func Find(l *lines.Line, each func(do func(*corpus.Block, *corpus.Document) bool) error) (earlier, later Document, others bool, err error) {
 	foundEarlier, foundLater := false, false
 	err = each(func(b *corpus.Block, doc *corpus.Document) bool {
 		switch id := string(doc.ID); {
-		case b.File == l.File && doc.At == l.At:
+		case b.File == l.File && doc.At == l.Line:
 			if id == l.ID {
 				later, foundLater = Document{ID: id, Text: string(doc.Text), Exact: doc.Exact}, true
 			}
@@ -61,7 +58,7 @@ func (l *Line) Find(each func(do func(*corpus.Block, *corpus.Document) bool) err
 	switch {
 	case err != nil:
 	case !foundLater:
-		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.At, errNotThere)
+		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
 	case !foundEarlier:
 		err = fmt.Errorf("no document of the inputs has the id %q: %w", *l.Of, errNotThere)
 	}

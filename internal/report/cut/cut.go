@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -105,7 +106,7 @@ func (p *Plan) Add(l *lines.Line) error {
 			s = new(source)
 			p.sources[q.Of] = s
 		}
-		s.stretches = append(s.stretches, stretch{start: q.OfStart, end: q.OfEnd})
+		s.stretches = append(s.stretches, stretch{start: int(q.OfStart), end: int(q.OfEnd)})
 		t := p.trace(q, s)
 		t.first.starts, t.first.ends = append(t.first.starts, t.firstStart), append(t.first.ends, t.firstEnd)
 		p.traced[l.ID] = append(p.traced[l.ID], t)
@@ -115,13 +116,14 @@ func (p *Plan) Add(l *lines.Line) error {
 
 // trace finds the first document with a passage, which stands in s. Lines come in the order of
 // documents, so those of s are known. A passage that covers the middle of this one leads on.
-func (p *Plan) trace(q *lines.Passage, s *source) traced {
-	t := traced{q.Start, q.End, s, q.OfStart, q.OfEnd}
-	middle := q.OfStart + (q.OfEnd-q.OfStart)/2
+func (p *Plan) trace(q *report.Passage, s *source) traced {
+	start, end := int(q.OfStart), int(q.OfEnd)
+	t := traced{q.Start, q.End, s, start, end}
+	middle := start + (end-start)/2
 	for _, of := range p.traced[q.Of] {
 		if of.start <= middle && middle < of.end {
 			shift := of.firstStart - of.start
-			t.first, t.firstStart, t.firstEnd = of.first, max(q.OfStart+shift, of.firstStart), min(q.OfEnd+shift, of.firstEnd)
+			t.first, t.firstStart, t.firstEnd = of.first, max(start+shift, of.firstStart), min(end+shift, of.firstEnd)
 			t.firstEnd = max(t.firstEnd, t.firstStart+1)
 		}
 	}
@@ -156,7 +158,7 @@ func (s *source) documents(start, end int) int {
 
 // Documents is in how many documents a passage of a document stands, by the report: those with one
 // that overlaps its middle in the first document with it, and that one.
-func (p *Plan) Documents(id string, q *lines.Passage) int {
+func (p *Plan) Documents(id string, q *report.Passage) int {
 	for _, t := range p.traced[id] {
 		if t.start == q.Start && t.end == q.End {
 			return t.first.documents(t.firstStart, t.firstEnd)
@@ -177,7 +179,7 @@ type Cut struct {
 	FirstChar, EndChar int // the same in characters
 	Units              int // words that are cut
 	Documents          int // in which it stands, the earlier one among them
-	Passage            *lines.Passage
+	Passage            *report.Passage
 }
 
 // Document decides about a kept document, with its line of the report, nil for none. Documents come
@@ -262,7 +264,7 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 		if !ok || to-from != q.Units {
 			return nil, fmt.Errorf("the text of %q has not the passages of its line in the report: give the inputs of that run", line.ID)
 		}
-		if at := s.find(q.OfStart, q.OfEnd); !at.stands || at.sum != p.sum(from, to) {
+		if at := s.find(int(q.OfStart), int(q.OfEnd)); !at.stands || at.sum != p.sum(from, to) {
 			p.Counts.Absent++
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -52,7 +53,7 @@ type row struct {
 }
 
 // Count is in how many documents a passage stands.
-type Count func(id string, p *lines.Passage) int
+type Count func(id string, p *report.Passage) int
 
 // rowOf is the row of a record with its line of the report, nil for none.
 func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err error) {
@@ -65,7 +66,7 @@ func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err erro
 		return r, nil
 	}
 	length := utf8.RuneCount(doc.Text)
-	whole := []span{{0, length, line.Score}}
+	whole := []span{{0, length, float64(line.Score)}}
 	switch {
 	case !line.Kept:
 		r.Attributes[Removed] = whole

@@ -43,7 +43,7 @@ func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Repor
 		err = begin(begun)
 	}
 	if err == nil && m.line != nil {
-		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, m.line.File, m.line.At)
+		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, m.line.File, m.line.Line)
 	}
 	return err
 }
@@ -63,7 +63,7 @@ func (m *matcher) advance() (err error) {
 func (m *matcher) block(b *corpus.Block, parser corpus.Parser) error {
 	for doc := range parser.Parse(b) {
 		line := m.line
-		if line == nil || doc.At != line.At || b.File != line.File {
+		if line == nil || doc.At != line.Line || b.File != line.File {
 			line = nil
 		} else if doc.Bad != nil || string(doc.ID) != line.ID {
 			return fmt.Errorf("%w; %s:%v is not the document %q", ErrOther, b.File, doc.At, line.ID)

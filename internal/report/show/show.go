@@ -137,13 +137,13 @@ func (c *Collector) Add(l *lines.Line) error {
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
-		c.keep("least evidence", l, l.Score)
+		c.keep("least evidence", l, float64(l.Score))
 	case l.Verdict == "related":
 		bin.Related++
-		c.keep("related", l, -max(l.Score, l.Contained))
+		c.keep("related", l, -float64(max(l.Score, l.Contained)))
 	case l.Verdict == "mosaic":
 		bin.Mosaics++
-		c.keep("mosaic", l, -l.Seen)
+		c.keep("mosaic", l, -float64(l.Seen))
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 
 func exampleOf(kind string, l *lines.Line) Example {
 	e := Example{
-		Kind: kind, ID: l.ID, Score: l.Score, Contained: l.Contained,
+		Kind: kind, ID: l.ID, Score: float64(l.Score), Contained: float64(l.Contained),
 		Shared: append([]string{}, l.Sample...), Where: whereOf(l),
 	}
 	if l.Of != nil {

@@ -52,7 +52,7 @@ func (t *Texts) Add(id, text []byte, l *lines.Line) {
 // Close puts the totals of the inputs in the place of those of the report.
 func (t *Texts) Close() { t.d.Totals = t.totals.allTotals() }
 
-func whereOf(l *lines.Line) string { return l.File + ":" + l.At.String() }
+func whereOf(l *lines.Line) string { return l.File + ":" + l.Line.String() }
 
 // beginning returns the first maxText bytes of a text, in whole characters.
 func beginning(text []byte) string {

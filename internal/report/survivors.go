@@ -1,28 +1,26 @@
-// Package survivors chooses which document of each component stays in the output, when a run is
-// over: rule 18 of docs/design.md. A component is a kept document and the copies removed for it.
-package survivors
+package report
 
 import (
 	"math"
 	"slices"
-
-	"github.com/firstseen/firstseen/internal/report"
 )
 
-// Last is the rank of a document that no preference names.
-const Last = math.MaxInt64
+// LastRank is the rank of a document that no preference names.
+const LastRank = math.MaxInt64
 
 // A Member is a document of a component.
 type Member struct {
 	Group string // its batch or folder; "" if one survivor is wanted of all
 	Rank  int64  // the least is preferred, the earliest of equal ones
-	report.Survivor
+	Survivor
 }
 
-// Plan chooses the survivors. Components have numbers. Members are offered in the order of the
-// run, and asked for once more in the same order. It takes about 200 bytes for each group of a
-// component, and 4 for each document in one.
-type Plan struct {
+// Survivors choose which document of each component stays in the output, when a run is over: rule 18 of
+// docs/design.md. A component is a kept document and the copies removed for it.
+//
+// Components have numbers. Members are offered in the order of the run, and asked for once more in the
+// same order. It takes about 200 bytes for each group of a component, and 4 for each document in one.
+type Survivors struct {
 	components map[uint32]*component
 }
 
@@ -40,11 +38,11 @@ type group struct {
 	at   int // its position in the component
 }
 
-// New returns an empty plan.
-func New() *Plan { return &Plan{components: map[uint32]*component{}} }
+// NewSurvivors returns an empty plan.
+func NewSurvivors() *Survivors { return &Survivors{components: map[uint32]*component{}} }
 
 // Offer adds the next member of a component.
-func (p *Plan) Offer(number uint32, m Member) {
+func (p *Survivors) Offer(number uint32, m Member) {
 	c := p.components[number]
 	if c == nil {
 		c = &component{first: m.ID}
@@ -67,40 +65,30 @@ func (p *Plan) Offer(number uint32, m Member) {
 }
 
 // First returns the id of the first member of a component, "" before it was offered.
-func (p *Plan) First(number uint32) string {
+func (p *Survivors) First(number uint32) string {
 	if c := p.components[number]; c != nil {
 		return c.first
 	}
 	return ""
 }
 
-// Fate is what becomes of a member.
-type Fate struct {
-	Kept bool
-	// Instead is the survivor that stands for a removed document, nil if that is the first member.
-	Instead *report.Survivor
-	// OfBatch is the group of the survivor of all, and Count the size of the component, if a copy
-	// of it is kept.
-	OfBatch string
-	Count   int
-}
-
-// Ask returns the fate of the next member of a component. A document that was not offered is kept.
-func (p *Plan) Ask(number uint32) Fate {
+// Ask reports whether the next member of a component is kept, and its fate. A document that was not
+// offered is kept.
+func (p *Survivors) Ask(number uint32) (kept bool, fate Fate) {
 	c := p.components[number]
 	if c == nil || c.asked == len(c.members) {
-		return Fate{Kept: true}
+		return true, Fate{}
 	}
 	at := c.asked
 	c.asked++
 	i := int(c.members[at])
 	switch g := &c.groups[i]; {
 	case g.at != at && g.at == 0:
-		return Fate{}
+		return false, Fate{}
 	case g.at != at:
-		return Fate{Instead: &g.best.Survivor}
+		return false, Fate{Instead: &g.best.Survivor}
 	case i != c.lead:
-		return Fate{Kept: true, OfBatch: c.groups[c.lead].best.Group, Count: len(c.members)}
+		return true, Fate{OfBatch: c.groups[c.lead].best.Group, Copies: len(c.members)}
 	}
-	return Fate{Kept: true}
+	return true, Fate{}
 }
