@@ -2,6 +2,7 @@ package similarity
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -121,16 +122,22 @@ func (c *column) advance(equal uint64, in int, top uint64) (out int) {
 // turn x into y. For each number of edits it goes along every diagonal as far as these edits reach.
 // ok is false if that takes more steps.
 func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok bool) {
-	end := len(y) - len(x) // the diagonal on which both end; on k, j = i+k
-	before, now := newReach(0), newReach(0)
+	end := len(y) - len(x)            // the diagonal on which both end; on k, j = i+k
+	var before, now []int             // how far x is gone through on each diagonal, see below
+	const unreached = math.MinInt / 2 // before any row that can be
 	for edits = 0; ; edits++ {
-		now = newReachIn(now, edits)
+		// Diagonal k stands at k+edits+2. Two at each end are never reached.
+		now = slices.Grow(now[:0], 2*edits+5)[:2*edits+5]
+		for i := range now {
+			now[i] = unreached
+		}
 		for k := max(-edits, -len(x)); k <= min(edits, len(y)); k++ {
 			i := 0
 			if edits > 0 {
-				i = max(before.at(k-1), before.at(k+1)+1)
+				at := k + edits + 1 // in before
+				i = max(before[at-1], before[at+1]+1)
 				if replace {
-					i = max(i, before.at(k)+1)
+					i = max(i, before[at]+1)
 				}
 			}
 			i = min(i, len(x), len(y)-k)
@@ -138,7 +145,7 @@ func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok
 			for i < len(x) && i+k < len(y) && i+k >= 0 && x[i] == y[i+k] {
 				i++
 			}
-			now.set(k, i)
+			now[k+edits+2] = i
 			if steps -= int64(i-from) + 1; steps < 0 {
 				return 0, false
 			}
@@ -149,37 +156,3 @@ func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok
 		before, now = now, before
 	}
 }
-
-// reach is how far x is gone through on each diagonal from -edits to edits.
-type reach struct {
-	edits int
-	rows  []int
-}
-
-// unreached is before any row that can be.
-const unreached = math.MinInt / 2
-
-func newReach(edits int) reach { return newReachIn(reach{}, edits) }
-
-// newReachIn is a reach of so many edits in the memory of another.
-func newReachIn(old reach, edits int) reach {
-	n := 2*edits + 1
-	rows := old.rows[:0]
-	if cap(rows) < n {
-		rows = make([]int, 0, 2*n)
-	}
-	rows = rows[:n]
-	for i := range rows {
-		rows[i] = unreached
-	}
-	return reach{edits, rows}
-}
-
-func (r *reach) at(k int) int {
-	if k < -r.edits || k > r.edits {
-		return unreached
-	}
-	return r.rows[k+r.edits]
-}
-
-func (r *reach) set(k, row int) { r.rows[k+r.edits] = row }
