@@ -18,6 +18,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/follow"
 	"github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/listen"
 	"github.com/firstseen/firstseen/internal/pipeline"
@@ -95,9 +96,6 @@ func (f *serving) checkAddresses() error {
 
 // task checks the flags.
 func (f *serving) task() (*task, error) {
-	if err := f.checkAddresses(); err != nil {
-		return nil, err
-	}
 	if err := f.asMade(); err != nil {
 		return nil, err
 	}
@@ -113,16 +111,19 @@ func (f *serving) task() (*task, error) {
 	f.config.Page = textOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
 	var err error
-	t.serve = true
 	t.Now, err = clock(os.Getenv(epochVariable))
 	return t, err
 }
 
+// run serves, by a log if one is named.
 func (f *serving) run(cmd *cobra.Command) (err error) {
-	if f.log.topic != "" || f.log.follows {
-		return f.runLog(cmd)
+	byLog := f.log.topic != "" || f.log.follows
+	if byLog {
+		err = f.checkLog(cmd)
 	}
-	t, err := f.task()
+	if err == nil {
+		err = f.checkAddresses()
+	}
 	if err != nil {
 		return err
 	}
@@ -130,6 +131,20 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	reach, cancel := context.WithTimeout(cmd.Context(), reaching)
+	defer cancel()
+	var topic *follow.Topic
+	if byLog {
+		if topic, err = f.dial(reach); err != nil {
+			return f.log.unreached(reach, err)
+		}
+		defer topic.Close()
+	}
+	t, err := f.task()
+	if err != nil {
+		return err
+	}
+	t.serve, t.follow = !byLog, byLog
 	x, _, err := t.openIndex()
 	if err != nil {
 		return err
@@ -138,13 +153,27 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	f.config.Index, f.config.Dir, f.config.Workers = x, f.index, checkJobs(f.Workers, cmd.ErrOrStderr())
-	f.config.Policy = index.Policy{Rules: t.Rules, Now: t.Now, OnFull: t.OnFull, Window: t.Window.Seconds}
-	s, err := server.Open(f.config)
+	f.config.Index, f.config.Dir = x, f.index
+	workers := checkJobs(f.Workers, cmd.ErrOrStderr())
+	policy := index.Policy{Rules: t.Rules, OnFull: t.OnFull, Window: t.Window.Seconds}
+	if byLog {
+		follower, err := follow.Open(reach, follow.Config{
+			Index: x, Dir: f.index, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
+			Policy: policy, Workers: workers,
+		})
+		if err != nil {
+			return f.log.unreached(reach, err)
+		}
+		f.config.Log = follower
+	} else {
+		f.config.Policy, f.config.Workers = policy, workers
+	}
+	f.config.Policy.Now = t.Now
+	service, err := server.Open(f.config)
 	if err != nil {
 		return err
 	}
-	return f.answer(cmd.Context(), cmd.ErrOrStderr(), s, token)
+	return f.answer(cmd.Context(), cmd.ErrOrStderr(), service, token)
 }
 
 // checkFinished refuses an index on which a run over files was interrupted.
