@@ -62,14 +62,6 @@ func newRowsCommand() *cobra.Command {
 	return cmd
 }
 
-// needShards refuses a command without folders of shards.
-func needShards(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf("%s: no DIR; name the folder that firstseen features has written", shortPath(cmd))}
-	}
-	return nil
-}
-
 // rowBatch is how many bytes of rows are written at once.
 const rowBatch = 256 << 10
 

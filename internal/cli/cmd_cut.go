@@ -80,11 +80,10 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	plan := cut.NewPlan(f.cut)
-	if err := f.rereading.report.Each(cmd.Context(), plan.Add); err != nil {
+	plan, err := cut.NewPlan(f.cut, f.rereading.report.All(cmd.Context()))
+	if err != nil {
 		return err
 	}
-	plan.Ready()
 	var bad bads
 	var all int64
 	write := func(list *rows.Table) (err error) {

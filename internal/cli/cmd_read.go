@@ -53,13 +53,21 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	return flushed(out, err)
 }
 
-// needInput refuses a command without inputs.
-func needInput(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf(`%s: no INPUT; name files or directories, or "-" for standard input`, shortPath(cmd))}
+// need refuses a command without arguments.
+func need(what, remedy string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{fmt.Errorf("%s: no %s; %s", shortPath(cmd), what, remedy)}
+		}
+		return nil
 	}
-	return nil
 }
+
+var (
+	needInput  = need("INPUT", `name files or directories, or "-" for standard input`)
+	needReport = need("REPORT", "name the file that firstseen dedup --report has written")
+	needShards = need("DIR", "name the folder that firstseen features has written")
+)
 
 // findInputs finds the inputs named by arguments and reports the files passed over.
 func (f *options) findInputs(cmd *cobra.Command, args []string) error {

@@ -22,14 +22,6 @@ func newReportCommand() *cobra.Command {
 	return group("report", newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand(), newApplyCommand())
 }
 
-// needReport refuses a command without reports.
-func needReport(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf("%s: no REPORT; name the file that firstseen dedup --report has written", shortPath(cmd))}
-	}
-	return nil
-}
-
 func newPairsCommand() *cobra.Command {
 	out := ""
 	cmd := command("report-pairs", needReport, func(cmd *cobra.Command, args []string) error {
@@ -147,11 +139,10 @@ func attributeNames(dir string, args []string, inputs []input.Input) ([]string, 
 }
 
 func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
-	plan := cut.NewPlan(cut.Options{})
-	if err := report.Each(cmd.Context(), plan.Add); err != nil {
+	plan, err := cut.NewPlan(cut.Options{}, report.All(cmd.Context()))
+	if err != nil {
 		return err
 	}
-	plan.Ready()
 	return derive.Attributes(cmd.Context(), source, names, report, plan.Documents, dir, func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 }
 

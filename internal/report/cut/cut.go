@@ -7,7 +7,9 @@
 package cut
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -83,13 +85,27 @@ type Counts struct {
 	Unsegmented, Absent int64
 }
 
-// NewPlan returns an empty Plan.
-func NewPlan(o Options) *Plan {
-	return &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
+// NewPlan makes the plan of a report.
+func NewPlan(o Options, report iter.Seq2[*lines.Line, error]) (*Plan, error) {
+	p := &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
+	for line, err := range report {
+		if err == nil {
+			err = p.add(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range p.sources {
+		slices.Sort(s.starts)
+		slices.Sort(s.ends)
+		slices.SortFunc(s.stretches, compareStretches)
+		s.stretches = slices.CompactFunc(s.stretches, func(a, b stretch) bool { return compareStretches(a, b) == 0 })
+	}
+	return p, nil
 }
 
-// Add takes a line of the report.
-func (p *Plan) Add(l *lines.Line) error {
+func (p *Plan) add(l *lines.Line) error {
 	if !l.Kept {
 		return nil
 	}
@@ -130,21 +146,8 @@ func (p *Plan) trace(q *report.Passage, s *source) traced {
 	return t
 }
 
-// Ready is called behind the last line.
-func (p *Plan) Ready() {
-	for _, s := range p.sources {
-		slices.Sort(s.starts)
-		slices.Sort(s.ends)
-		slices.SortFunc(s.stretches, compareStretches)
-		s.stretches = slices.CompactFunc(s.stretches, func(a, b stretch) bool { return compareStretches(a, b) == 0 })
-	}
-}
-
 func compareStretches(a, b stretch) int {
-	if a.start != b.start {
-		return a.start - b.start
-	}
-	return a.end - b.end
+	return cmp.Or(a.start-b.start, a.end-b.end)
 }
 
 // documents is in how many documents a stretch of the source stands, by its middle; the source is

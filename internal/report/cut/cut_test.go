@@ -29,13 +29,16 @@ func TestDroppedDocumentsKeepNothing(t *testing.T) {
 		{ID: "2", Kept: true, Passages: []report.Passage{{End: len(b), Of: "1", OfStart: report.Offset(len(a) + 2), OfEnd: report.Offset(len(a) + 2 + len(b)), Units: 30}}},
 	}
 	for _, least := range []int{0, 50} {
-		p := cut.NewPlan(cut.Options{Remove: cut.All, DropBelow: least})
-		for _, l := range all[1:] {
-			if err := p.Add(l); err != nil {
-				t.Fatal(err)
+		p, err := cut.NewPlan(cut.Options{Remove: cut.All, DropBelow: least}, func(yield func(*lines.Line, error) bool) {
+			for _, l := range all[1:] {
+				if !yield(l, nil) {
+					return
+				}
 			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		p.Ready()
 		var cuts []int
 		for i, text := range texts {
 			made, drop, err := p.Document(fmt.Sprint(i), []byte(text), all[i])
