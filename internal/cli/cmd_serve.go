@@ -206,27 +206,25 @@ func (f *serving) token() (string, error) {
 func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Service, token string) error {
 	var serve errgroup.Group
 	var webs []*http.Server
-	var lines []net.Listener
 	own := "" // at which commands on the index ask
-	err := f.eachSocket(
-		func(l net.Listener) {
-			h := token
-			if l.Addr().Network() == "unix" {
-				h = "" // its mode decides
-			}
-			web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
-			webs = append(webs, web)
-			if own == "" && h == "" {
-				own = addressOf(l)
-			}
-			serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
-			fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
-		},
-		func(l net.Listener) {
-			lines = append(lines, l)
-			serve.Go(func() error { return s.ServeLines(l) })
-			fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
-		})
+	listeners, lines, err := f.sockets()
+	for _, l := range listeners {
+		h := token
+		if l.Addr().Network() == "unix" {
+			h = "" // its mode decides
+		}
+		web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
+		webs = append(webs, web)
+		if own == "" && h == "" {
+			own = addressOf(l)
+		}
+		serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
+		fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
+	}
+	for _, l := range lines {
+		serve.Go(func() error { return s.ServeLines(l) })
+		fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
+	}
 	if err == nil && len(webs)+len(lines) == 0 && !f.log.follows {
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}
@@ -254,31 +252,23 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 	return errors.Join(err, serve.Wait(), s.Close())
 }
 
-// eachSocket opens all sockets, or takes those of systemd.
-func (f *serving) eachSocket(web, lines func(net.Listener)) error {
-	inheritedWeb, inheritedLines, err := listen.Inherited()
-	if err != nil {
-		return err
-	}
-	for _, l := range inheritedWeb {
-		web(l)
-	}
-	for _, l := range inheritedLines {
-		lines(l)
-	}
-	for _, s := range []struct {
-		addresses []string
-		use       func(net.Listener)
-	}{{f.listen, web}, {f.lines, lines}} {
-		for _, address := range s.addresses {
-			l, err := listen.Listen(address)
+// sockets opens all sockets beside those of systemd. With an error it returns those that are open.
+func (f *serving) sockets() (webs, lines []net.Listener, err error) {
+	webs, lines, err = listen.Inherited()
+	open := func(to *[]net.Listener, addresses []string) {
+		for _, address := range addresses {
 			if err != nil {
-				return err
+				return
 			}
-			s.use(l)
+			var l net.Listener
+			if l, err = listen.Listen(address); err == nil {
+				*to = append(*to, l)
+			}
 		}
 	}
-	return nil
+	open(&webs, f.listen)
+	open(&lines, f.lines)
+	return webs, lines, err
 }
 
 // addressOf is the address of a socket, for clients on this machine.

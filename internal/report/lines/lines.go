@@ -75,23 +75,15 @@ func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
 		source := corpus.NewSource(r.Inputs, format, corpus.SourceConfig{Stdin: r.stdin})
 		defer source.Close() // only read
-		var b corpus.Block
-		defer b.Release()
-		for {
-			err := ctx.Err()
-			if err == nil {
-				err = source.Next(ctx, &b)
+		enough := errors.New("enough")
+		err := corpus.EachBlock(ctx, source, func(b *corpus.Block, _ corpus.Parser) error {
+			if ctx.Err() == nil && !yieldOf(b, format.Cutter(), yield) {
+				return enough
 			}
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(nil, fmt.Errorf("reading the report: %w", err))
-				return
-			}
-			if !yieldOf(&b, format.Cutter(), yield) {
-				return
-			}
+			return ctx.Err()
+		})
+		if err != nil && !errors.Is(err, enough) {
+			yield(nil, fmt.Errorf("reading the report: %w", err))
 		}
 	}
 }
