@@ -172,13 +172,14 @@ func samples(r *dedup.Result, set *feature.Set, text []byte) []string {
 	if set == nil || text == nil {
 		return quotes
 	}
+	n := len(r.SharedSegments)
 	if r.Exact {
-		for i := range min(maxSamples, set.Parts()) {
-			quotes = append(quotes, Quote(text, set.Features[i]))
-		}
-		return quotes
+		n = set.Parts()
 	}
-	for _, i := range r.SharedSegments[:min(maxSamples, len(r.SharedSegments))] {
+	for i := range min(maxSamples, n) {
+		if !r.Exact {
+			i = r.SharedSegments[i]
+		}
 		quotes = append(quotes, Quote(text, set.Features[i]))
 	}
 	return quotes

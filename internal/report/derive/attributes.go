@@ -1,7 +1,6 @@
 package derive
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,7 +115,7 @@ func AttributesName(name string) string {
 // Attributes writes, for every input, a file of its name in names below dir with a row for every
 // record, in their order. Existing files are replaced, each in one step. opened is called with
 // every file begun.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
+func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
 	var out *output.Writer
 	defer func() {
 		if out != nil {
@@ -143,27 +142,19 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 		}
 		return err
 	}
-	var buf bytes.Buffer
-	lines := json.NewEncoder(&buf)
-	lines.SetEscapeHTML(false)
-	err = Each(ctx, source, len(names), report, begin, writeRow(&buf, lines, &out, count))
+	var buf []byte
+	err = Each(ctx, source, len(names), all, begin, func(doc *corpus.Document, line *lines.Line) error {
+		r, err := rowOf(doc, line, count)
+		if err == nil {
+			buf, err = report.AppendJSON(buf[:0], r)
+		}
+		if err != nil {
+			return err
+		}
+		return out.WriteRecord(append(buf, '\n'))
+	})
 	if err != nil {
 		return fmt.Errorf("writing attributes: %w", err)
 	}
 	return finish()
-}
-
-// writeRow returns a function that writes the row of a record to the open file.
-func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **output.Writer, count Count) func(*corpus.Document, *lines.Line) error {
-	return func(doc *corpus.Document, line *lines.Line) error {
-		r, err := rowOf(doc, line, count)
-		if err != nil {
-			return err
-		}
-		buf.Reset()
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
-		return (*out).WriteRecord(buf.Bytes())
-	}
 }
