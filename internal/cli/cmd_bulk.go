@@ -215,11 +215,11 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if f.Report != "" {
 		d.Begin, d.Line = out.begin, out.line
 	}
-	defer func() { err = errors.Join(err, out.discard()) }()
+	defer func() { err = errors.Join(err, out.end((*output.Writer).Discard)) }()
 	if err := d.Run(cmd.Context()); err != nil {
 		return err
 	}
-	if err := out.close(); err != nil {
+	if err := out.end((*output.Writer).Close); err != nil {
 		return err
 	}
 	if !f.quiet {
@@ -250,7 +250,7 @@ type bulkReport struct {
 func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
 	path := r.name
 	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
-		if err := errors.Join(r.close(), os.MkdirAll(path, 0o777)); err != nil {
+		if err := errors.Join(r.end((*output.Writer).Close), os.MkdirAll(path, 0o777)); err != nil {
 			return err
 		}
 		path = filepath.Join(path, bulk.Name(m.Shard, m.Of)+".jsonl")
@@ -269,17 +269,12 @@ func (r *bulkReport) line(line *report.Reported) (err error) {
 	return r.out.WriteRecord(r.buf)
 }
 
-func (r *bulkReport) close() (err error) {
-	if r.out != nil {
-		err = r.out.Close()
-	}
-	r.out = nil
-	return err
-}
-
-func (r *bulkReport) discard() error {
+// end closes or discards the open file, if there is one.
+func (r *bulkReport) end(how func(*output.Writer) error) error {
 	if r.out == nil {
 		return nil
 	}
-	return r.out.Discard()
+	out := r.out
+	r.out = nil
+	return how(out)
 }

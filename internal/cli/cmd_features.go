@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -66,9 +67,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	f.Workers = checkJobs(f.Workers, stderr)
-	runtime.GOMAXPROCS(f.Workers)
-	limitHeap(f.source.MaxWindow, 0)
+	f.prepare(stderr)
 	var bad bads
 	noun := ""
 	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) (err error) {
@@ -80,6 +79,13 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
 	return bad.end(int64(m.Bad+m.Documents), noun)
+}
+
+// prepare limits processors and memory.
+func (f *featuresFlags) prepare(stderr io.Writer) {
+	f.Workers = checkJobs(f.Workers, stderr)
+	runtime.GOMAXPROCS(f.Workers)
+	limitHeap(f.source.MaxWindow, 0)
 }
 
 // manifest checks the flags, and begins the manifest.
@@ -177,9 +183,7 @@ func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return f.log.unreached(reach, err)
 	}
-	f.Workers = checkJobs(f.Workers, cmd.ErrOrStderr())
-	runtime.GOMAXPROCS(f.Workers)
-	limitHeap(f.source.MaxWindow, 0)
+	f.prepare(cmd.ErrOrStderr())
 	return f.append(cmd, topic, scheme)
 }
 

@@ -168,30 +168,33 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 // errNotThere: the inputs are not those of the report.
 var errNotThere = errors.New("give the INPUTs of that run, with its --text-field, --id-field, --format and --encoding")
 
-// Find reads the two documents of a line. each goes over all documents of the inputs, in
-// order, as long as do returns true; it may be called several times. The earlier one is
+// Find reads the two documents of a line, the earlier one first. each goes over all documents of the
+// inputs, in order, as long as do returns true; it may be called several times. The earlier one is
 // the first with its id; others says whether more before the later one have it.
-func Find(l *lines.Line, each func(do func(*corpus.Block, *corpus.Document) bool) error) (earlier, later Document, others bool, err error) {
-	foundEarlier, foundLater := false, false
+func Find(l *lines.Line, each func(do func(*corpus.Block, *corpus.Document) bool) error) (docs [2]Document, others bool, err error) {
+	var found [2]bool
+	take := func(i int, doc *corpus.Document) {
+		docs[i], found[i] = Document{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact}, true
+	}
 	err = each(func(b *corpus.Block, doc *corpus.Document) bool {
 		switch id := string(doc.ID); {
 		case b.File == l.File && doc.At == l.Line:
 			if id == l.ID {
-				later, foundLater = Document{ID: id, Text: string(doc.Text), Exact: doc.Exact}, true
+				take(1, doc)
 			}
-		case id == *l.Of && foundEarlier:
+		case id == *l.Of && found[0]:
 			others = true
 		case id == *l.Of:
-			earlier, foundEarlier = Document{ID: id, Text: string(doc.Text), Exact: doc.Exact}, true
+			take(0, doc)
 		}
-		return !foundEarlier || !foundLater
+		return !found[0] || !found[1]
 	})
 	switch {
 	case err != nil:
-	case !foundLater:
+	case !found[1]:
 		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
-	case !foundEarlier:
+	case !found[0]:
 		err = fmt.Errorf("no document of the inputs has the id %q: %w", *l.Of, errNotThere)
 	}
-	return earlier, later, others, err
+	return docs, others, err
 }
