@@ -97,7 +97,6 @@ func (r *rowWriter) write(w io.Writer, appendRow func(bulk.Row, []byte) []byte, 
 	return err
 }
 
-// writeDocuments writes a line of JSON for each document.
 func (r *rowWriter) writeDocuments(w io.Writer) error {
 	lines := json.NewEncoder(w)
 	return bulk.EachDocument(r.set, func(d *bulk.Document) error {
@@ -129,7 +128,6 @@ func newMarksCommand() *cobra.Command {
 	})
 }
 
-// bulkFlags are the flags of a decision from features.
 type bulkFlags struct {
 	dirs          []string
 	marks, secret string
@@ -183,7 +181,6 @@ func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 // pointers, so collecting it costs little.
 const gcPercent = 25
 
-// decideBulk decides about all documents of shards.
 func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if err := f.checkBulk(cmd, args); err != nil {
 		return usageError{err}

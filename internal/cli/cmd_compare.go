@@ -16,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// explaining are the flags of firstseen compare.
 type explaining struct {
 	options
 	line  int
@@ -86,7 +85,6 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	return e.Write(cmd.OutOrStdout(), style)
 }
 
-// style is how texts are shown on an output.
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	columns, colours := terminalStyle(out)
 	style = textdiff.Style{Width: cmp.Or(f.width, columns, 120), Whole: f.whole}
@@ -97,7 +95,6 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	return style, nil
 }
 
-// twoFiles reads two files, each one text.
 func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document, err error) {
 	inputs := input.NewFinder(nil, cfg.Bounds())
 	for i, name := range args {

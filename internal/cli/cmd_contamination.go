@@ -18,7 +18,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-// contaminationFlags are the choices of firstseen contamination.
 type contaminationFlags struct {
 	options
 	items     []string
@@ -73,7 +72,6 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	return cmp.Or(err, bad)
 }
 
-// readItems reads the items to look for.
 func readItems(cmd *cobra.Command, source *corpus.Source) (*contamination.Items, error) {
 	items := contamination.NewItems()
 	err := eachDocument(cmd, source, func(_ *corpus.Block, doc *corpus.Document) error {
@@ -119,7 +117,6 @@ type pageHit struct {
 	text string
 }
 
-// run searches the pages, and writes the hits to a table in order.
 func (s *search) run(cmd *cobra.Command, f *options, table *rows.Table) error {
 	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *searched) error, error) {
 		searcher := s.items.NewSearcher()

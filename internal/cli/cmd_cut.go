@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-// cutFlags are the choices of firstseen cut.
 type cutFlags struct {
 	rereading
 	cut    cut.Options
@@ -42,7 +41,6 @@ func newCutCommand() *cobra.Command {
 	return cmd
 }
 
-// check checks the flags, and finds report and inputs.
 func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 	f.cut.Remove = cut.Kind(f.remove)
 	switch {

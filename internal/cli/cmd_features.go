@@ -23,7 +23,6 @@ import (
 	"github.com/firstseen/firstseen/internal/follow"
 )
 
-// featuresFlags are the choices of firstseen features.
 type featuresFlags struct {
 	options
 	dir, shard, secret string
@@ -81,7 +80,6 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	return bad.end(int64(m.Bad+m.Documents), noun)
 }
 
-// prepare limits processors and memory.
 func (f *featuresFlags) prepare(stderr io.Writer) {
 	f.Workers = checkJobs(f.Workers, stderr)
 	runtime.GOMAXPROCS(f.Workers)
@@ -122,7 +120,6 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 	return nil
 }
 
-// frames makes the frames of a shard, and hands them to add.
 func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) (noun string, err error) {
 	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *bulk.Frame) error, error) {
 		extractor, err := feature.NewExtractor(f.Scheme)
@@ -164,7 +161,6 @@ func readSecret(name string) ([]byte, error) {
 // recordsTogether is how many documents are appended to a log before the brokers' answers are awaited.
 const recordsTogether = 1000
 
-// appendToLog appends the features of documents to a log, in the order of the inputs.
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 	if f.dir != "" || f.secret != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
 		return usageError{errors.New("features: a log needs --brokers and --log, and takes no --out, --shard and --secret")}

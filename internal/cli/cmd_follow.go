@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/follow"
 )
 
-// logFlags name a log.
 type logFlags struct {
 	brokers         []string
 	topic, verdicts string
@@ -51,7 +50,6 @@ func newFollowCommand() *cobra.Command {
 // reaching is how long brokers may take to answer at the start.
 const reaching = 30 * time.Second
 
-// checkLog checks the flags of a log.
 func (f *serving) checkLog(cmd *cobra.Command) error {
 	switch {
 	case len(f.log.brokers) == 0 || f.log.topic == "":

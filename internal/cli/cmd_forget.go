@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// forgetting are the flags of firstseen forget.
 type forgetting struct {
 	from, batch string
 }
@@ -124,7 +123,6 @@ func (w *forgetter) forget(id string) error {
 // maxID is the longest line of a file of ids, in bytes.
 const maxID = 1 << 20
 
-// from forgets the ids in a file.
 func (w *forgetter) from(path string) (err error) {
 	r := w.cmd.InOrStdin()
 	if path != input.Stdin {

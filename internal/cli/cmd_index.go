@@ -41,7 +41,6 @@ func newCreateCommand() *cobra.Command {
 	return cmd
 }
 
-// create makes an index of the properties that the flags name.
 func (f *options) create(dir string) (err error) {
 	if index.Exists(dir) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)

@@ -120,7 +120,6 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	}, x.Close, nil
 }
 
-// openReader opens the index with its own key.
 func (f *options) openReader() (*index.Reader, error) {
 	key, err := index.ReadKey(f.index)
 	if err != nil {
@@ -141,7 +140,6 @@ type storedDoc struct {
 	Time    time.Time `json:"time"` // when it was kept
 }
 
-// askIDs writes the stored data of the documents of ids.
 func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
@@ -172,7 +170,6 @@ func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err er
 	return nil
 }
 
-// storedIn returns the kept documents of an id.
 func storedIn(x *index.Reader, id string) ([]storedDoc, error) {
 	docs := []storedDoc{}
 	found, err := x.ByID(id)

@@ -83,7 +83,6 @@ func (f *options) findInputs(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// documents reads all inputs.
 func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }
 
 // eachDocument reads the documents of a source and names the bad records on standard error.

@@ -226,7 +226,6 @@ func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
 		word("all", clusters.All), word("duplicates", clusters.Duplicates))
 }
 
-// writeClusters writes the clusters of a report, of at least so many documents, to a file.
 func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {
 	return writeTable(cmd, name, []string{"id", "cluster", "size", "verdict"}, func(t *rows.Table) error {
 		each := func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }

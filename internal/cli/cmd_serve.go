@@ -25,7 +25,6 @@ import (
 	"github.com/firstseen/firstseen/server"
 )
 
-// serving are the flags of serve beside those of a run.
 type serving struct {
 	options
 	listen    []string
@@ -76,7 +75,6 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	registerJobs(fs, &f.Workers, "processors to use")
 }
 
-// checkAddresses checks the flags that say where the server is.
 func (f *serving) checkAddresses() error {
 	if f.index == "" {
 		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
@@ -94,7 +92,6 @@ func (f *serving) checkAddresses() error {
 	return nil
 }
 
-// task checks the flags.
 func (f *serving) task() (*task, error) {
 	if err := f.asMade(); err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/show"
 )
 
-// showing are the flags of firstseen report show.
 type showing struct {
 	options
 	page   string

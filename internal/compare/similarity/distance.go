@@ -11,17 +11,11 @@ import (
 // ten seconds in the worst case. What needs more is not measured.
 const MaxSteps = 1 << 29
 
-// LCS returns 2·LCS/(n+m) over units, 0 to 1, however long it takes.
-func LCS(a, b *Text) float64 {
-	share, _ := LCSWithin(a, b, math.MaxInt64)
-	return share
-}
-
-// LCSWithin is LCS, if it takes no more than the given steps; otherwise ok is false. It takes at
-// most n·m/64 steps in the bit-parallel algorithm of Hyyrö, "Bit-Parallel LCS-length Computation
-// Revisited" (2004). It takes far fewer if most units are rare: only the words of the row that a
-// unit changes are touched. Copies are cheap, because their common beginning and end are set aside.
-// Long texts are gone through by their differences.
+// LCSWithin returns 2·LCS/(n+m) over units, 0 to 1. ok is false if it takes more than the given steps.
+// They are at most n·m/64 in the bit-parallel algorithm of Hyyrö, "Bit-Parallel LCS-length Computation
+// Revisited" (2004). It takes far fewer if most units are rare: only the words of the row that a unit
+// changes are touched. Copies are cheap, because their common beginning and end are set aside. Long
+// texts are gone through by their differences.
 func LCSWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	all := len(a.units) + len(b.units)
 	if all == 0 {
