@@ -1,4 +1,4 @@
-package survivors_test
+package report_test
 
 import (
 	"fmt"
@@ -8,14 +8,13 @@ import (
 
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 // judged draws a finished run: removed documents name an earlier kept one, or none.
 func judged(t *rapid.T) (docs []oracle.Judged) {
 	var kept []int
 	for i := range rapid.IntRange(1, 40).Draw(t, "documents") {
-		d := oracle.Judged{Kept: true, Of: -1, Group: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "group"), Rank: rapid.SampledFrom([]int64{0, 1, survivors.Last}).Draw(t, "rank")}
+		d := oracle.Judged{Kept: true, Of: -1, Group: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "group"), Rank: rapid.SampledFrom([]int64{0, 1, report.LastRank}).Draw(t, "rank")}
 		if len(kept) > 0 && rapid.IntRange(0, 2).Draw(t, "removed") > 0 {
 			d.Kept = false
 			if rapid.IntRange(0, 9).Draw(t, "mosaic") > 0 {
@@ -47,10 +46,10 @@ func TestOracle(t *testing.T) {
 			}
 			return ""
 		}
-		plan := survivors.New()
+		plan := report.NewSurvivors()
 		for i := range docs {
 			if n, ok := number(docs, i); ok {
-				plan.Offer(n, survivors.Member{Group: groupOf(i), Rank: docs[i].Rank, Survivor: report.Survivor{ID: fmt.Sprint(i)}})
+				plan.Offer(n, report.Member{Group: groupOf(i), Rank: docs[i].Rank, Survivor: report.Survivor{ID: fmt.Sprint(i)}})
 			}
 		}
 		for i, want := range oracle.Survivors(docs, within) {
@@ -61,8 +60,8 @@ func TestOracle(t *testing.T) {
 				}
 				continue
 			}
-			got := plan.Ask(n)
-			if got.Kept != want.Kept || got.OfBatch != want.OfGroup || got.Count != want.Count || (got.Instead == nil) != (want.Kept || want.Survivor == int(n)) {
+			kept, got := plan.Ask(n)
+			if kept != want.Kept || got.OfBatch != want.OfGroup || got.Copies != want.Count || (got.Instead == nil) != (want.Kept || want.Survivor == int(n)) {
 				rt.Fatalf("document %d: %+v, and the rules say %+v", i, got, want)
 			}
 			if got.Instead != nil && got.Instead.ID != fmt.Sprint(want.Survivor) {
@@ -74,7 +73,7 @@ func TestOracle(t *testing.T) {
 
 // TestUnasked: a document that was not offered is kept.
 func TestUnasked(t *testing.T) {
-	if f := survivors.New().Ask(7); !f.Kept || f.Instead != nil {
+	if kept, f := report.NewSurvivors().Ask(7); !kept || f.Instead != nil {
 		t.Errorf("a document without a component: %+v", f)
 	}
 }

@@ -145,111 +145,112 @@ func (m *Manifest) end(seed uint64) []byte {
 	return le.AppendUint64(b, xxh3.HashSeed(b, seed))
 }
 
-// A Reader reads the records of a shard, and checks each byte before it is believed.
-type Reader struct {
-	manifest *Manifest
-	file     *os.File
-	in       *bufio.Reader
-	decoder  *zstd.Decoder
-	seed     uint64
-	packed   []byte
-	records  []byte // of the frame, those not read yet
-	frame    []byte
-	left     uint64 // of the frame
-	read     uint64 // documents
-}
-
 // ErrDamaged is returned for a shard that is not as it was written.
 var ErrDamaged = errors.New("the shard is damaged or cut off: make it again with firstseen features")
 
-// Open opens the shard of a manifest.
-func (m *Manifest) Open() (*Reader, error) {
-	f, err := os.Open(m.path(shardEnding))
+// eachRecord calls f for every record of the shard, with the place of its first key. A record is valid
+// until f returns. No byte is believed before it is checked.
+func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
+	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &Reader{manifest: m, file: f, in: bufio.NewReaderSize(f, 1<<20)}
-	want := m.header()
-	got := make([]byte, len(want))
-	if _, err = io.ReadFull(r.in, got); err != nil || string(got) != string(want) {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", f.Name(), ErrDamaged)
-	}
-	r.seed = binary.LittleEndian.Uint64(want[len(want)-8:])
-	r.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame))
+	defer func() { err = errors.Join(err, file.Close()) }()
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame))
 	if err != nil {
-		f.Close()
-		return nil, err
+		return err
 	}
-	return r, nil
-}
-
-// Close closes the file.
-func (r *Reader) Close() error {
-	r.decoder.Close()
-	return r.file.Close()
-}
-
-// Next returns the next record, valid until the next call. After the last one the error is io.EOF,
-// if counts agree with the manifest.
-func (r *Reader) Next() (record []byte, err error) {
-	for len(r.records) == 0 {
-		if err := r.nextFrame(); err != nil {
-			if !errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%s: %w", r.file.Name(), err)
+	defer decoder.Close()
+	r := &reader{in: bufio.NewReaderSize(file, 1<<20), decoder: decoder}
+	damaged := func(err error) error { return fmt.Errorf("%s: %w", file.Name(), err) }
+	if err := r.begin(m); err != nil {
+		return damaged(err)
+	}
+	read := uint64(0)
+	for {
+		documents, err := r.frame()
+		switch {
+		case err != nil:
+			return damaged(err)
+		case documents == 0:
+			if err := r.end(m, read); err != nil {
+				return damaged(err)
 			}
-			return nil, err
+			return nil
+		}
+		records := fields{b: r.records}
+		for range documents {
+			record := records.bytes()
+			if records.failed {
+				return damaged(ErrDamaged)
+			}
+			if err := f(m, placeOf(m.Shard-1, read, 0), record); err != nil {
+				return err
+			}
+			read++
+		}
+		if len(records.b) > 0 {
+			return damaged(ErrDamaged)
 		}
 	}
-	n, size := binary.Uvarint(r.records)
-	if size <= 0 || n > uint64(len(r.records)-size) || r.left == 0 {
-		return nil, fmt.Errorf("%s: %w", r.file.Name(), ErrDamaged)
-	}
-	record = r.records[size:][:n:n]
-	r.records = r.records[size+int(n):]
-	r.left--
-	r.read++
-	return record, nil
 }
 
-func (r *Reader) nextFrame() error {
-	var head [frameHead]byte
-	if _, err := io.ReadFull(r.in, head[:]); err != nil || r.left > 0 {
+// A reader reads the frames of a shard.
+type reader struct {
+	in      *bufio.Reader
+	decoder *zstd.Decoder
+	seed    uint64
+	packed  []byte
+	records []byte // of the last frame
+}
+
+func (r *reader) begin(m *Manifest) error {
+	want := m.header()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(r.in, got); err != nil || string(got) != string(want) {
 		return ErrDamaged
+	}
+	r.seed = binary.LittleEndian.Uint64(want[len(want)-8:])
+	return nil
+}
+
+// frame reads the next frame, and returns its number of documents: 0 behind the last one.
+func (r *reader) frame() (documents uint64, err error) {
+	var head [frameHead]byte
+	if _, err := io.ReadFull(r.in, head[:]); err != nil {
+		return 0, ErrDamaged
 	}
 	le := binary.LittleEndian
 	size, documents := le.Uint32(head[:]), uint64(le.Uint32(head[4:]))
 	switch {
 	case head == [frameHead]byte{}:
-		return r.end()
+		return 0, nil
 	case size == 0 || size > maxFrame || documents == 0:
-		return ErrDamaged
+		return 0, ErrDamaged
 	}
 	if cap(r.packed) < int(size) {
 		r.packed = make([]byte, size)
 	}
 	r.packed = r.packed[:size]
 	if _, err := io.ReadFull(r.in, r.packed); err != nil || xxh3.HashSeed(r.packed, r.seed^documents) != le.Uint64(head[8:]) {
-		return ErrDamaged
+		return 0, ErrDamaged
 	}
-	var err error
-	if r.frame, err = r.decoder.DecodeAll(r.packed, r.frame[:0]); err != nil || len(r.frame) == 0 {
-		return ErrDamaged
+	if r.records, err = r.decoder.DecodeAll(r.packed, r.records[:0]); err != nil {
+		return 0, ErrDamaged
 	}
-	r.records, r.left = r.frame, documents
-	return nil
+	return documents, nil
 }
 
 // end compares what follows the last frame with the manifest.
-func (r *Reader) end() error {
-	want := r.manifest.end(r.seed)
+func (r *reader) end(m *Manifest, read uint64) error {
+	want := m.end(r.seed)
 	if want == nil {
 		return ErrDamaged
 	}
 	got := make([]byte, endBytes+1)
 	n, _ := io.ReadFull(r.in, got)
-	if n != endBytes || string(got[:n]) != string(want[frameHead:]) || r.read != r.manifest.Documents {
+	if n != endBytes || string(got[:n]) != string(want[frameHead:]) || read != m.Documents {
 		return fmt.Errorf("%w; its counts or its digest are not those of its manifest", ErrDamaged)
 	}
-	return io.EOF
+	return nil
 }
