@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -64,7 +63,7 @@ func (f *folder) appendFolded(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := f.assigned(text, true)
 		f.composed = f.nfkc.Append(f.composed[:0], text[:n]...)
-		dst = f.fold(dst, f.composed)
+		dst, _, _ = transform.Append(f.caser, dst, f.composed) // folding takes all
 		text = text[n:]
 		n = f.assigned(text, false)
 		dst = append(dst, text[:n]...)
@@ -83,17 +82,6 @@ func (f *folder) assigned(text []byte, are bool) int {
 		i += size
 	}
 	return len(text)
-}
-
-// fold appends the case-folded text to dst.
-func (f *folder) fold(dst, text []byte) []byte {
-	for {
-		n, _, err := f.caser.Transform(dst[len(dst):cap(dst)], text, true)
-		if err != transform.ErrShortDst {
-			return dst[:len(dst)+n]
-		}
-		dst = slices.Grow(dst, 2*(cap(dst)-len(dst))+len(text))
-	}
 }
 
 // appendKept appends text without its ignorable runes, with one sort of apostrophe, Cherokee
