@@ -132,7 +132,12 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 		ok = ok || texts.Same(r.Document, e.bytes)
 	}
 	if !ok {
-		f.stretches = AppendInner(f.stretches[:before], r.Document, chains, f.least)
+		f.stretches = f.stretches[:before]
+		for _, c := range chains {
+			if c.Words >= f.least {
+				f.stretches = append(f.stretches, Stretch{From: c.From, To: c.From + c.Words, Of: c.Of, Document: r.Document, Inner: true})
+			}
+		}
 		return len(e.bytes), nil
 	}
 	for i := range f.stretches[before:] {
@@ -307,17 +312,6 @@ func around(d, e *units.Text, i, j int) (Stretch, bool) {
 		to++
 	}
 	return Stretch{From: i + from, To: i + to, Of: j + from}, true
-}
-
-// AppendInner appends the chains of least words or more as stretches: for an earlier text that cannot
-// be read.
-func AppendInner(dst []Stretch, document int, chains []Chain, least int) []Stretch {
-	for _, c := range chains {
-		if c.Words >= least {
-			dst = append(dst, Stretch{From: c.From, To: c.From + c.Words, Of: c.Of, Document: document, Inner: true})
-		}
-	}
-	return dst
 }
 
 // Cover returns disjoint stretches, in order, that together have all words of the given ones. Of those

@@ -155,6 +155,9 @@ func (l List) Len() int { return len(l) / EntryBytes }
 
 func (l List) entry(i int) uint32 { return binary.LittleEndian.Uint32(l[EntryBytes*i:]) }
 
+// distanceOf returns the words since the pick before.
+func distanceOf(entry uint32) int { return int(entry & (1<<distanceBits - 1)) }
+
 // keyOf returns the bits of the key in an entry.
 func keyOf(entry uint32) uint32 { return entry >> distanceBits & (1<<keyBits - 1) }
 
@@ -196,7 +199,12 @@ func (c *Chainer) Load(d List) {
 		c.first[keyOf(c.own.entry(i))] = 0
 	}
 	c.own = append(c.own[:0], d...)
-	c.starts = appendStarts(c.starts[:0], d)
+	c.starts = c.starts[:0]
+	at := 0
+	for i := range d.Len() {
+		at += distanceOf(d.entry(i))
+		c.starts = append(c.starts, at)
+	}
 	c.next = slices.Grow(c.next[:0], d.Len())[:d.Len()]
 	for i := d.Len() - 1; i >= 0; i-- {
 		key := keyOf(d.entry(i))
@@ -210,7 +218,7 @@ func (c *Chainer) Chains(e List) []Chain {
 	at := 0
 	for i := range e.Len() {
 		entry := e.entry(i)
-		distance := int(entry & (1<<distanceBits - 1))
+		distance := distanceOf(entry)
 		at += distance
 		c.goesOn = c.goesOn[:0]
 		for _, l := range c.open {
@@ -242,14 +250,4 @@ func (c *Chainer) begin(key uint32, at int) {
 			c.goesOn = append(c.goesOn, link{Chain{From: c.starts[entry], Of: at, Words: Run, Picks: 1}, entry})
 		}
 	}
-}
-
-// appendStarts appends the first word of each pick of a list.
-func appendStarts(dst []int, l List) []int {
-	at := 0
-	for i := range l.Len() {
-		at += int(l.entry(i) & (1<<distanceBits - 1))
-		dst = append(dst, at)
-	}
-	return dst
 }

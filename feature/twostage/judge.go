@@ -158,13 +158,22 @@ func (j *Judge) leadsAll(c *method.Candidate) bool {
 		c.CountedLeads > 0 && j.runKeys(c)+c.CountedLeads >= minRunKeys
 }
 
+// parse reads a record: the data of segments and, into j.other, that of runs.
+func (j *Judge) parse(record []byte) (segments.Record, error) {
+	r, rest, err := segments.ParseRecord(record)
+	if err == nil {
+		rest, err = j.other.parse(rest)
+	}
+	if err == nil && len(rest) > 0 {
+		err = errRecord
+	}
+	return r, err
+}
+
 // Compare is rules 7, 8, 13 and 14.
 func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, error) {
-	r, rest, err := segments.ParseRecord(record)
+	r, err := j.parse(record)
 	if err != nil {
-		return method.Finding{}, err
-	}
-	if err := j.other.parseAll(rest); err != nil {
 		return method.Finding{}, err
 	}
 	f := j.CompareRecord(c, &r)
@@ -287,9 +296,6 @@ func (j *Judge) Record(dst []byte) []byte {
 
 // Same is rule 2: the data about a text's words is the same, however the text is cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
-	r, rest, err := segments.ParseRecord(record)
-	if err == nil {
-		err = j.other.parseAll(rest)
-	}
+	r, err := j.parse(record)
 	return err == nil && r.Whole == j.sketch.Whole && j.other == j.known, r.Features, err
 }

@@ -4,16 +4,12 @@ import (
 	"fmt"
 
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/feature/segments"
 )
 
 // Reasons implements method.Reasoner.
 func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason, err error) {
-	r, rest, err := segments.ParseRecord(record)
+	r, err := j.parse(record)
 	if err != nil {
-		return nil, err
-	}
-	if err := j.other.parseAll(rest); err != nil {
 		return nil, err
 	}
 	say := func(rule, format string, args ...any) {
