@@ -34,8 +34,8 @@ func TestExact(t *testing.T) {
 		e.Extract(&y, []byte(b))
 		j.Load(&y)
 		same, _, err := j.Same(record)
-		_, _, wholeA := canontest.ReadWhole(a)
-		_, _, wholeB := canontest.ReadWhole(b)
+		_, _, wholeA := canontest.Read(a)
+		_, _, wholeB := canontest.Read(b)
 		if sum := sha256.Sum256([]byte(wholeA)); string(record) != string(sum[:sumBytes]) {
 			t.Fatalf("%q: %x is not of its canonical text", a, record)
 		}

@@ -195,21 +195,16 @@ func (l *lines) isWider(n, width int) bool {
 	return 2*(l.ends[n]-l.ends[n-1]-1) > 3*width && 2*l.width(n) > 3*width
 }
 
-// width is that of line n.
+// width is that of line n in columns, up to maxLine and one more.
 func (l *lines) width(n int) int {
 	start, end := l.ends[n-1]+1, l.ends[n]
-	if start >= l.high {
+	switch {
+	case start >= l.high:
 		return min(end-start, maxLine+1)
-	}
-	return widthOf(l.text[start:end])
-}
-
-// widthOf is the width of a line in columns, up to maxLine and one more.
-func widthOf(line []byte) int {
-	if len(line) > maxLineBytes {
+	case end-start > maxLineBytes:
 		return maxLine + 1
 	}
-	return min(columnsIn(line), maxLine+1)
+	return min(columnsIn(l.text[start:end]), maxLine+1)
 }
 
 // columnsIn counts the columns of a line, without asking what its characters are: two for

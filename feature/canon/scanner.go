@@ -221,7 +221,7 @@ func (s *Scanner) cutPiece() bool {
 	if s.whole {
 		s.end = s.textEnd(s.end)
 	}
-	s.cut = cutter{w: s.seg, cluster: s.start, after: s.start, blank: true}
+	s.cut = cutter{marks: s.cut.marks[:0]}
 	s.cutting = s.nextCut()
 	return s.cutting
 }

@@ -64,7 +64,11 @@ func (s *Scanner) gapASCII(text []byte, i int) int {
 // symbol adds a symbol with its marks, in canonical form, to the canonical text.
 func (s *Scanner) symbol(text []byte) {
 	if r, size := utf8.DecodeRune(text); size == len(text) {
-		s.writeRune(text, r)
+		form := s.tables.formOf(r)
+		if form == nil {
+			form = text
+		}
+		s.write(form)
 	} else {
 		for !utf8.Valid(text) { // the limit is within a mark
 			text = text[:len(text)-1]

@@ -7,17 +7,10 @@
 // of the whole text. A [Judge] weighs the text shared with an earlier document, by rules 2 to 5, 7
 // and 8 of docs/design.md, "The decision".
 //
-//	e := segments.NewExtractor(segments.Scheme{})
-//	var sketch method.Sketch
-//	for _, text := range texts {
-//		e.Extract(&sketch, text) // sketch is overwritten, its memory reused
-//	}
-//
-// The package promises: equal Scheme names give equal features for equal texts, on every machine,
-// built with any toolchain. The order of a text's segments does not matter to Features. Extract
-// does not fail, whatever the bytes, and does not allocate once its buffers exist. It holds no more
-// memory for a huge text than for a small one. The rules are written down in docs/canonical.md; a
-// change of any of them changes the scheme's name.
+// The order of a text's segments does not matter to Features. Extract does not fail, whatever the
+// bytes, and does not allocate once its buffers exist. It holds no more memory for a huge text than
+// for a small one. The rules are written down in docs/canonical.md; a change of any of them changes
+// the scheme's name.
 package segments
 
 import (

@@ -20,7 +20,7 @@ func oracle(s Scheme, text string) method.Sketch {
 	minWidth, most := cmp.Or(s.MinWidth, DefaultMinWidth), cmp.Or(s.Segments, DefaultSegments)
 	var all []method.Feature
 	var set method.Sketch
-	pieces, _, whole := canontest.ReadWhole(text)
+	pieces, _, whole := canontest.Read(text)
 	for _, p := range pieces {
 		if p.Width < minWidth {
 			set.Width += uint64(p.Width)

@@ -145,8 +145,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestFeaturesAreCanonical shows what canon.Append promises: a feature's key is
-// that of its byte range.
+// TestFeaturesAreCanonical: a feature's key is that of the canonical form of its
+// byte range.
 func TestFeaturesAreCanonical(t *testing.T) {
 	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {

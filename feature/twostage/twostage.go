@@ -140,15 +140,6 @@ func (k *known) parse(b []byte) (rest []byte, err error) {
 	return b, nil
 }
 
-// parseAll is parse of all of b.
-func (k *known) parseAll(b []byte) error {
-	rest, err := k.parse(b)
-	if err == nil && len(rest) > 0 {
-		err = errRecord
-	}
-	return err
-}
-
 // Locate finds a passage in the text it is of: whole pieces between punctuation, from the
 // first byte to the one behind the last.
 func Locate(text []byte, p method.Passage) (start, end int) {
