@@ -214,7 +214,7 @@ func (w *watcher) measure(took usage) row {
 		st := t.Stats()
 		r.Entries, r.Merges, r.FileBytes, r.FreeBytes = st.Entries, st.Merges, st.FileBytes, st.FreeBytes
 		for _, l := range st.Runs {
-			r.Runs = append(r.Runs, l.Runs)
+			r.Runs = append(r.Runs, l)
 		}
 	}
 	return r

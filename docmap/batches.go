@@ -166,7 +166,7 @@ func (b *batches) dropBelow(mark uint32) {
 
 func (b *batches) write(c *change, next *header) {
 	b.extend(next.docs)
-	if len(b.dirty) == 0 && b.removed.empty() {
+	if len(b.dirty) == 0 && len(b.removed.bufs) == 0 {
 		return
 	}
 	next.needs |= needsBatches
@@ -257,8 +257,6 @@ var bucketRemoved = []byte("removed")
 
 const removedHead = 8 // checksum
 
-func (l *removedLog) empty() bool { return len(l.bufs) == 0 }
-
 // NoteRemoved notes that the document of an id was removed for the sake of document of, if that
 // one is in another batch than the current one. It is listed when that batch is cancelled. The
 // next Checkpoint makes it durable.
@@ -281,7 +279,7 @@ func (l *removedLog) add(r Removed) {
 }
 
 func (l *removedLog) write(c *change) {
-	if l.empty() || c.bucket(bucketRemoved) == nil {
+	if len(l.bufs) == 0 || c.bucket(bucketRemoved) == nil {
 		return
 	}
 	next := uint32(0)
@@ -352,7 +350,7 @@ func removedEntries(b []byte) (list []Removed, err error) {
 	for len(f.b) > 0 && !f.short {
 		var r Removed
 		r.Of = uint32(f.uvarint())
-		r.Batch = string(f.next(int(f.u8())))
+		r.Batch = string(f.next(int(f.next(1)[0])))
 		n := f.uvarint()
 		if n > uint64(len(f.b)) {
 			f.short = true

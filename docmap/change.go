@@ -143,7 +143,11 @@ func (t *Table) Step() (more bool, err error) {
 	}
 	t.version++
 	if s.next == nil {
-		s.next, s.stop = iter.Pull(t.inSteps(s.owed[0]))
+		s.next, s.stop = iter.Pull(func(yield func(struct{}) bool) {
+			s.yield = yield
+			s.err = t.commit("merging", s.owed[0])
+			s.yield = nil
+		})
 	}
 	if _, paused := s.next(); paused {
 		return true, nil
@@ -151,15 +155,6 @@ func (t *Table) Step() (more bool, err error) {
 	err = s.err
 	s.next, s.owed, s.err = nil, s.owed[1:], nil
 	return len(s.owed) > 0, err
-}
-
-// inSteps is work that pauses after each of its transactions.
-func (t *Table) inSteps(work func() error) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		t.steps.yield = yield
-		t.steps.err = t.commit("merging", work)
-		t.steps.yield = nil
-	}
 }
 
 // pause lets the caller of Step go on. In between, nothing writes runs.
@@ -177,15 +172,6 @@ func (t *Table) updateStep(f func(c *change)) error {
 	return t.pause()
 }
 
-// afterwards does work that follows a checkpoint, or leaves it to Step.
-func (t *Table) afterwards(work func() error) error {
-	if !t.opt.Stepwise {
-		return work()
-	}
-	t.steps.owed = append(t.steps.owed, work)
-	return nil
-}
-
 // finishSteps does all that is owed: runs may not be added in the middle of it.
 func (t *Table) finishSteps() error {
 	for more := true; more; {
@@ -195,18 +181,4 @@ func (t *Table) finishSteps() error {
 		}
 	}
 	return nil
-}
-
-func (t *Table) dropSteps() {
-	if t.steps.next != nil {
-		t.steps.stop()
-	}
-	t.steps = steps{}
-}
-
-func (t *Table) mergeBytes() uint64 {
-	if t.opt.Stepwise {
-		return uint64(min(stepBytes, t.sizes.sliceBytes))
-	}
-	return uint64(t.sizes.sliceBytes)
 }

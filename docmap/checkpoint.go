@@ -235,7 +235,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if !dropped && flushed == nil {
 		return nil
 	}
-	return t.afterwards(func() (err error) {
+	work := func() (err error) {
 		if dropped {
 			err = t.sweepSlices()
 		}
@@ -243,7 +243,12 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 			err = t.merge()
 		}
 		return err
-	})
+	}
+	if t.opt.Stepwise {
+		t.steps.owed = append(t.steps.owed, work)
+		return nil
+	}
+	return work()
 }
 
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {

@@ -89,7 +89,7 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 	return 0, 0
 }
 
-func (r *run) busy() bool { return r.target != 0 || !r.complete() }
+func (r *run) busy() bool { return r.target != 0 || r.high != math.MaxUint64 }
 
 // mergeShare returns the share of a merge, of runs from document first on, to do after a flush.
 // In an ended slice the merge takes half as many flushes as the slice had, because slices keep
@@ -215,7 +215,11 @@ func (sl *mergeStep) move(c *change, goal uint64, next *header) {
 	// As many bins as fill a transaction, by the entries of the sources.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
-	n := max(1, sl.t.mergeBytes()/perBin/sl.step) * sl.step
+	bytes := sl.t.sizes.sliceBytes
+	if sl.t.opt.Stepwise {
+		bytes = min(bytes, stepBytes)
+	}
+	n := max(1, uint64(bytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
 	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)

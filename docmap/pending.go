@@ -85,7 +85,7 @@ func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64)
 		}
 		keys = keys[:0]
 		for range count {
-			keys = append(keys, in.u64())
+			keys = append(keys, binary.LittleEndian.Uint64(in.next(8)))
 		}
 		if err := f(first+i, keys); err != nil {
 			return 0, err

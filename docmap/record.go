@@ -118,10 +118,8 @@ func (f *fields) next(n int) []byte {
 	return p
 }
 
-func (f *fields) u8() uint8   { return f.next(1)[0] }
 func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
 func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
-func (f *fields) u64() uint64 { return binary.LittleEndian.Uint64(f.next(8)) }
 
 func (f *fields) read(numbers []any) {
 	for _, n := range numbers {

@@ -18,7 +18,8 @@ func (t *Table) rotate(next *header) (all bool) {
 	next.needs |= needsWindow
 	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(w.slices)}
 	if w.due {
-		all = w.allExpired()
+		counts := func(s timeSlice) bool { return s.times.n > 0 && s.newest >= w.edge }
+		all = !slices.ContainsFunc(w.slices, counts)
 		next.win.slices = w.next(t.docs + 1)
 		t.recs.closeBlock()
 		next.openBlock = 0

@@ -3,7 +3,6 @@ package docmap
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -62,8 +61,6 @@ func (z *sizes) newRun(info runInfo) *run {
 }
 
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
-
-func (i *runInfo) complete() bool { return i.high == math.MaxUint64 }
 
 func (i *runInfo) bucket() []byte {
 	return binary.BigEndian.AppendUint32([]byte("run"), i.id)

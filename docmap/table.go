@@ -209,7 +209,10 @@ func (t *Table) Closed() bool { return t.db == nil }
 // Close does nothing.
 func (t *Table) Close() error {
 	t.version++
-	t.dropSteps()
+	if t.steps.next != nil {
+		t.steps.stop()
+	}
+	t.steps = steps{}
 	t.unsure = false
 	errs := []error{t.stopReading()}
 	for i := range t.spaces {

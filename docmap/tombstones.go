@@ -109,14 +109,6 @@ func (g *tombstones) forget(num, when uint32) {
 	g.fresh[num] = when
 }
 
-// recall undoes forget unless that is in the file.
-func (g *tombstones) recall(num uint32) {
-	if _, ok := g.fresh[num]; ok {
-		delete(g.fresh, num)
-		g.dead.remove(num)
-	}
-}
-
 // dropBelow removes the documents below a watermark. None of them is fresh.
 func (g *tombstones) dropBelow(mark uint32) {
 	for len(g.old) > 0 && g.old[0].last < mark {
@@ -311,7 +303,10 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
-		t.tombstones.recall(num)
+		if _, ok := t.tombstones.fresh[num]; ok {
+			delete(t.tombstones.fresh, num)
+			t.tombstones.dead.remove(num)
+		}
 	}
 }
 

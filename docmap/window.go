@@ -116,15 +116,6 @@ func (w *window) add(num, time uint32) {
 	s.newest = max(s.newest, time)
 }
 
-func (w *window) allExpired() bool {
-	for i := range w.slices {
-		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
-			return false
-		}
-	}
-	return true
-}
-
 // next returns the slices after document num begins one and the oldest expired ones are dropped.
 func (w *window) next(num uint32) []timeSlice {
 	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})

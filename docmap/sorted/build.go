@@ -17,12 +17,6 @@ type Entries struct {
 // Reset removes all and keeps the memory.
 func (e *Entries) Reset() { e.cut(0) }
 
-// Add appends an entry.
-func (e *Entries) Add(key uint64, doc uint32) {
-	e.Keys = append(e.Keys, key)
-	e.Docs = append(e.Docs, doc)
-}
-
 // Groups iterates over the keys, in order, and the documents of each. The documents
 // before those at hand may be written over.
 func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
