@@ -164,12 +164,12 @@ func (b *batches) dropBelow(mark uint32) {
 	}
 }
 
-func (b *batches) write(c *change, next *header) {
-	b.extend(next.docs)
+func (b *batches) write(c *change) {
+	b.extend(c.head.docs)
 	if len(b.dirty) == 0 && len(b.removed.bufs) == 0 {
 		return
 	}
-	next.needs |= needsBatches
+	c.head.needs |= needsBatches
 	c.bucket(bucketBatch)
 	for name := range b.dirty {
 		if list := b.of(name); len(list) > 0 {
@@ -178,12 +178,8 @@ func (b *batches) write(c *change, next *header) {
 			c.delete(bucketBatch, []byte(name))
 		}
 	}
+	c.tx.OnCommit(func() { clear(b.dirty) })
 	b.removed.write(c)
-}
-
-func (b *batches) saved() {
-	clear(b.dirty)
-	b.removed.saved()
 }
 
 func encodeSpans(name string, list []span) []byte {
@@ -290,9 +286,8 @@ func (l *removedLog) write(c *change) {
 		c.add(bucketRemoved, uint64(next), b)
 		next++
 	}
+	c.tx.OnCommit(func() { l.bufs, l.bytes = nil, 0 })
 }
-
-func (l *removedLog) saved() { l.bufs, l.bytes = nil, 0 }
 
 // Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
 // removal. An error ends it.

@@ -11,10 +11,12 @@ import (
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do
-// nothing. They make buckets that are missing.
+// nothing. They make buckets that are missing. A part of the memory that is
+// written changes in tx.OnCommit.
 type change struct {
-	tx  *bbolt.Tx
-	err error
+	tx   *bbolt.Tx
+	head header // of the table after it, for putHeader
+	err  error
 }
 
 func (c *change) bucket(name []byte) (b *bbolt.Bucket) {
@@ -66,7 +68,7 @@ func (t *Table) update(f func(c *change)) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	c := &change{tx: tx}
+	c := &change{tx: tx, head: t.head}
 	if f(c); c.err != nil {
 		return c.err
 	}

@@ -184,30 +184,27 @@ func (t *Table) newMergeStep(space int, target *run) *mergeStep {
 // run does the transaction, at most up to bin number goal of the target.
 func (sl *mergeStep) run(goal uint64) error {
 	t := sl.t
-	next := t.head
 	var runs []*run
 	err := t.update(func(c *change) {
 		if sl.fresh {
-			next.nextRun = sl.target.id + 1
+			c.head.nextRun = sl.target.id + 1
 		}
-		sl.move(c, goal, &next)
-		runs = sl.install(&next)
-		c.putHeader(&next, nil)
+		sl.move(c, goal)
+		runs = sl.install(&c.head)
+		t.putHeader(c, nil)
 	})
 	// bbolt has moved the neighbours of removed and added bins.
 	for _, r := range append(sl.sources, sl.target) {
 		r.Forget()
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		t.spaces[sl.space].runs = runs
 	}
-	t.head = next
-	t.spaces[sl.space].runs = runs
-	return nil
+	return err
 }
 
 // move writes bins of the target, whole widest source bins at a time, and removes their sources.
-func (sl *mergeStep) move(c *change, goal uint64, next *header) {
+func (sl *mergeStep) move(c *change, goal uint64) {
 	s, r := &sl.t.spaces[sl.space], sl.target
 	before := r.entries
 	s.keep = sl.t.keep(sl.space, r.first, r.last)
@@ -223,7 +220,7 @@ func (sl *mergeStep) move(c *change, goal uint64, next *header) {
 	end := min(goal, sl.from+n)
 	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)
-	next.merged += r.entries - before
+	c.head.merged += r.entries - before
 	for _, src := range sl.sources {
 		if c.err == nil {
 			c.err = src.dropBelow(c, sl.t, r.high)

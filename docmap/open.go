@@ -139,18 +139,18 @@ func (t *Table) openNew() error {
 // createFile makes an empty table under another name and renames it. A process killed before the
 // rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
-	head := header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
-	if head.uuid == [16]byte{} {
-		if _, err := rand.Read(head.uuid[:]); err != nil {
+	fresh := newTable(t.path+newSuffix, t.opt)
+	fresh.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
+	if fresh.head.uuid == [16]byte{} {
+		if _, err := rand.Read(fresh.head.uuid[:]); err != nil {
 			return err
 		}
 	}
-	fresh := newTable(t.path+newSuffix, t.opt)
 	err := fresh.openNew()
 	if err == nil {
 		err = fresh.update(func(c *change) {
 			c.makeBuckets()
-			c.putHeader(&head, map[string][]byte{})
+			fresh.putHeader(c, map[string][]byte{})
 		})
 	}
 	if err := errors.Join(err, fresh.Close()); err != nil {
@@ -168,11 +168,14 @@ func (c *change) makeBuckets() {
 	}
 }
 
-func (c *change) putHeader(h *header, state map[string][]byte) {
+// putHeader writes the table record and, unless nil, the owner's values.
+func (t *Table) putHeader(c *change, state map[string][]byte) {
+	c.put(bucketMeta, keyTable, c.head.encode())
+	c.tx.OnCommit(func() { t.head = c.head })
 	if state != nil {
 		c.put(bucketMeta, keyState, encodeState(state))
+		c.tx.OnCommit(func() { t.state = state })
 	}
-	c.put(bucketMeta, keyTable, h.encode())
 }
 
 func (t *Table) load() error {

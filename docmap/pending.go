@@ -295,10 +295,8 @@ func (l *docLog) write(c *change) {
 	if len(l.open.ends) > 0 {
 		c.add(bucketDocs, uint64(l.open.first), l.open.encode())
 	}
+	c.tx.OnCommit(func() { l.closed, l.bytes = l.closed[:0], 0 })
 }
-
-// saved drops the closed blocks, which are in the file.
-func (l *docLog) saved() { l.closed, l.bytes = l.closed[:0], 0 }
 
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {

@@ -118,12 +118,7 @@ func (t *Table) sweepBatches() error {
 	if len(t.batches.dirty) == 0 || t.opt.Stepwise {
 		return nil
 	}
-	next := t.head
-	err := t.update(func(c *change) { t.batches.write(c, &next) })
-	if err == nil {
-		t.batches.saved()
-	}
-	return err
+	return t.update(t.batches.write)
 }
 
 // sweep removes buckets of runs that no record names: left by a crash, or dropped with their

@@ -172,9 +172,9 @@ var countedList = rangeList{
 	},
 }
 
-func (l *rangeList) write(c *change, ranges []tombstone, next *header) {
+func (l *rangeList) write(c *change, ranges []tombstone) {
 	for len(ranges) > 0 {
-		next.needs |= l.needs
+		c.head.needs |= l.needs
 		value, rest := encodeTombstones(ranges, l.seed)
 		c.put(l.bucket, binKey(uint64(ranges[0].first)), value)
 		ranges = rest
@@ -343,28 +343,22 @@ func (t *Table) SaveForgotten() error {
 		if t.docs != t.head.docs {
 			return errors.New("there are documents in no checkpoint yet")
 		}
-		next := t.head
-		err := t.update(func(c *change) {
-			t.writeTaken(c, &next)
-			c.putHeader(&next, nil)
+		return t.update(func(c *change) {
+			t.writeTaken(c)
+			t.putHeader(c, nil)
 		})
-		if err == nil {
-			t.head = next
-			t.takenSaved()
-		}
-		return err
 	})
 }
 
 // writeTaken stores the documents taken back or only counted, and the batches.
-func (t *Table) writeTaken(c *change, next *header) {
-	deadList.write(c, t.tombstones.unsaved(), next)
-	countedList.write(c, t.tombstones.marked, next)
-	t.batches.write(c, next)
-}
-
-func (t *Table) takenSaved() {
-	t.tombstones.saved(t.tombstones.unsaved())
-	t.tombstones.marked = nil
-	t.batches.saved()
+func (t *Table) writeTaken(c *change) {
+	g := &t.tombstones
+	fresh := g.unsaved()
+	deadList.write(c, fresh)
+	countedList.write(c, g.marked)
+	t.batches.write(c)
+	c.tx.OnCommit(func() {
+		g.saved(fresh)
+		g.marked = nil
+	})
 }
