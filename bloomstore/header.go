@@ -1,6 +1,7 @@
 package bloomstore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -117,19 +118,10 @@ func parseHeader(b []byte) (Header, error) {
 	if err := validateScheme(h.Scheme); err != nil {
 		return Header{}, damage("%v", err)
 	}
-	if h.Ones > h.Shape.Bits || h.size() != len(b) || le.Uint32(b[44:]) != 0 || !allZero(b[fixedSize+scheme+stamp:end]) {
+	if h.Ones > h.Shape.Bits || h.size() != len(b) || le.Uint32(b[44:]) != 0 || len(bytes.TrimLeft(b[fixedSize+scheme+stamp:end], "\x00")) > 0 {
 		return Header{}, damage("the header contradicts itself")
 	}
 	return h, nil
-}
-
-func allZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // readFull reads all of b. An input that ends early is damage; another error of

@@ -73,9 +73,9 @@ func (c *compaction) write(s *snapshot) error {
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	buckets := func() error { return c.fresh.update((*change).makeBuckets) }
+	create := func() error { return c.fresh.createNew(func(*change) {}) }
 	header := func() error { return c.fresh.update(func(tx *change) { c.fresh.putHeader(tx, c.old.state) }) }
-	for _, step := range []func() error{c.fresh.openNew, buckets, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
+	for _, step := range []func() error{create, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -184,21 +184,17 @@ func (t *Table) newMergeStep(space int, target *run) *mergeStep {
 // run does the transaction, at most up to bin number goal of the target.
 func (sl *mergeStep) run(goal uint64) error {
 	t := sl.t
-	var runs []*run
 	err := t.update(func(c *change) {
 		if sl.fresh {
 			c.head.nextRun = sl.target.id + 1
 		}
 		sl.move(c, goal)
-		runs = sl.install(&c.head)
+		sl.install(c)
 		t.putHeader(c, nil)
 	})
 	// bbolt has moved the neighbours of removed and added bins.
 	for _, r := range append(sl.sources, sl.target) {
 		r.Forget()
-	}
-	if err == nil {
-		t.spaces[sl.space].runs = runs
 	}
 	return err
 }
@@ -251,14 +247,15 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 	return nil
 }
 
-// install replaces the table's runs by those of the step, in next and in the returned list.
-func (sl *mergeStep) install(next *header) []*run {
+// install replaces the table's runs by those of the step.
+func (sl *mergeStep) install(c *change) {
 	done := sl.target.high == math.MaxUint64
 	if done {
-		next.merges++
+		c.head.merges++
 	}
+	all := &sl.t.spaces[sl.space].runs
 	var runs []*run
-	for _, r := range sl.t.spaces[sl.space].runs {
+	for _, r := range *all {
 		i := slices.IndexFunc(sl.sources, func(c *run) bool { return c.id == r.id })
 		switch {
 		case r.id == sl.target.id:
@@ -277,6 +274,6 @@ func (sl *mergeStep) install(next *header) []*run {
 	for i, r := range runs {
 		infos[i] = r.runInfo
 	}
-	next.runs[sl.space] = infos
-	return runs
+	c.head.runs[sl.space] = infos
+	c.tx.OnCommit(func() { *all = runs })
 }

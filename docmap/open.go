@@ -129,11 +129,21 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 // newSuffix is added to the name of a table until its file is whole.
 const newSuffix = ".new"
 
-func (t *Table) openNew() error {
-	if err := removeLeft(t.path); err != nil {
+// createNew creates the file with what f writes beside empty buckets.
+func (t *Table) createNew(f func(c *change)) error {
+	err := removeLeft(t.path)
+	if err == nil {
+		err = t.openFile(false, os.O_CREATE|os.O_EXCL)
+	}
+	if err != nil {
 		return err
 	}
-	return t.openFile(false, os.O_CREATE|os.O_EXCL)
+	return t.update(func(c *change) {
+		for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+			c.bucket(name)
+		}
+		f(c)
+	})
 }
 
 // createFile makes an empty table under another name and renames it. A process killed before the
@@ -146,13 +156,7 @@ func (t *Table) createFile() error {
 			return err
 		}
 	}
-	err := fresh.openNew()
-	if err == nil {
-		err = fresh.update(func(c *change) {
-			c.makeBuckets()
-			fresh.putHeader(c, map[string][]byte{})
-		})
-	}
+	err := fresh.createNew(func(c *change) { fresh.putHeader(c, map[string][]byte{}) })
 	if err := errors.Join(err, fresh.Close()); err != nil {
 		return err
 	}
@@ -160,12 +164,6 @@ func (t *Table) createFile() error {
 		return os.Rename(fresh.path, t.path)
 	}
 	return durable.Rename(fresh.path, t.path)
-}
-
-func (c *change) makeBuckets() {
-	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-		c.bucket(name)
-	}
 }
 
 // putHeader writes the table record and, unless nil, the owner's values.
