@@ -130,14 +130,11 @@ var errStopped = errors.New("the work of a checkpoint is left to a later one")
 // stepBytes bounds the values in a transaction of Step: about 10 ms.
 const stepBytes = 1 << 20
 
-// Owes reports whether Step has something to do.
-func (t *Table) Owes() bool { return len(t.steps.owed) > 0 }
-
 // Step does one transaction of the work that checkpoints of a [Options.Stepwise] table have left. It
 // reports whether there is more. After an error a later checkpoint takes up the work.
 func (t *Table) Step() (more bool, err error) {
 	s := &t.steps
-	if !t.Owes() {
+	if len(s.owed) == 0 {
 		return false, nil
 	}
 	if err := t.writable(); err != nil {

@@ -238,8 +238,10 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		if dropped {
 			err = t.sweepSlices()
 		}
-		if flushed != nil && err == nil {
-			err = t.merge()
+		for i := range t.spaces {
+			if flushed != nil && err == nil {
+				err = t.mergeSpace(i)
+			}
 		}
 		return err
 	}

@@ -7,15 +7,6 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-func (t *Table) merge() error {
-	for i := range t.spaces {
-		if err := t.mergeSpace(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // mergeSpace advances the merges under way, each by its share, and starts those that have become
 // possible.
 func (t *Table) mergeSpace(space int) error {

@@ -135,6 +135,7 @@ type Table struct {
 	tombstones tombstones
 	batches    batches
 	frozen     bool // made by Freeze: the file is another Table's
+	freePages  int  // when it was made
 
 	// Including documents that are not in the file yet:
 	docs    uint32 // documents
