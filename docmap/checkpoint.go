@@ -224,7 +224,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	t.wal.reset()
+	t.wal.bufs, t.wal.n = t.wal.bufs[:0], 0
 	for i, r := range flushed {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
 		t.spaces[i].mem.Reset()

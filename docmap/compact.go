@@ -166,9 +166,13 @@ func (c *compaction) run(of int, first, last uint32) error {
 		to.keep = c.old.keep(of, first, last)
 	case g.dead.n > 0:
 		info.first = 0
-		to.keep = g.compacted
-		if of == ofIDs {
-			to.keep = c.old.keep(ofIDs, 0, last)
+		trim := c.old.keep(of, 0, last)
+		to.keep = func(docs []uint32) []uint32 {
+			docs = trim(docs)
+			if len(docs) > 0 && docs[len(docs)-1] == 0 {
+				return docs[:0] // a closed key without a live holder
+			}
+			return docs
 		}
 	}
 	part := &space{mem: from.mem, runs: slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })}

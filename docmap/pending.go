@@ -46,8 +46,6 @@ type wal struct {
 	n int // keys
 }
 
-func (l *wal) reset() { l.bufs, l.n = l.bufs[:0], 0 }
-
 // add appends a document's keys and returns their encoding, valid until the next ones.
 func (l *wal) add(doc uint32, keys []uint64) []byte {
 	buf, begun := l.last(chunkHead)

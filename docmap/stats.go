@@ -91,9 +91,9 @@ func (t *Table) Stats() Stats {
 // freeBytes returns the length of the pages for reuse and those beyond the last.
 func (t *Table) freeBytes(size int64) (free int64) {
 	_ = t.own.look(func(s *snapshot) error {
-		pages := t.freePages
-		if !t.frozen {
-			pages = t.db.Stats().FreePageN
+		pages := t.db.Stats().FreePageN
+		if t.frozen {
+			pages = t.freePages
 		}
 		free = size - s.tx.Size() + int64(pages)*pageSize
 		return nil
