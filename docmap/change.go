@@ -11,8 +11,8 @@ import (
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do
-// nothing. They make buckets that are missing. A part of the memory that is
-// written changes in tx.OnCommit.
+// nothing. They make buckets that are missing. What a write changes in memory changes in
+// tx.OnCommit.
 type change struct {
 	tx   *bbolt.Tx
 	head header // of the table after it, for putHeader
@@ -52,7 +52,7 @@ func (c *change) drop(bucket []byte) {
 	}
 }
 
-// update runs f in a write transaction. f reads the state before it from t.reading.
+// update runs f in a write transaction. f reads the state before it from t.own.
 func (t *Table) update(f func(c *change)) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err

@@ -108,9 +108,15 @@ func (c *compaction) blocks() error {
 		if c.fresh.head.win.first(num) == num {
 			log.closeBlock() // a slice begins
 		}
-		rec, err := c.record(num)
-		if err != nil {
-			return err
+		var rec []byte
+		if !c.old.tombstones.gone(num) {
+			var err error
+			if rec, err = c.old.own.record(num); err == nil {
+				_, _, err = splitRecord(rec, num)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		if log.addRecord(rec); log.bytes >= c.old.sizes.sliceBytes {
 			if err := c.flush(log); err != nil {
@@ -129,17 +135,6 @@ func (c *compaction) flush(log *docLog) error {
 		return err
 	}
 	return c.fresh.update(log.write)
-}
-
-func (c *compaction) record(num uint32) ([]byte, error) {
-	if c.old.tombstones.gone(num) {
-		return nil, nil
-	}
-	rec, err := c.old.own.record(num)
-	if err == nil {
-		_, _, err = splitRecord(rec, num)
-	}
-	return rec, err
 }
 
 // runs writes one run of each space or, with a window, one of each slice.

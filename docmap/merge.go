@@ -113,6 +113,7 @@ func (t *Table) start(of int, sources []*run, level int) error {
 	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
 }
 
+// A mergeStep is one transaction of a merge.
 type mergeStep struct {
 	t       *Table
 	space   int

@@ -50,6 +50,7 @@ func (z *sizes) window(level int) int {
 // flush's own writing.
 func (z *sizes) pace(level int) float64 { return 4.0 / 3 / float64(z.window(level)) }
 
+// A run is a sorted, immutable set of entries in the file.
 type run struct {
 	runInfo
 	*sorted.Run

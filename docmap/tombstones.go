@@ -148,7 +148,7 @@ type rangeList struct {
 	bucket      []byte
 	needs       uint32
 	seed        uint64
-	what, twice string // their documents are, and one is not
+	what, twice string // words about its documents
 	check       func(r tombstone, docs uint32) error
 }
 
