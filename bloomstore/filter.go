@@ -14,9 +14,7 @@
 //
 // Bit for bit it is the filter that github.com/bits-and-blooms/bloom/v3 would
 // build from the 8 little-endian bytes of the same keys, so every program that
-// knows that library can read what [Filter.Export] writes. It is faster because
-// it takes a batch: first the positions of all keys, then all reads, so that
-// tens of cache misses are under way at once, then all writes.
+// knows that library can read what [Filter.Export] writes.
 //
 // The name of the scheme says how keys were made. It is stored with the filter
 // and a filter of another scheme is refused: its answers would be noise.

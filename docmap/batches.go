@@ -164,12 +164,12 @@ func (b *batches) dropBelow(mark uint32) {
 	}
 }
 
-func (b *batches) write(c *change, next *header) {
-	b.extend(next.docs)
-	if len(b.dirty) == 0 && b.removed.empty() {
+func (b *batches) write(c *change) {
+	b.extend(c.head.docs)
+	if len(b.dirty) == 0 && len(b.removed.bufs) == 0 {
 		return
 	}
-	next.needs |= needsBatches
+	c.head.needs |= needsBatches
 	c.bucket(bucketBatch)
 	for name := range b.dirty {
 		if list := b.of(name); len(list) > 0 {
@@ -178,12 +178,8 @@ func (b *batches) write(c *change, next *header) {
 			c.delete(bucketBatch, []byte(name))
 		}
 	}
+	c.tx.OnCommit(func() { clear(b.dirty) })
 	b.removed.write(c)
-}
-
-func (b *batches) saved() {
-	clear(b.dirty)
-	b.removed.saved()
 }
 
 func encodeSpans(name string, list []span) []byte {
@@ -257,8 +253,6 @@ var bucketRemoved = []byte("removed")
 
 const removedHead = 8 // checksum
 
-func (l *removedLog) empty() bool { return len(l.bufs) == 0 }
-
 // NoteRemoved notes that the document of an id was removed for the sake of document of, if that
 // one is in another batch than the current one. It is listed when that batch is cancelled. The
 // next Checkpoint makes it durable.
@@ -281,7 +275,7 @@ func (l *removedLog) add(r Removed) {
 }
 
 func (l *removedLog) write(c *change) {
-	if l.empty() || c.bucket(bucketRemoved) == nil {
+	if len(l.bufs) == 0 || c.bucket(bucketRemoved) == nil {
 		return
 	}
 	next := uint32(0)
@@ -292,9 +286,8 @@ func (l *removedLog) write(c *change) {
 		c.add(bucketRemoved, uint64(next), b)
 		next++
 	}
+	c.tx.OnCommit(func() { l.bufs, l.bytes = nil, 0 })
 }
-
-func (l *removedLog) saved() { l.bufs, l.bytes = nil, 0 }
 
 // Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
 // removal. An error ends it.
@@ -352,7 +345,7 @@ func removedEntries(b []byte) (list []Removed, err error) {
 	for len(f.b) > 0 && !f.short {
 		var r Removed
 		r.Of = uint32(f.uvarint())
-		r.Batch = string(f.next(int(f.u8())))
+		r.Batch = string(f.next(int(f.next(1)[0])))
 		n := f.uvarint()
 		if n > uint64(len(f.b)) {
 			f.short = true

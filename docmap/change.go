@@ -11,10 +11,12 @@ import (
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do
-// nothing. They make buckets that are missing.
+// nothing. They make buckets that are missing. What a write changes in memory changes in
+// tx.OnCommit.
 type change struct {
-	tx  *bbolt.Tx
-	err error
+	tx   *bbolt.Tx
+	head header // of the table after it, for putHeader
+	err  error
 }
 
 func (c *change) bucket(name []byte) (b *bbolt.Bucket) {
@@ -50,7 +52,7 @@ func (c *change) drop(bucket []byte) {
 	}
 }
 
-// update runs f in a write transaction. f reads the state before it from t.reading.
+// update runs f in a write transaction. f reads the state before it from t.own.
 func (t *Table) update(f func(c *change)) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (t *Table) update(f func(c *change)) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	c := &change{tx: tx}
+	c := &change{tx: tx, head: t.head}
 	if f(c); c.err != nil {
 		return c.err
 	}
@@ -128,14 +130,11 @@ var errStopped = errors.New("the work of a checkpoint is left to a later one")
 // stepBytes bounds the values in a transaction of Step: about 10 ms.
 const stepBytes = 1 << 20
 
-// Owes reports whether Step has something to do.
-func (t *Table) Owes() bool { return len(t.steps.owed) > 0 }
-
 // Step does one transaction of the work that checkpoints of a [Options.Stepwise] table have left. It
 // reports whether there is more. After an error a later checkpoint takes up the work.
 func (t *Table) Step() (more bool, err error) {
 	s := &t.steps
-	if !t.Owes() {
+	if len(s.owed) == 0 {
 		return false, nil
 	}
 	if err := t.writable(); err != nil {
@@ -143,7 +142,11 @@ func (t *Table) Step() (more bool, err error) {
 	}
 	t.version++
 	if s.next == nil {
-		s.next, s.stop = iter.Pull(t.inSteps(s.owed[0]))
+		s.next, s.stop = iter.Pull(func(yield func(struct{}) bool) {
+			s.yield = yield
+			s.err = t.commit("merging", s.owed[0])
+			s.yield = nil
+		})
 	}
 	if _, paused := s.next(); paused {
 		return true, nil
@@ -151,15 +154,6 @@ func (t *Table) Step() (more bool, err error) {
 	err = s.err
 	s.next, s.owed, s.err = nil, s.owed[1:], nil
 	return len(s.owed) > 0, err
-}
-
-// inSteps is work that pauses after each of its transactions.
-func (t *Table) inSteps(work func() error) iter.Seq[struct{}] {
-	return func(yield func(struct{}) bool) {
-		t.steps.yield = yield
-		t.steps.err = t.commit("merging", work)
-		t.steps.yield = nil
-	}
 }
 
 // pause lets the caller of Step go on. In between, nothing writes runs.
@@ -177,15 +171,6 @@ func (t *Table) updateStep(f func(c *change)) error {
 	return t.pause()
 }
 
-// afterwards does work that follows a checkpoint, or leaves it to Step.
-func (t *Table) afterwards(work func() error) error {
-	if !t.opt.Stepwise {
-		return work()
-	}
-	t.steps.owed = append(t.steps.owed, work)
-	return nil
-}
-
 // finishSteps does all that is owed: runs may not be added in the middle of it.
 func (t *Table) finishSteps() error {
 	for more := true; more; {
@@ -195,18 +180,4 @@ func (t *Table) finishSteps() error {
 		}
 	}
 	return nil
-}
-
-func (t *Table) dropSteps() {
-	if t.steps.next != nil {
-		t.steps.stop()
-	}
-	t.steps = steps{}
-}
-
-func (t *Table) mergeBytes() uint64 {
-	if t.opt.Stepwise {
-		return uint64(min(stepBytes, t.sizes.sliceBytes))
-	}
-	return uint64(t.sizes.sliceBytes)
 }

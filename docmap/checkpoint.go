@@ -194,9 +194,9 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		next.flushed, next.chunks, next.pending = t.docs, 0, 0
 		write = clearPending
 	case flush && t.opt.Stepwise:
-		write = func(c *change, next *header) {
-			flushed, _ = t.stage(c, next) // its errors are those of c
-			clearPending(c, next)
+		write = func(c *change) {
+			flushed, _ = t.stage(c, &c.head) // its errors are those of c
+			clearPending(c)
 		}
 	case flush:
 		if flushed, err = t.stage(nil, &next); err != nil {
@@ -204,38 +204,44 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		}
 		write = clearPending
 	}
+	mark := t.head.win.watermark()
 	err = t.update(func(c *change) {
-		write(c, &next)
+		c.head = next
+		write(c)
 		t.recs.write(c)
 		t.tombstones.win.writeTimes(c, t.head.docs)
-		t.writeTaken(c, &next)
-		c.putHeader(&next, values)
+		t.writeTaken(c)
+		t.putHeader(c, values)
 	})
 	if err != nil {
 		return err
 	}
-	dropped := next.win.watermark() > t.head.win.watermark()
-	t.head, t.state = next, values
-	t.wal.reset()
-	t.recs.saved()
-	t.takenSaved()
+	t.wal.bufs, t.wal.n = t.wal.bufs[:0], 0
 	for i, r := range flushed {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
 		t.spaces[i].mem.Reset()
 	}
 	t.rotated(all)
+	dropped := t.head.win.watermark() > mark
 	if !dropped && flushed == nil {
 		return nil
 	}
-	return t.afterwards(func() (err error) {
+	work := func() (err error) {
 		if dropped {
 			err = t.sweepSlices()
 		}
-		if flushed != nil && err == nil {
-			err = t.merge()
+		for i := range t.spaces {
+			if flushed != nil && err == nil {
+				err = t.mergeSpace(i)
+			}
 		}
 		return err
-	})
+	}
+	if t.opt.Stepwise {
+		t.steps.owed = append(t.steps.owed, work)
+		return nil
+	}
+	return work()
 }
 
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
@@ -251,7 +257,8 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 	return values, nil
 }
 
-func (t *Table) writePending(c *change, next *header) {
+func (t *Table) writePending(c *change) {
+	next := &c.head
 	for _, b := range t.wal.chunks(next.chunks, seedPending) {
 		c.add(bucketPend, uint64(next.chunks), b)
 		next.chunks++
@@ -343,7 +350,7 @@ func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, 
 	return bin
 }
 
-func clearPending(c *change, _ *header) {
+func clearPending(c *change) {
 	c.drop(bucketPend)
 	c.bucket(bucketPend)
 }

@@ -90,7 +90,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 	// A file that is gone between two looks is not made anew, empty.
 	gone := &Table{path: filepath.Join(path, "gone"), opt: smallOptions}
-	if err := gone.openFile(false, 0); !errors.Is(err, os.ErrNotExist) {
+	if err := gone.openFile(false, true, 0); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(gone.path); !errors.Is(err, os.ErrNotExist) {

@@ -32,5 +32,5 @@ func (g *tombstones) loadList(key, value []byte, docs uint32) error {
 }
 
 func (k *docBlock) addDoc(id string, data []byte) bool {
-	return k.add(appendRecord(k.recs, k.next(), id, data))
+	return k.add(appendRecord(nil, k.next(), id, data))
 }

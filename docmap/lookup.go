@@ -166,10 +166,7 @@ func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return wrap(err, "reading document %d", at)
-	}
-	return nil
+	return wrap(err, "reading document %d", at)
 }
 
 // copied returns a copy of bytes of the mapped file. A disk error in reading them is caught here;
@@ -235,6 +232,7 @@ func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 // each.
 const lookupGroup = 256
 
+// A question is a group of keys on their way through the runs.
 type question struct {
 	keys    []uint64
 	holders []uint32 // keyLimit for each key

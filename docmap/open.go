@@ -28,7 +28,7 @@ func (t *Table) open() error {
 		err = t.createFile()
 	}
 	if err == nil {
-		err = t.openFile(t.opt.ReadOnly, 0)
+		err = t.openFile(t.opt.ReadOnly, true, 0)
 	}
 	if err == nil && exists && !t.opt.ReadOnly {
 		err = removeLeft(t.path + newSuffix) // by Compact; the table is locked now
@@ -53,7 +53,7 @@ func (t *Table) precheck() (exists bool, err error) {
 	case info.Size() < 3*pageSize:
 		return false, damage("it has %d bytes", info.Size())
 	}
-	if err := t.openFile(true, 0); err != nil {
+	if err := t.openFile(true, false, 0); err != nil {
 		return false, err
 	}
 	err = t.checkPages()
@@ -65,12 +65,8 @@ func (t *Table) checkPages() error {
 	if !t.frozen {
 		return boltcheck.File(t.path)
 	}
-	_, err := t.pagesReached(t.own.read)
-	return err
-}
-
-func (t *Table) pagesReached(s *snapshot) (uint64, error) {
-	return boltcheck.Tree(t.path, uint64(s.tx.Cursor().Bucket().Root()), uint64(s.tx.Size())/pageSize)
+	tx := t.own.read.tx
+	return boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize)
 }
 
 // Freeze returns the table of the last checkpoint, for reading by another goroutine while this one
@@ -82,7 +78,8 @@ func (t *Table) Freeze() (*Table, error) {
 		return nil, errClosed
 	}
 	f := newTable(t.path, t.opt)
-	f.db, f.frozen = t.db, true
+	st := t.db.Stats()
+	f.db, f.frozen, f.freePages = t.db, true, st.FreePageN+st.PendingPageN
 	f.opt.ReadOnly, f.opt.Scheme = true, ""
 	if err := f.guarded(f.load); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -95,8 +92,8 @@ func (t *Table) Freeze() (*Table, error) {
 var initialMapping = addressSpace
 
 // openFile opens the file with bbolt, but without bbolt's O_CREATE, which would make an empty
-// table of a missing file. flags are added.
-func (t *Table) openFile(readOnly bool, flags int) error {
+// table of a missing file. flags are added. The pages must be sound for the list of free ones.
+func (t *Table) openFile(readOnly, freeList bool, flags int) error {
 	opt := &bbolt.Options{
 		Timeout:  lockPatience,
 		ReadOnly: readOnly,
@@ -108,6 +105,7 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		// The array keeps free pages in order and returns the lowest,
 		// so the file stays compact; there are few of them.
 		FreelistType:    bbolt.FreelistArrayType,
+		PreLoadFreelist: freeList,
 		InitialMmapSize: initialMapping(),
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 			return os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
@@ -129,30 +127,34 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 // newSuffix is added to the name of a table until its file is whole.
 const newSuffix = ".new"
 
-func (t *Table) openNew() error {
-	if err := removeLeft(t.path); err != nil {
+// createNew creates the file with what f writes beside empty buckets.
+func (t *Table) createNew(f func(c *change)) error {
+	err := removeLeft(t.path)
+	if err == nil {
+		err = t.openFile(false, true, os.O_CREATE|os.O_EXCL)
+	}
+	if err != nil {
 		return err
 	}
-	return t.openFile(false, os.O_CREATE|os.O_EXCL)
+	return t.update(func(c *change) {
+		for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+			c.bucket(name)
+		}
+		f(c)
+	})
 }
 
 // createFile makes an empty table under another name and renames it. A process killed before the
 // rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
-	head := header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
-	if head.uuid == [16]byte{} {
-		if _, err := rand.Read(head.uuid[:]); err != nil {
+	fresh := newTable(t.path+newSuffix, t.opt)
+	fresh.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
+	if fresh.head.uuid == [16]byte{} {
+		if _, err := rand.Read(fresh.head.uuid[:]); err != nil {
 			return err
 		}
 	}
-	fresh := newTable(t.path+newSuffix, t.opt)
-	err := fresh.openNew()
-	if err == nil {
-		err = fresh.update(func(c *change) {
-			c.makeBuckets()
-			c.putHeader(&head, map[string][]byte{})
-		})
-	}
+	err := fresh.createNew(func(c *change) { fresh.putHeader(c, map[string][]byte{}) })
 	if err := errors.Join(err, fresh.Close()); err != nil {
 		return err
 	}
@@ -162,17 +164,14 @@ func (t *Table) createFile() error {
 	return durable.Rename(fresh.path, t.path)
 }
 
-func (c *change) makeBuckets() {
-	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-		c.bucket(name)
-	}
-}
-
-func (c *change) putHeader(h *header, state map[string][]byte) {
+// putHeader writes the table record and, unless nil, the owner's values.
+func (t *Table) putHeader(c *change, state map[string][]byte) {
+	c.put(bucketMeta, keyTable, c.head.encode())
+	c.tx.OnCommit(func() { t.head = c.head })
 	if state != nil {
 		c.put(bucketMeta, keyState, encodeState(state))
+		c.tx.OnCommit(func() { t.state = state })
 	}
-	c.put(bucketMeta, keyTable, h.encode())
 }
 
 func (t *Table) load() error {

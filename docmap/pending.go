@@ -46,8 +46,6 @@ type wal struct {
 	n int // keys
 }
 
-func (l *wal) reset() { l.bufs, l.n = l.bufs[:0], 0 }
-
 // add appends a document's keys and returns their encoding, valid until the next ones.
 func (l *wal) add(doc uint32, keys []uint64) []byte {
 	buf, begun := l.last(chunkHead)
@@ -85,7 +83,7 @@ func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64)
 		}
 		keys = keys[:0]
 		for range count {
-			keys = append(keys, in.u64())
+			keys = append(keys, binary.LittleEndian.Uint64(in.next(8)))
 		}
 		if err := f(first+i, keys); err != nil {
 			return 0, err
@@ -151,6 +149,7 @@ func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	return rest[n:], rest[:n:n], nil
 }
 
+// docBlock collects neighbouring documents.
 type docBlock struct {
 	first uint32
 	ends  []uint32
@@ -159,15 +158,14 @@ type docBlock struct {
 
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
-// add adds the record that ends recs, which are the block's and that one. It reports false, and
-// does nothing, if the block must be closed first.
-func (k *docBlock) add(recs []byte) bool {
+// add adds a record. It reports false, and does nothing, if the block must be closed first.
+func (k *docBlock) add(rec []byte) bool {
 	at, n := len(k.recs), len(k.ends)
-	if at > 0 && len(recs) > max(at, blockBytes) || n >= mostInBlock {
+	if at > 0 && at+len(rec) > max(at, blockBytes) || n >= mostInBlock {
 		return false
 	}
-	k.recs = recs
-	k.ends = append(k.ends, uint32(len(recs)))
+	k.recs = append(k.recs, rec...)
+	k.ends = append(k.ends, uint32(len(k.recs)))
 	return true
 }
 
@@ -252,24 +250,24 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 type docLog struct {
 	closed []docBlock
 	open   docBlock
-	bytes  int // of the records in closed
+	bytes  int    // of the records in closed
+	last   []byte // record added
 }
 
 // size returns the memory of the documents: their records, and where each ends.
 func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
 
+// add returns the document's record, valid until the next one.
 func (l *docLog) add(id string, data []byte) []byte {
-	if !l.open.add(appendRecord(l.open.recs, l.open.next(), id, data)) {
-		l.closeBlock()
-		l.open.add(appendRecord(l.open.recs, l.open.next(), id, data))
-	}
-	return l.open.record(len(l.open.ends) - 1)
+	l.last = appendRecord(l.last[:0], l.open.next(), id, data)
+	l.addRecord(l.last)
+	return l.last
 }
 
 func (l *docLog) addRecord(rec []byte) {
-	if !l.open.add(append(l.open.recs, rec...)) {
+	if !l.open.add(rec) {
 		l.closeBlock()
-		l.open.add(append(l.open.recs, rec...))
+		l.open.add(rec)
 	}
 }
 
@@ -295,10 +293,8 @@ func (l *docLog) write(c *change) {
 	if len(l.open.ends) > 0 {
 		c.add(bucketDocs, uint64(l.open.first), l.open.encode())
 	}
+	c.tx.OnCommit(func() { l.closed, l.bytes = l.closed[:0], 0 })
 }
-
-// saved drops the closed blocks, which are in the file.
-func (l *docLog) saved() { l.closed, l.bytes = l.closed[:0], 0 }
 
 func (l *docLog) first() uint32 {
 	if len(l.closed) > 0 {

@@ -77,14 +77,7 @@ func (g *tombstones) closed(docs []uint32) bool {
 	return len(held) == keyLimit
 }
 
-// trim returns the documents of a key that a run stores, in place.
-func (g *tombstones) trim(docs []uint32) []uint32 {
-	var room [keyLimit]uint32
-	n, _ := g.count(room[:0], docs)
-	return docs[:n]
-}
-
-// trimFirst is trim for a run of all documents up to last.
+// trimFirst is the rule for a run of all documents up to last.
 func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
@@ -96,15 +89,6 @@ func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	zeros := keyLimit - len(live)
 	clear(docs[:zeros])
 	copy(docs[zeros:], live)
-	return docs
-}
-
-// compacted is trimFirst for all documents, except that a key without a live holder is dropped.
-func (g *tombstones) compacted(docs []uint32) []uint32 {
-	docs = g.trimFirst(docs, never)
-	if len(docs) > 0 && docs[len(docs)-1] == 0 {
-		return docs[:0]
-	}
 	return docs
 }
 
@@ -128,7 +112,11 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 	case first == 0:
 		return func(docs []uint32) []uint32 { return g.trimFirst(docs, last) }
 	}
-	return g.trim
+	return func(docs []uint32) []uint32 {
+		var room [keyLimit]uint32
+		n, _ := g.count(room[:0], docs)
+		return docs[:n]
+	}
 }
 
 // leaveOutDead replaces the documents found for keys by those that the rule names, if one of them

@@ -118,10 +118,8 @@ func (f *fields) next(n int) []byte {
 	return p
 }
 
-func (f *fields) u8() uint8   { return f.next(1)[0] }
 func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
 func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
-func (f *fields) u64() uint64 { return binary.LittleEndian.Uint64(f.next(8)) }
 
 func (f *fields) read(numbers []any) {
 	for _, n := range numbers {
@@ -172,17 +170,16 @@ func decodeHeader(b []byte) (*header, error) {
 	copy(h.uuid[:], f.next(16))
 	h.scheme = string(f.next(int(f.u16())))
 	f.read(h.numbers())
-	if h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0 {
-		return nil, needsMore(h.needs)
-	}
 	extra := f.next(int(f.u32()))
-	if h.needs&needsWindow != 0 {
+	switch {
+	case h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0, h.needs&needsWindow == 0 && len(extra) > 0:
+		// Reading it without a feature of a later program could give wrong answers.
+		return nil, fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, h.needs)
+	case h.needs&needsWindow != 0:
 		var err error
 		if h.win, err = decodeWindow(extra, h.docs); err != nil {
 			return nil, err
 		}
-	} else if len(extra) != 0 {
-		return nil, needsMore(h.needs)
 	}
 	for i := range h.runs {
 		for range f.u32() {
@@ -198,12 +195,6 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("the table record has a wrong length")
 	}
 	return h, h.check()
-}
-
-// needsMore is the error for a table with features of a later program. Reading it without them
-// could give wrong answers.
-func needsMore(needs uint32) error {
-	return fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
 }
 
 func (h *header) check() error {

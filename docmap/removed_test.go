@@ -278,8 +278,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	must(t, err)
 	must(t, table.SaveForgotten())
 	must(t, table.update(func(c *change) {
-		head := table.head
-		deadList.write(c, []tombstone{{3, 4, 5}}, &head)
+		deadList.write(c, []tombstone{{3, 4, 5}})
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {

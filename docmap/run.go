@@ -3,7 +3,6 @@ package docmap
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -51,6 +50,7 @@ func (z *sizes) window(level int) int {
 // flush's own writing.
 func (z *sizes) pace(level int) float64 { return 4.0 / 3 / float64(z.window(level)) }
 
+// A run is a sorted, immutable set of entries in the file.
 type run struct {
 	runInfo
 	*sorted.Run
@@ -62,8 +62,6 @@ func (z *sizes) newRun(info runInfo) *run {
 }
 
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
-
-func (i *runInfo) complete() bool { return i.high == math.MaxUint64 }
 
 func (i *runInfo) bucket() []byte {
 	return binary.BigEndian.AppendUint32([]byte("run"), i.id)

@@ -88,21 +88,15 @@ func (t *Table) Stats() Stats {
 	return st
 }
 
-// freeBytes returns the length of the pages for reuse and those beyond the last. bbolt counts the
-// former only in a writer. In a table opened for reading they are the pages that no page refers
-// to.
+// freeBytes returns the length of the pages for reuse and those beyond the last.
 func (t *Table) freeBytes(size int64) (free int64) {
 	_ = t.own.look(func(s *snapshot) error {
-		if !t.opt.ReadOnly {
-			free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
-			return nil
+		pages := t.db.Stats().FreePageN
+		if t.frozen {
+			pages = t.freePages
 		}
-		const headersAndList = 3
-		reached, err := t.pagesReached(s)
-		if err == nil {
-			free = size - int64(reached+headersAndList)*pageSize
-		}
-		return err
+		free = size - s.tx.Size() + int64(pages)*pageSize
+		return nil
 	})
 	return free
 }

@@ -135,6 +135,7 @@ type Table struct {
 	tombstones tombstones
 	batches    batches
 	frozen     bool // made by Freeze: the file is another Table's
+	freePages  int  // when it was made
 
 	// Including documents that are not in the file yet:
 	docs    uint32 // documents
@@ -209,7 +210,10 @@ func (t *Table) Closed() bool { return t.db == nil }
 // Close does nothing.
 func (t *Table) Close() error {
 	t.version++
-	t.dropSteps()
+	if t.steps.next != nil {
+		t.steps.stop()
+	}
+	t.steps = steps{}
 	t.unsure = false
 	errs := []error{t.stopReading()}
 	for i := range t.spaces {

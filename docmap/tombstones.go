@@ -109,14 +109,6 @@ func (g *tombstones) forget(num, when uint32) {
 	g.fresh[num] = when
 }
 
-// recall undoes forget unless that is in the file.
-func (g *tombstones) recall(num uint32) {
-	if _, ok := g.fresh[num]; ok {
-		delete(g.fresh, num)
-		g.dead.remove(num)
-	}
-}
-
 // dropBelow removes the documents below a watermark. None of them is fresh.
 func (g *tombstones) dropBelow(mark uint32) {
 	for len(g.old) > 0 && g.old[0].last < mark {
@@ -156,7 +148,7 @@ type rangeList struct {
 	bucket      []byte
 	needs       uint32
 	seed        uint64
-	what, twice string // their documents are, and one is not
+	what, twice string // words about its documents
 	check       func(r tombstone, docs uint32) error
 }
 
@@ -180,9 +172,9 @@ var countedList = rangeList{
 	},
 }
 
-func (l *rangeList) write(c *change, ranges []tombstone, next *header) {
+func (l *rangeList) write(c *change, ranges []tombstone) {
 	for len(ranges) > 0 {
-		next.needs |= l.needs
+		c.head.needs |= l.needs
 		value, rest := encodeTombstones(ranges, l.seed)
 		c.put(l.bucket, binKey(uint64(ranges[0].first)), value)
 		ranges = rest
@@ -311,7 +303,10 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
-		t.tombstones.recall(num)
+		if _, ok := t.tombstones.fresh[num]; ok {
+			delete(t.tombstones.fresh, num)
+			t.tombstones.dead.remove(num)
+		}
 	}
 }
 
@@ -348,28 +343,22 @@ func (t *Table) SaveForgotten() error {
 		if t.docs != t.head.docs {
 			return errors.New("there are documents in no checkpoint yet")
 		}
-		next := t.head
-		err := t.update(func(c *change) {
-			t.writeTaken(c, &next)
-			c.putHeader(&next, nil)
+		return t.update(func(c *change) {
+			t.writeTaken(c)
+			t.putHeader(c, nil)
 		})
-		if err == nil {
-			t.head = next
-			t.takenSaved()
-		}
-		return err
 	})
 }
 
 // writeTaken stores the documents taken back or only counted, and the batches.
-func (t *Table) writeTaken(c *change, next *header) {
-	deadList.write(c, t.tombstones.unsaved(), next)
-	countedList.write(c, t.tombstones.marked, next)
-	t.batches.write(c, next)
-}
-
-func (t *Table) takenSaved() {
-	t.tombstones.saved(t.tombstones.unsaved())
-	t.tombstones.marked = nil
-	t.batches.saved()
+func (t *Table) writeTaken(c *change) {
+	g := &t.tombstones
+	fresh := g.unsaved()
+	deadList.write(c, fresh)
+	countedList.write(c, g.marked)
+	t.batches.write(c)
+	c.tx.OnCommit(func() {
+		g.saved(fresh)
+		g.marked = nil
+	})
 }

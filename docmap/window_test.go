@@ -422,7 +422,7 @@ func TestNewestOfASlice(t *testing.T) {
 	next := table.head
 	next.win.slices = slices.Clone(next.win.slices)
 	next.win.slices[0].newest = 1005
-	must(t, table.update(func(c *change) { c.putHeader(&next, nil) }))
+	must(t, table.update(func(c *change) { c.head = next; table.putHeader(c, nil) }))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil || !strings.Contains(err.Error(), "the newest document of the slice") {
 		t.Errorf("%v", err)

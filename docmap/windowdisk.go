@@ -152,19 +152,16 @@ type timeBlock struct {
 	mem  []byte // memory of list
 }
 
-func newTimeBlock() *timeBlock {
-	mem, err := hugemem.Alloc(4 * blockTimes)
-	if err != nil {
-		return &timeBlock{list: new([blockTimes]uint32)} // on the heap instead
-	}
-	b := &timeBlock{mem: mem, list: (*[blockTimes]uint32)(unsafe.Pointer(unsafe.SliceData(mem)))}
-	runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // an error could go nowhere
-	return b
-}
-
 func (t *times) add(time uint32) {
 	if t.n%blockTimes == 0 {
-		t.blocks = append(t.blocks[:len(t.blocks):len(t.blocks)], newTimeBlock())
+		b := new(timeBlock)
+		if mem, err := hugemem.Alloc(4 * blockTimes); err != nil {
+			b.list = new([blockTimes]uint32) // on the heap
+		} else {
+			b.mem, b.list = mem, (*[blockTimes]uint32)(unsafe.Pointer(unsafe.SliceData(mem)))
+			runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // an error could go nowhere
+		}
+		t.blocks = append(t.blocks[:len(t.blocks):len(t.blocks)], b)
 	}
 	t.blocks[t.n/blockTimes].list[t.n%blockTimes] = time
 	t.n++

@@ -51,7 +51,7 @@ func (o *Options) table(scheme string) docmap.Options {
 // Step does a piece of the work that checkpoints have left, in some milliseconds, and reports whether
 // there is more.
 func (x *Index) Step() (more bool, err error) {
-	if x.table == nil || !x.table.Owes() {
+	if x.table == nil {
 		return false, nil
 	}
 	begun := time.Now()

@@ -313,17 +313,13 @@ func (w *walk) freeList() error {
 }
 
 // Tree is File for one state of a file being written: it checks the pages reachable from the
-// state's root, in a file of so many pages, and counts them. The caller makes sure that those
-// pages do not change.
-func Tree(path string, root, pages uint64) (reached uint64, err error) {
-	err = walkFile(path, func(w *walk, size int64) error {
+// state's root, in a file of so many pages. The caller makes sure that those pages do not change.
+func Tree(path string, root, pages uint64) error {
+	return walkFile(path, func(w *walk, size int64) error {
 		if pages < 3 || pages > uint64(size)/PageSize {
 			return damagef("it has %d bytes of %d pages", size, pages)
 		}
 		w.pages, w.seen = pages, bitset.New(uint(pages))
-		err := w.tree(root)
-		reached = w.reached
-		return err
+		return w.tree(root)
 	})
-	return reached, err
 }

@@ -140,12 +140,6 @@ type bitWriter struct {
 	n   uint // bits in acc
 }
 
-// seek continues at position bit, keeping the bits before it in its byte.
-func (w *bitWriter) seek(bit uint64) {
-	w.pos, w.n = int(bit>>3), uint(bit&7)
-	w.acc = uint64(w.buf[w.pos]) & (1<<w.n - 1)
-}
-
 // put appends the low width bits of v; the others must be zero.
 func (w *bitWriter) put(v uint64, width uint) {
 	w.acc |= v << w.n
@@ -157,11 +151,6 @@ func (w *bitWriter) put(v uint64, width uint) {
 	w.pos += 8
 	w.acc = v >> (64 - w.n)
 	w.n = w.n + width - 64
-}
-
-// flush stores the remaining bits, with zeros up to the eighth byte.
-func (w *bitWriter) flush() {
-	binary.LittleEndian.PutUint64(w.buf[w.pos:], w.acc)
 }
 
 // select1 returns the position of the k-th one of x, counted from 0. x must have more than k

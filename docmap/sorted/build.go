@@ -17,12 +17,6 @@ type Entries struct {
 // Reset removes all and keeps the memory.
 func (e *Entries) Reset() { e.cut(0) }
 
-// Add appends an entry.
-func (e *Entries) Add(key uint64, doc uint32) {
-	e.Keys = append(e.Keys, key)
-	e.Docs = append(e.Docs, doc)
-}
-
 // Groups iterates over the keys, in order, and the documents of each. The documents
 // before those at hand may be written over.
 func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
@@ -195,8 +189,9 @@ func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32)
 		p := 8*blockCheck + i + int(k>>s.lowBits&inBlock)
 		dst[p>>3] |= 1 << (p & 7)
 	}
-	w := bitWriter{buf: dst}
-	w.seek(uint64(8*blockCheck + s.buckets + len(keys)))
+	at := 8*blockCheck + s.buckets + len(keys)
+	w := bitWriter{buf: dst, pos: at >> 3, n: uint(at & 7)}
+	w.acc = uint64(dst[w.pos]) & (1<<w.n - 1)
 	mask := uint64(1)<<s.lowBits - 1
 	for _, k := range keys {
 		w.put(k&mask, s.lowBits)
@@ -204,5 +199,5 @@ func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32)
 	for _, d := range docs {
 		w.put(uint64(d-first), s.docBits)
 	}
-	w.flush()
+	binary.LittleEndian.PutUint64(dst[w.pos:], w.acc)
 }

@@ -4,7 +4,7 @@
 //
 //	r := sorted.NewRun(sorted.DefaultDivision.Shape(sorted.LogFor(n), first, last), id, first)
 //	b := sorted.Builder{Limit: 8}
-//	b.In.Add(key, doc)                 // all entries of bin number 3, in any order
+//	b.In.Keys, b.In.Docs = keys, docs  // all entries of bin number 3, in any order
 //	value, kept := b.Build(nil, r, 3)
 //	bin, err := r.Open(3, value, true) // later: verified, remembered
 //	docs, err = r.Find(docs[:0], &bin, key)
