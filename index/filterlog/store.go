@@ -34,13 +34,14 @@ type Store struct {
 	Filter *bloomstore.Filter
 	Left   *Left // of the last run, if its end was unclean
 
-	dir     string
-	opt     Options
-	at      mark              // of the filter file
-	chain   []chained         // the filter's journals
-	journal *journal          // nil except while a stream is added
-	state   map[string][]byte // the owner's values for the run
-	values  map[string][]byte // the owner's values for the filter, whatever the run
+	dir    string
+	opt    Options
+	at     mark              // of the filter file
+	chain  []chained         // the filter's journals
+	state  map[string][]byte // the owner's values for the run
+	values map[string][]byte // the owner's values for the filter, whatever the run
+
+	stream
 }
 
 // Open opens the filter in dir with the keys of its journals, or makes one.
@@ -146,14 +147,8 @@ func (s *Store) Save() error {
 		return err
 	}
 	s.at = m
-	for len(s.chain) > 0 {
-		if err := step.Done("the last filter is in place"); err != nil {
-			return err
-		}
-		if err := durable.Remove(s.chain[0].path); err != nil {
-			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
-		}
-		s.chain = s.chain[1:]
+	if err := step.Done("the last filter is in place"); err != nil {
+		return err
 	}
-	return nil
+	return s.dropLogs(0)
 }
