@@ -78,7 +78,6 @@ const (
 type asked struct {
 	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
 	holders []uint32 // of one key after the other
-	touched bool     // a document of the group may be one more
 	links   []int32  // the first unresolved one for each key
 }
 
@@ -286,14 +285,14 @@ func (m *member) first(i int) error {
 	m.loadDocument(i)
 	switch {
 	case d.Cfg.Table == nil:
-		return m.settleNow(i, m.decideByFilter(d.Cfg.Filter.Rate()), nil)
+		return m.settle(i, m.decideByFilter(d.Cfg.Filter.Rate()), nil)
 	case b.docs[i].repeats:
 		return m.firstOfRepeating(i)
 	case d.neighbors != nil:
 		d.neighbors.load(&m.decider, m.sketch)
 	}
 	r, err := m.decide(m)
-	return m.settleNow(i, r, err)
+	return m.settle(i, r, err)
 }
 
 // firstOfRepeating is step 1 for a document that has keys of earlier ones in the group.
@@ -306,23 +305,16 @@ func (m *member) firstOfRepeating(i int) error {
 	}
 	n := to - from - 1
 	if !m.possible[n] && !m.judge.MayReach(m.possible[:n]) {
-		return m.settleNow(i, m.unique(), nil)
+		return m.settle(i, m.unique(), nil)
 	}
 	if m.seen[n] {
 		r, before := m.unique(), m.counts
 		if done, err := m.decideExact(m, &r); done || err != nil {
-			return m.settleNow(i, r, err)
+			return m.settle(i, r, err)
 		}
 		m.counts = before // it is asked again
 	}
 	return m.askTable(i)
-}
-
-// settleNow is settle, and lets others see it.
-func (m *member) settleNow(i int, r Result, err error) error {
-	err = m.settle(i, r, err)
-	m.parallel.publish(i)
-	return err
 }
 
 // publish lets others see whether a document is kept.
@@ -337,7 +329,7 @@ func (g *parallel) publish(i int) {
 	}
 }
 
-// settle notes the result of a document. Its buffers may be used for the next one.
+// settle notes the result of a document, and lets others see it.
 func (m *member) settle(i int, r Result, err error) error {
 	g := m.parallel
 	id := g.group.docs[i].ID
@@ -349,6 +341,7 @@ func (m *member) settle(i int, r Result, err error) error {
 	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
 	g.results[i] = r
 	g.decisions[i] = Decision{Result: &g.results[i]}
+	g.publish(i)
 	if g.purpose == deciding && g.d.Cfg.Table != nil && (r.Kept || r.Counted) {
 		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
 		if r.Kept {
