@@ -33,9 +33,9 @@ func dump(ctx context.Context, files *index.Files, what string, out *json.Encode
 	case "keys":
 		return dumpLines(ctx, out, files.Keys())
 	case "runs":
-		return encodeAll(out, files.Runs())
+		return encodeAll(out, files.Table.Runs())
 	case "batches":
-		return encodeAll(out, files.Batches())
+		return encodeAll(out, files.Table.Batches())
 	}
 	return dumpLines(ctx, out, files.Documents())
 }
