@@ -8,7 +8,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -37,7 +36,7 @@ const (
 // perhaps logs without a meaning.
 type stream struct {
 	settle func() error // hands on all answers and makes their keys durable
-	log    *keylog.Log  // nil except while a stream is added
+	log    *keyLog      // nil except while a stream is added
 	before int64        // bytes of the logs before it that still count
 	keys   []uint64
 	saving *bloomstore.Snapshot
@@ -67,9 +66,9 @@ func (s *Store) Begin(state map[string][]byte, settle func() error) error {
 }
 
 // createLog makes the log of a generation, the last of the chain.
-func (s *Store) createLog(m mark, state map[string][]byte) (*keylog.Log, error) {
+func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
 	shape := s.Filter.Shape()
-	h := keylog.Header{
+	h := LogHeader{
 		Generation: m.generation, Token: m.token,
 		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: s.opt.Scheme, Note: encodeNote(state),
 	}
@@ -77,7 +76,7 @@ func (s *Store) createLog(m mark, state map[string][]byte) (*keylog.Log, error) 
 		h.Before = s.chain[n-1].header.Token
 	}
 	path := s.path(LogName(m.generation))
-	log, err := keylog.Create(path, h)
+	log, err := createKeyLog(path, h)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (s *Store) Due() bool { return len(s.keys) >= journalGroup }
 
 // Commit makes the added keys durable. All their documents must be answered.
 func (s *Store) Commit(documents uint64, now time.Time) error {
-	err := s.log.Append(keylog.Group{Documents: documents, Time: now.Unix(), Keys: s.keys})
+	err := s.log.Append(Group{Documents: documents, Time: now.Unix(), Keys: s.keys})
 	if err != nil {
 		return err
 	}

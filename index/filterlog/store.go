@@ -12,7 +12,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -129,7 +128,7 @@ func (s *Store) following() mark {
 
 // newToken returns a random token. With Options.UUID it returns one of the content, so that equal
 // documents give equal bytes.
-func (s *Store) newToken(generation uint64) (t keylog.Token) {
+func (s *Store) newToken(generation uint64) (t token) {
 	if s.opt.UUID == [16]byte{} {
 		_, _ = rand.Read(t[:]) // never fails
 		return t
@@ -137,7 +136,7 @@ func (s *Store) newToken(generation uint64) (t keylog.Token) {
 	return contentToken(s.opt.UUID[:], generation, s.Filter.Ones(), s.Filter.Items())
 }
 
-// Save saves the filter and removes the journals.
+// Save saves the filter and removes the journal.
 func (s *Store) Save() error {
 	if err := s.EndJournal(); err != nil {
 		return err
