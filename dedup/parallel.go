@@ -3,7 +3,6 @@ package dedup
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -148,7 +147,10 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
 	g.addMembers(pool.Size)
 	g.begin(b, deciding)
-	if err := g.share(pool); err != nil {
+	g.divide(pool)
+	g.store = g.d.Cfg.Table.(SharedStore)
+	g.base = g.store.Documents()
+	if err := g.share(); err != nil {
 		return err
 	}
 	for _, step := range []func() error{g.decideAlone, g.decideComponents} {
@@ -164,89 +166,6 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	}
 	g.emit(emit)
 	return nil
-}
-
-// addMembers brings the members to n at least.
-func (g *parallel) addMembers(n int) {
-	cfg := &g.d.Cfg
-	for len(g.members) < n {
-		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, reader: len(g.members)})
-	}
-}
-
-// share lets a pool ask the table.
-func (g *parallel) share(pool Pool) error {
-	g.pool, g.store = pool, g.d.Cfg.Table.(SharedStore)
-	g.base = g.store.Documents()
-	n := g.group.Len()
-	g.chunk = min(max(n/(8*pool.Size), 1), 64)
-	tasks := (n + g.chunk - 1) / g.chunk
-	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
-	if len(g.taken) < tasks {
-		g.taken = make([]atomic.Bool, tasks)
-	}
-	return g.store.Share(pool.Size, func(tasks int, f func(task int)) {
-		pool.Run(tasks, func(_, task int) { f(task) })
-	})
-}
-
-// begin makes room for the results of a group.
-func (g *parallel) begin(b *Group, p purpose) {
-	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
-	for _, m := range g.members {
-		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
-		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
-	}
-	n := b.Len()
-	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
-	g.state = slices.Grow(g.state[:0], n)[:n]
-	g.results = slices.Grow(g.results[:0], n)[:n]
-	g.decisions = slices.Grow(g.decisions[:0], n)[:n]
-	g.data = slices.Grow(g.data[:0], n)[:n]
-	g.number = slices.Grow(g.number[:0], n)[:n]
-	g.asked = slices.Grow(g.asked[:0], n)[:n]
-	g.root = slices.Grow(g.root[:0], n)[:n]
-	clear(g.state)
-}
-
-// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
-// first task that has one.
-func (g *parallel) each(n, chunk int, f func(m *member, i int) error) error {
-	tasks := (n + chunk - 1) / chunk
-	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
-	clear(g.errs)
-	g.pool.Run(tasks, func(worker, task int) {
-		m := g.members[worker]
-		for i := task * chunk; i < min(n, (task+1)*chunk) && g.errs[task] == nil; i++ {
-			g.errs[task] = f(m, i)
-		}
-	})
-	for _, err := range g.errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
-// that had them before: its cache may still hold the data loaded for them.
-func (g *parallel) eachAgain(f func(m *member, i int)) {
-	for task := range g.taken {
-		g.taken[task].Store(false)
-	}
-	g.pool.Run(min(len(g.owner), g.pool.Size), func(worker, _ int) {
-		for _, others := range []bool{false, true} {
-			for task, owner := range g.owner {
-				if others == (owner == worker) || g.taken[task].Swap(true) {
-					continue
-				}
-				for i := task * g.chunk; i < min(g.group.Len(), (task+1)*g.chunk); i++ {
-					f(g.members[worker], i)
-				}
-			}
-		}
-	})
 }
 
 // loadDocument makes document i the one to decide about.

@@ -178,7 +178,7 @@ func (g *parallel) findAllPassages() error {
 	if g.d.Cfg.Passages == nil {
 		return nil
 	}
-	if err := g.share(g.pool); err != nil {
+	if err := g.share(); err != nil {
 		return err
 	}
 	const chunk = 4
