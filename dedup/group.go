@@ -174,7 +174,7 @@ type Pool struct {
 func (g *parallel) addMembers(n int) {
 	cfg := &g.d.Cfg
 	for len(g.members) < n {
-		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, reader: len(g.members)})
+		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, worker: len(g.members)})
 	}
 }
 

@@ -88,7 +88,8 @@ const closedKey = 1 << 7
 type member struct {
 	decider
 	parallel *parallel
-	reader   int
+	worker   int
+	table    asking
 
 	possible []bool
 	record   Record
@@ -108,26 +109,12 @@ type member struct {
 	closed   []bool
 }
 
-// Lookup and Records ask the table.
-func (m *member) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	if shared := m.parallel.store; shared != nil {
-		return shared.LookupBy(m.reader, keys, holders, n)
-	}
-	return m.parallel.d.Cfg.Table.Lookup(keys, holders, n)
-}
-
-func (m *member) Records(nums []uint32, ids, data [][]byte) error {
-	if shared := m.parallel.store; shared != nil {
-		return shared.RecordsBy(m.reader, nums, ids, data)
-	}
-	return m.parallel.d.Cfg.Table.Records(nums, ids, data)
-}
-
 // decideOne is decide for a group of one document.
 func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
 	g.store, g.base = nil, math.MaxUint32 // no document of the group has a number
 	m := g.members[0]
+	m.table = asking{g.d.Cfg.Table, owner}
 	err := m.first(0)
 	if err == nil && p > checking {
 		err = m.findPassages(0, math.MaxUint32)
@@ -150,6 +137,9 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	g.divide(pool)
 	g.store = g.d.Cfg.Table.(SharedStore)
 	g.base = g.store.Documents()
+	for _, m := range g.members {
+		m.table = asking{g.store, m.worker}
+	}
 	if err := g.share(); err != nil {
 		return err
 	}
@@ -179,7 +169,7 @@ func (m *member) loadDocument(i int) {
 // decideAlone is step 1.
 func (g *parallel) decideAlone() error {
 	err := g.each(g.group.Len(), g.chunk, func(m *member, i int) error {
-		g.owner[i/g.chunk] = m.reader
+		g.owner[i/g.chunk] = m.worker
 		return m.first(i)
 	})
 	g.unresolved = g.unresolved[:0]
@@ -210,7 +200,7 @@ func (m *member) first(i int) error {
 	case d.neighbors != nil:
 		d.neighbors.load(&m.decider, m.sketch)
 	}
-	r, err := m.decide(m)
+	r, err := m.decide(&m.table)
 	return m.settle(i, r, err)
 }
 
@@ -228,7 +218,7 @@ func (m *member) firstOfRepeating(i int) error {
 	}
 	if m.seen[n] {
 		r, before := m.unique(), m.counts
-		if done, err := m.decideExact(m, &r); done || err != nil {
+		if done, err := m.decideExact(&m.table, &r); done || err != nil {
 			return m.settle(i, r, err)
 		}
 		m.counts = before // it is asked again
@@ -322,7 +312,7 @@ func (g *parallel) add() error {
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
 		m.finish(i, (*bloomstore.Filter).AddShared)
-		emit(m.reader, i, g.decisions[i])
+		emit(m.worker, i, g.decisions[i])
 	})
 }
 

@@ -17,7 +17,7 @@ func (m *member) askTable(i int) error {
 	for p, whole := 0, c.keys[len(c.keys)-1]; p < len(c.keys); p++ {
 		m.possible[p] = m.possible[p] || c.keys[p] == whole
 	}
-	if err := c.answers.lookupSeen(m, c.keys, m.possible); err != nil {
+	if err := c.answers.lookupSeen(&m.table, c.keys, m.possible); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
@@ -46,7 +46,7 @@ func (m *member) askClosed(i int) error {
 	}
 	m.answers.keys = ask
 	m.closed = slices.Grow(m.closed[:0], len(ask))[:len(ask)]
-	if err := m.parallel.store.ClosedBy(m.reader, ask, m.closed); err != nil {
+	if err := m.parallel.store.ClosedBy(m.worker, ask, m.closed); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	for a, p := range m.repeated {
@@ -212,7 +212,7 @@ func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 			m.stored.nums = append(m.stored.nums, num)
 		}
 	}
-	if err := m.stored.read(m); err != nil {
+	if err := m.stored.read(&m.table); err != nil {
 		return err
 	}
 	stored := 0
