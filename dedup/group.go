@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/firstseen/firstseen/feature"
 )
@@ -167,6 +168,91 @@ func (b *Group) earlier(p int) bool { return b.owner[b.head[p]] < b.owner[p] }
 type Pool struct {
 	Size int
 	Run  func(tasks int, f func(worker, task int))
+}
+
+// addMembers brings the members to n at least.
+func (g *parallel) addMembers(n int) {
+	cfg := &g.d.Cfg
+	for len(g.members) < n {
+		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, worker: len(g.members)})
+	}
+}
+
+// divide makes tasks for a pool.
+func (g *parallel) divide(pool Pool) {
+	n := g.group.Len()
+	g.pool, g.chunk = pool, min(max(n/(8*pool.Size), 1), 64)
+	tasks := (n + g.chunk - 1) / g.chunk
+	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
+	if len(g.taken) < tasks {
+		g.taken = make([]atomic.Bool, tasks)
+	}
+}
+
+// share lets the pool ask the table.
+func (g *parallel) share() error {
+	return g.store.Share(g.pool.Size, func(tasks int, f func(task int)) {
+		g.pool.Run(tasks, func(_, task int) { f(task) })
+	})
+}
+
+// begin makes room for the results of a group.
+func (g *parallel) begin(b *Group, p purpose) {
+	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
+	for _, m := range g.members {
+		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
+		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
+	}
+	n := b.Len()
+	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
+	g.state = slices.Grow(g.state[:0], n)[:n]
+	g.results = slices.Grow(g.results[:0], n)[:n]
+	g.decisions = slices.Grow(g.decisions[:0], n)[:n]
+	g.data = slices.Grow(g.data[:0], n)[:n]
+	g.number = slices.Grow(g.number[:0], n)[:n]
+	g.asked = slices.Grow(g.asked[:0], n)[:n]
+	g.root = slices.Grow(g.root[:0], n)[:n]
+	clear(g.state)
+}
+
+// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
+// first task that has one.
+func (g *parallel) each(n, chunk int, f func(m *member, i int) error) error {
+	tasks := (n + chunk - 1) / chunk
+	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
+	clear(g.errs)
+	g.pool.Run(tasks, func(worker, task int) {
+		m := g.members[worker]
+		for i := task * chunk; i < min(n, (task+1)*chunk) && g.errs[task] == nil; i++ {
+			g.errs[task] = f(m, i)
+		}
+	})
+	for _, err := range g.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
+// that had them before: its cache may still hold the data loaded for them.
+func (g *parallel) eachAgain(f func(m *member, i int)) {
+	for task := range g.taken {
+		g.taken[task].Store(false)
+	}
+	g.pool.Run(min(len(g.owner), g.pool.Size), func(worker, _ int) {
+		for _, others := range []bool{false, true} {
+			for task, owner := range g.owner {
+				if others == (owner == worker) || g.taken[task].Swap(true) {
+					continue
+				}
+				for i := task * g.chunk; i < min(g.group.Len(), (task+1)*g.chunk); i++ {
+					f(g.members[worker], i)
+				}
+			}
+		}
+	})
 }
 
 // CanDecideAll reports whether this Deduper has what DecideAll needs: a table that can

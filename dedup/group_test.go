@@ -81,10 +81,14 @@ func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, pool dedup.Pool, 
 // filter as the documents one by one leave it.
 func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rules, events map[string]int) {
 	keys := rapid.SampledFrom(filterSizes).Draw(rt, "filter keys")
+	finds := rapid.Bool().Draw(rt, "finds passages")
 	var stores [2]dedup.Memory
 	var dedupers [2]*dedup.Deduper
 	for i := range stores {
 		cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &stores[i], Filter: newFilter(rt, keys), Now: fixedNow}
+		if finds { // which changes no number in a result
+			cfg.Passages = func(*dedup.Document, []dedup.PassageCandidate, *dedup.Result) error { return nil }
+		}
 		var err error
 		if dedupers[i], err = dedup.New(cfg); err != nil {
 			rt.Fatal(err)

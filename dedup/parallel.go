@@ -3,7 +3,6 @@ package dedup
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -78,7 +77,6 @@ const (
 type asked struct {
 	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
 	holders []uint32 // of one key after the other
-	touched bool     // a document of the group may be one more
 	links   []int32  // the first unresolved one for each key
 }
 
@@ -90,7 +88,8 @@ const closedKey = 1 << 7
 type member struct {
 	decider
 	parallel *parallel
-	reader   int
+	worker   int
+	table    asking
 
 	possible []bool
 	record   Record
@@ -110,26 +109,12 @@ type member struct {
 	closed   []bool
 }
 
-// Lookup and Records ask the table.
-func (m *member) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	if shared := m.parallel.store; shared != nil {
-		return shared.LookupBy(m.reader, keys, holders, n)
-	}
-	return m.parallel.d.Cfg.Table.Lookup(keys, holders, n)
-}
-
-func (m *member) Records(nums []uint32, ids, data [][]byte) error {
-	if shared := m.parallel.store; shared != nil {
-		return shared.RecordsBy(m.reader, nums, ids, data)
-	}
-	return m.parallel.d.Cfg.Table.Records(nums, ids, data)
-}
-
 // decideOne is decide for a group of one document.
 func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
 	g.store, g.base = nil, math.MaxUint32 // no document of the group has a number
 	m := g.members[0]
+	m.table = asking{g.d.Cfg.Table, owner}
 	err := m.first(0)
 	if err == nil && p > checking {
 		err = m.findPassages(0, math.MaxUint32)
@@ -149,7 +134,13 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
 	g.addMembers(pool.Size)
 	g.begin(b, deciding)
-	if err := g.share(pool); err != nil {
+	g.divide(pool)
+	g.store = g.d.Cfg.Table.(SharedStore)
+	g.base = g.store.Documents()
+	for _, m := range g.members {
+		m.table = asking{g.store, m.worker}
+	}
+	if err := g.share(); err != nil {
 		return err
 	}
 	for _, step := range []func() error{g.decideAlone, g.decideComponents} {
@@ -167,89 +158,6 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	return nil
 }
 
-// addMembers brings the members to n at least.
-func (g *parallel) addMembers(n int) {
-	cfg := &g.d.Cfg
-	for len(g.members) < n {
-		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, reader: len(g.members)})
-	}
-}
-
-// share lets a pool ask the table.
-func (g *parallel) share(pool Pool) error {
-	g.pool, g.store = pool, g.d.Cfg.Table.(SharedStore)
-	g.base = g.store.Documents()
-	n := g.group.Len()
-	g.chunk = min(max(n/(8*pool.Size), 1), 64)
-	tasks := (n + g.chunk - 1) / g.chunk
-	g.owner = slices.Grow(g.owner[:0], tasks)[:tasks]
-	if len(g.taken) < tasks {
-		g.taken = make([]atomic.Bool, tasks)
-	}
-	return g.store.Share(pool.Size, func(tasks int, f func(task int)) {
-		pool.Run(tasks, func(_, task int) { f(task) })
-	})
-}
-
-// begin makes room for the results of a group.
-func (g *parallel) begin(b *Group, p purpose) {
-	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
-	for _, m := range g.members {
-		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
-		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
-	}
-	n := b.Len()
-	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
-	g.state = slices.Grow(g.state[:0], n)[:n]
-	g.results = slices.Grow(g.results[:0], n)[:n]
-	g.decisions = slices.Grow(g.decisions[:0], n)[:n]
-	g.data = slices.Grow(g.data[:0], n)[:n]
-	g.number = slices.Grow(g.number[:0], n)[:n]
-	g.asked = slices.Grow(g.asked[:0], n)[:n]
-	g.root = slices.Grow(g.root[:0], n)[:n]
-	clear(g.state)
-}
-
-// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
-// first task that has one.
-func (g *parallel) each(n, chunk int, f func(m *member, i int) error) error {
-	tasks := (n + chunk - 1) / chunk
-	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
-	clear(g.errs)
-	g.pool.Run(tasks, func(worker, task int) {
-		m := g.members[worker]
-		for i := task * chunk; i < min(n, (task+1)*chunk) && g.errs[task] == nil; i++ {
-			g.errs[task] = f(m, i)
-		}
-	})
-	for _, err := range g.errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
-// that had them before: its cache may still hold the data loaded for them.
-func (g *parallel) eachAgain(f func(m *member, i int)) {
-	for task := range g.taken {
-		g.taken[task].Store(false)
-	}
-	g.pool.Run(min(len(g.owner), g.pool.Size), func(worker, _ int) {
-		for _, others := range []bool{false, true} {
-			for task, owner := range g.owner {
-				if others == (owner == worker) || g.taken[task].Swap(true) {
-					continue
-				}
-				for i := task * g.chunk; i < min(g.group.Len(), (task+1)*g.chunk); i++ {
-					f(g.members[worker], i)
-				}
-			}
-		}
-	})
-}
-
 // loadDocument makes document i the one to decide about.
 func (m *member) loadDocument(i int) {
 	g := m.parallel
@@ -261,7 +169,7 @@ func (m *member) loadDocument(i int) {
 // decideAlone is step 1.
 func (g *parallel) decideAlone() error {
 	err := g.each(g.group.Len(), g.chunk, func(m *member, i int) error {
-		g.owner[i/g.chunk] = m.reader
+		g.owner[i/g.chunk] = m.worker
 		return m.first(i)
 	})
 	g.unresolved = g.unresolved[:0]
@@ -286,14 +194,14 @@ func (m *member) first(i int) error {
 	m.loadDocument(i)
 	switch {
 	case d.Cfg.Table == nil:
-		return m.settleNow(i, m.decideByFilter(d.Cfg.Filter.Rate()), nil)
+		return m.settle(i, m.decideByFilter(d.Cfg.Filter.Rate()), nil)
 	case b.docs[i].repeats:
 		return m.firstOfRepeating(i)
 	case d.neighbors != nil:
 		d.neighbors.load(&m.decider, m.sketch)
 	}
-	r, err := m.decide(m)
-	return m.settleNow(i, r, err)
+	r, err := m.decide(&m.table)
+	return m.settle(i, r, err)
 }
 
 // firstOfRepeating is step 1 for a document that has keys of earlier ones in the group.
@@ -306,23 +214,16 @@ func (m *member) firstOfRepeating(i int) error {
 	}
 	n := to - from - 1
 	if !m.possible[n] && !m.judge.MayReach(m.possible[:n]) {
-		return m.settleNow(i, m.unique(), nil)
+		return m.settle(i, m.unique(), nil)
 	}
 	if m.seen[n] {
 		r, before := m.unique(), m.counts
-		if done, err := m.decideExact(m, &r); done || err != nil {
-			return m.settleNow(i, r, err)
+		if done, err := m.decideExact(&m.table, &r); done || err != nil {
+			return m.settle(i, r, err)
 		}
 		m.counts = before // it is asked again
 	}
 	return m.askTable(i)
-}
-
-// settleNow is settle, and lets others see it.
-func (m *member) settleNow(i int, r Result, err error) error {
-	err = m.settle(i, r, err)
-	m.parallel.publish(i)
-	return err
 }
 
 // publish lets others see whether a document is kept.
@@ -337,7 +238,7 @@ func (g *parallel) publish(i int) {
 	}
 }
 
-// settle notes the result of a document. Its buffers may be used for the next one.
+// settle notes the result of a document, and lets others see it.
 func (m *member) settle(i int, r Result, err error) error {
 	g := m.parallel
 	id := g.group.docs[i].ID
@@ -349,6 +250,7 @@ func (m *member) settle(i int, r Result, err error) error {
 	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
 	g.results[i] = r
 	g.decisions[i] = Decision{Result: &g.results[i]}
+	g.publish(i)
 	if g.purpose == deciding && g.d.Cfg.Table != nil && (r.Kept || r.Counted) {
 		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
 		if r.Kept {
@@ -410,7 +312,7 @@ func (g *parallel) add() error {
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
 		m.finish(i, (*bloomstore.Filter).AddShared)
-		emit(m.reader, i, g.decisions[i])
+		emit(m.worker, i, g.decisions[i])
 	})
 }
 

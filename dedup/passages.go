@@ -90,10 +90,10 @@ func (m *member) findPassages(i int, own uint32) error {
 	for n, repeats := range g.group.picksOf(i) {
 		p.seen[n] = p.seen[n] || repeats
 	}
-	err := p.answers.lookupSeen(m, picks, p.seen)
+	err := p.answers.lookupSeen(&m.table, picks, p.seen)
 	if err == nil {
 		p.choose(own, len(picks))
-		err = p.read(m)
+		err = p.read(&m.table)
 	}
 	if err == nil {
 		err = g.d.Cfg.Passages(&doc.Document, p.candidates, &g.results[i])
@@ -178,7 +178,7 @@ func (g *parallel) findAllPassages() error {
 	if g.d.Cfg.Passages == nil {
 		return nil
 	}
-	if err := g.share(g.pool); err != nil {
+	if err := g.share(); err != nil {
 		return err
 	}
 	const chunk = 4

@@ -113,23 +113,6 @@ func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
 	return s.layers[reader+1].records(s.stores, reader, nums, ids, data)
 }
 
-// owner asks a store by Lookup and Records; readers have the numbers from 0.
-const owner = -1
-
-func lookupBy(s SharedStore, reader int, keys []uint64, holders []uint32, n []uint8) error {
-	if reader == owner {
-		return s.Lookup(keys, holders, n)
-	}
-	return s.LookupBy(reader, keys, holders, n)
-}
-
-func recordsBy(s SharedStore, reader int, nums []uint32, ids, data [][]byte) error {
-	if reader == owner {
-		return s.Records(nums, ids, data)
-	}
-	return s.RecordsBy(reader, nums, ids, data)
-}
-
 // layers is what one goroutine needs to ask a stack: the answers of one store. It is used
 // again and again.
 type layers struct {
@@ -144,7 +127,8 @@ type layers struct {
 // lookup asks the stores one after the other, each for the keys that have too few holders
 // so far.
 func (l *layers) lookup(stores []SharedStore, reader int, keys []uint64, holders []uint32, n []uint8) error {
-	if err := lookupBy(stores[0], reader, keys, holders, n); err != nil {
+	by := asking{stores[0], reader}
+	if err := by.Lookup(keys, holders, n); err != nil {
 		return err
 	}
 	before := stores[0].Documents()
@@ -157,7 +141,8 @@ func (l *layers) lookup(stores []SharedStore, reader int, keys []uint64, holders
 		}
 		l.n = slices.Grow(l.n[:0], len(l.keys))[:len(l.keys)]
 		l.holders = slices.Grow(l.holders[:0], len(l.keys)*MaxHolders)[:len(l.keys)*MaxHolders]
-		if err := lookupBy(store, reader, l.keys, l.holders, l.n); err != nil {
+		by.store = store
+		if err := by.Lookup(l.keys, l.holders, l.n); err != nil {
 			return err
 		}
 		for j, i := range l.of {
@@ -204,30 +189,23 @@ func (l *layers) records(stores []SharedStore, reader int, nums []uint32, ids, d
 				l.read.nums, l.at = append(l.read.nums, num-before), append(l.at, i)
 			}
 		}
-		if err := l.readFrom(store, reader, ids, data); err != nil {
+		n := len(l.at)
+		left, before = left-n, before+count
+		if n == 0 {
+			continue // it was not asked, and what it gave before stays
+		}
+		l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
+		l.read.data = slices.Grow(l.read.data[:0], n)[:n]
+		by := asking{store, reader}
+		if err := by.Records(l.read.nums, l.read.ids, l.read.data); err != nil {
 			return err
 		}
-		left, before = left-len(l.at), before+count
+		for j, i := range l.at {
+			ids[i], data[i] = l.read.ids[j], l.read.data[j]
+		}
 	}
 	if left > 0 {
 		return errors.New("there is no document 0")
-	}
-	return nil
-}
-
-// readFrom reads l.read.nums from a store, into their places.
-func (l *layers) readFrom(store SharedStore, reader int, ids, data [][]byte) error {
-	n := len(l.read.nums)
-	if n == 0 {
-		return nil
-	}
-	l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
-	l.read.data = slices.Grow(l.read.data[:0], n)[:n]
-	if err := recordsBy(store, reader, l.read.nums, l.read.ids, l.read.data); err != nil {
-		return err
-	}
-	for j, i := range l.at {
-		ids[i], data[i] = l.read.ids[j], l.read.data[j]
 	}
 	return nil
 }

@@ -78,6 +78,28 @@ type asker interface {
 	Records(nums []uint32, ids, data [][]byte) error
 }
 
+// asking asks a store by one of its readers, or as its owner.
+type asking struct {
+	store  Store
+	reader int
+}
+
+const owner = -1
+
+func (a *asking) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	if a.reader == owner {
+		return a.store.Lookup(keys, holders, n)
+	}
+	return a.store.(SharedStore).LookupBy(a.reader, keys, holders, n)
+}
+
+func (a *asking) Records(nums []uint32, ids, data [][]byte) error {
+	if a.reader == owner {
+		return a.store.Records(nums, ids, data)
+	}
+	return a.store.(SharedStore).RecordsBy(a.reader, nums, ids, data)
+}
+
 // answers are those to a look-up. They are used again and again.
 type answers struct {
 	asked   []int // positions of the keys looked up

@@ -17,7 +17,7 @@ func (m *member) askTable(i int) error {
 	for p, whole := 0, c.keys[len(c.keys)-1]; p < len(c.keys); p++ {
 		m.possible[p] = m.possible[p] || c.keys[p] == whole
 	}
-	if err := c.answers.lookupSeen(m, c.keys, m.possible); err != nil {
+	if err := c.answers.lookupSeen(&m.table, c.keys, m.possible); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
@@ -46,7 +46,7 @@ func (m *member) askClosed(i int) error {
 	}
 	m.answers.keys = ask
 	m.closed = slices.Grow(m.closed[:0], len(ask))[:len(ask)]
-	if err := m.parallel.store.ClosedBy(m.reader, ask, m.closed); err != nil {
+	if err := m.parallel.store.ClosedBy(m.worker, ask, m.closed); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	for a, p := range m.repeated {
@@ -67,9 +67,7 @@ func (m *member) findLinks(i int) {
 			continue
 		}
 		for q := b.head[p]; b.owner[q] < int32(i); q = b.next[q] {
-			j := b.owner[q]
-			a.touched = a.touched || g.state[j] != removed
-			if g.state[j] == unresolved {
+			if j := b.owner[q]; g.state[j] == unresolved {
 				m.links = append(m.links, j)
 				break
 			}
@@ -94,7 +92,6 @@ func (g *parallel) decideComponents() error {
 			if err := m.decideUnresolved(i); err != nil {
 				return err
 			}
-			g.publish(i)
 		}
 		return nil
 	})
@@ -136,10 +133,8 @@ func (m *member) decideUnresolved(i int) error {
 	g := m.parallel
 	from, _ := g.group.keysOf(i)
 	m.view = view{m, &g.asked[i], from}
-	if m.view.asked.touched {
-		for p := range m.seen { // also by the filter, one after the other
-			m.seen[p] = m.seen[p] || g.keptBefore(from+p)
-		}
+	for p, n := range g.asked[i].n { // also by the filter, one after the other
+		m.seen[p] = m.seen[p] || n < MaxHolders && g.keptBefore(from+p)
 	}
 	r, err := m.decide(&m.view)
 	return m.settle(i, r, err)
@@ -200,7 +195,7 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 		}
 		named := v.asked.holders[from : from+int(v.asked.n[at]&^closedKey)]
 		found := append(holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], named...)
-		if v.asked.touched && v.asked.n[at]&closedKey == 0 {
+		if v.asked.n[at]&closedKey == 0 {
 			found = v.m.parallel.holders(found, v.first+at)
 		}
 		n[i] = uint8(len(found))
@@ -217,7 +212,7 @@ func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 			m.stored.nums = append(m.stored.nums, num)
 		}
 	}
-	if err := m.stored.read(m); err != nil {
+	if err := m.stored.read(&m.table); err != nil {
 		return err
 	}
 	stored := 0

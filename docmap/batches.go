@@ -18,11 +18,11 @@ import (
 // MaxBatchName is the largest length of a batch's name, in bytes.
 const MaxBatchName = 255
 
-// A Batch is documents under a common name.
+// A Batch is documents under a common name. The JSON form is a contract.
 type Batch struct {
-	Name      string
-	Documents uint32 // added, including those taken back since
-	Live      uint32 // those of them not taken back
+	Name      string `json:"batch"`
+	Documents uint32 `json:"documents"` // added, including those taken back since
+	Live      uint32 `json:"live"`      // those of them not taken back
 }
 
 // ErrNoBatch: there is no batch of that name.

@@ -20,14 +20,15 @@ type Stats struct {
 	Checkpoints uint64 // number of checkpoints
 }
 
-// A RunStats describes a run of keys or, if IDs, of document ids.
+// A RunStats describes a run. The JSON form is a contract.
 type RunStats struct {
-	ID          uint32
-	IDs         bool
-	Level       int
-	First, Last uint32 // documents it covers; First is 0 if dead ones were left out
-	Entries     uint64
-	Merging     bool // it takes part in a merge
+	ID      uint32 `json:"run"`
+	Of      string `json:"of"` // "keys" or "ids"
+	Level   int    `json:"level"`
+	First   uint32 `json:"first"` // document it covers; 0 if dead ones were left out
+	Last    uint32 `json:"last"`
+	Entries uint64 `json:"entries"`
+	Merging bool   `json:"merging"` // it takes part in a merge
 }
 
 // Runs lists the runs in the file, those of keys first, the oldest of each first.
@@ -36,7 +37,7 @@ func (t *Table) Runs() []RunStats {
 	for of := range t.spaces {
 		for _, r := range t.spaces[of].runs {
 			list = append(list, RunStats{
-				ID: r.id, IDs: of == ofIDs, Level: int(r.level), First: r.first, Last: r.last,
+				ID: r.id, Of: [...]string{ofKeys: "keys", ofIDs: "ids"}[of], Level: int(r.level), First: r.first, Last: r.last,
 				Entries: r.entries, Merging: r.busy(),
 			})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
+	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -159,11 +160,11 @@ func (b *believed) victims(batch string) (list []Dependent) {
 }
 
 // batches are their counts by name, of all documents and of the live ones.
-func (b *believed) batches() []BatchLine {
-	by := map[string]*BatchLine{}
+func (b *believed) batches() []docmap.Batch {
+	by := map[string]*docmap.Batch{}
 	for _, d := range b.docs {
 		if by[d.batch] == nil {
-			by[d.batch] = &BatchLine{Batch: d.batch}
+			by[d.batch] = &docmap.Batch{Name: d.batch}
 		}
 		if d.counts {
 			continue
@@ -174,7 +175,7 @@ func (b *believed) batches() []BatchLine {
 		}
 	}
 	delete(by, "")
-	lines := []BatchLine{}
+	lines := []docmap.Batch{}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		lines = append(lines, *by[name])
 	}

@@ -155,7 +155,9 @@ func (c *checker) check() error {
 			return err
 		}
 	}
-	if c.o.Rebuild && c.rebuildable() {
+	// A new filter needs a table without any damage.
+	filterFound := slices.ContainsFunc(c.out.Findings, func(f Finding) bool { return f.File == FilterFile })
+	if c.o.Rebuild && filterFound && c.table != nil && !c.damaged(TableFile) {
 		if err := c.rebuild(); err != nil {
 			return err
 		}
@@ -167,7 +169,7 @@ func (c *checker) check() error {
 func (c *checker) look() (filterErr, err error) {
 	c.p, err = look(c.dir)
 	switch {
-	case wrongFilter(err):
+	case errors.Is(err, bloomstore.ErrDamaged), errors.Is(err, bloomstore.ErrVersion):
 		return err, nil
 	case err == nil && c.p.none():
 		err = noIndex(c.dir)
@@ -285,11 +287,6 @@ func (c *checker) compare(f *bloomstore.Filter) error {
 	return nil
 }
 
-// wrongFilter reports whether an error is a finding about the filter file.
-func wrongFilter(err error) bool {
-	return errors.Is(err, bloomstore.ErrDamaged) || errors.Is(err, bloomstore.ErrVersion)
-}
-
 func (c *checker) findFilter(err error) bool {
 	remedy := rebuild
 	if !c.p.table {
@@ -357,38 +354,26 @@ func (c *checker) checkKey() error {
 	return nil
 }
 
-// rebuildable reports whether the filter needs to be made anew, and can be: from a
-// table without any damage.
-func (c *checker) rebuildable() bool {
-	return c.table != nil && !c.damaged(TableFile) &&
-		slices.ContainsFunc(c.out.Findings, func(f Finding) bool { return f.File == FilterFile })
-}
-
 // rebuild makes the filter anew, of the size it has, or as large as the table
 // needs, and checks the new file. The old one is there until the new one is whole.
 func (c *checker) rebuild() error {
 	c.o.Progress("table for a new filter", 0, 0)
-	if err := c.saveNew(); err != nil {
-		return fmt.Errorf("rebuilding the filter: %w", err)
-	}
-	c.out.Rebuilt = true
-	c.out.Findings = slices.DeleteFunc(c.out.Findings, func(f Finding) bool { return f.File == FilterFile })
-	var err error
-	if c.p, err = look(c.dir); err != nil {
-		return err
-	}
-	return c.checkFilter(nil)
-}
-
-func (c *checker) saveNew() error {
 	shape := c.p.header.Shape
 	if shape == (bloomstore.Shape{}) {
 		s, _ := schemeNamed(c.table.Scheme(), nil) // its numbers are right without the key
 		shape = ShapeFor(DefaultDocs, s, false)
 	}
 	f, err := filterOf(c.ctx, shape, c.table, true)
+	if err == nil {
+		err = errors.Join(f.Save(c.path(FilterFile), tableStamp(c.table, 0)), f.Close())
+	}
 	if err != nil {
+		return fmt.Errorf("rebuilding the filter: %w", err)
+	}
+	c.out.Rebuilt = true
+	c.out.Findings = slices.DeleteFunc(c.out.Findings, func(f Finding) bool { return f.File == FilterFile })
+	if c.p, err = look(c.dir); err != nil {
 		return err
 	}
-	return errors.Join(f.Save(c.path(FilterFile), tableStamp(c.table, 0)), f.Close())
+	return c.checkFilter(nil)
 }

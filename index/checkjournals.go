@@ -8,7 +8,6 @@ import (
 
 	"github.com/firstseen/firstseen/index/filterlog"
 	served "github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/keylog"
 )
 
 // Torn: the end of the file is not whole, as after a kill while it was written. What
@@ -26,7 +25,7 @@ func (c *checker) checkJournals() error {
 	}
 	readable := true
 	for _, name := range names {
-		_, err := keylog.ReadHeader(c.path(name))
+		_, err := filterlog.ReadLogHeader(c.path(name))
 		found := c.findJournal(name, err)
 		if err != nil && !found {
 			return err
@@ -62,7 +61,7 @@ func (c *checker) checkJournals() error {
 func (c *checker) checkJournal(path string) error {
 	name := filepath.Base(path)
 	c.o.Progress("journal", 0, 0)
-	_, torn, err := keylog.Read(path, func(keylog.Group) error { return c.ctx.Err() })
+	_, torn, err := filterlog.ReadLog(path, func(filterlog.Group) error { return c.ctx.Err() })
 	if c.findJournal(name, err) {
 		return nil
 	}
@@ -78,7 +77,7 @@ func (c *checker) checkJournal(path string) error {
 
 func (c *checker) findJournal(name string, err error) bool {
 	remedy := fromACopy + ", or remove it: what was kept in that time will be kept again"
-	return c.findError(name, err, keylog.ErrDamaged, keylog.ErrVersion, remedy, otherVersion)
+	return c.findError(name, err, filterlog.ErrDamaged, filterlog.ErrVersion, remedy, otherVersion)
 }
 
 // checkServed reads the journals of a running server. The end of the last one is being written.

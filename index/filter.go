@@ -41,11 +41,8 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
 }
 
-// stamp ties a filter file to the state of the table that it is saved with: the
-// present one, or that of so many checkpoints without new documents later; see docs/format.md, "The index
-// directory".
-func (x *Index) stamp(later uint64) []byte { return tableStamp(x.table, later) }
-
+// tableStamp ties a filter file to the state of the table that it is saved with: the present one, or
+// that of so many checkpoints without new documents later; see docs/format.md, "The index directory".
 func tableStamp(t *docmap.Table, later uint64) []byte {
 	g := t.Generation()
 	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+later)
@@ -67,14 +64,22 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		}
 		return err
 	case !p.filter:
-		return x.firstFilter(shape)
+		why := ""
+		if x.table.Documents() > 0 {
+			why = "it was not saved, or is gone"
+		}
+		roomy := shape == (bloomstore.Shape{}) // no size was asked for
+		if roomy {
+			shape = ShapeFor(DefaultDocs, x.scheme, false)
+		}
+		return x.rebuild(shape, roomy, why)
 	}
 	present := p.header.Shape
 	if shape.Bits <= present.Bits {
 		// A filter that has grown to hold the present keys stays as it is.
 		shape = present
 	}
-	if string(p.header.Stamp) != string(x.stamp(0)) {
+	if string(p.header.Stamp) != string(tableStamp(x.table, 0)) {
 		// Finish stamps a file ahead of the table. It must be gone before
 		// the table comes to that generation with other documents.
 		if err := durable.Remove(x.path(FilterFile)); err != nil {
@@ -87,19 +92,6 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 	}
 	x.filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
 	return err
-}
-
-// firstFilter makes a filter where none was saved. Where no size was asked for it
-// gets one that holds the table's keys.
-func (x *Index) firstFilter(shape bloomstore.Shape) error {
-	why := ""
-	if x.table.Documents() > 0 {
-		why = "it was not saved, or is gone"
-	}
-	if shape == (bloomstore.Shape{}) {
-		return x.rebuild(ShapeFor(DefaultDocs, x.scheme, false), true, why)
-	}
-	return x.rebuild(shape, false, why)
 }
 
 // rebuild replaces the filter by one of all keys of the table; see filterOf.
@@ -168,10 +160,9 @@ const designFill = 0.3934693402873666
 
 func full(f *bloomstore.Filter) bool { return f.Fill() >= designFill }
 
-// Full reports whether the filter holds as many keys as it was designed for: half the
-// items again would double its false positives. It depends on the bits alone, so
-// a rebuilt filter is full at the same document; but with a window, where those that have
-// gone are left out. A closed index is not full.
+// Full reports whether the filter holds as many keys as it was designed for: half the items again would
+// double its false positives. It depends on the bits alone, so a rebuilt filter is full at the same
+// document, unless documents of a window have gone. A closed index is not full.
 func (x *Index) Full() bool { return x.filter != nil && full(x.filter) }
 
 // Load is the share of its capacity that the filter holds, estimated from its
@@ -212,7 +203,7 @@ func (x *Index) saveFilter(later uint64) error {
 	if x.table == nil {
 		return x.only.Save()
 	}
-	stamp := x.stamp(later)
+	stamp := tableStamp(x.table, later)
 	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
 	}
@@ -228,12 +219,8 @@ func StreamDisk(s bloomstore.Shape) uint64 {
 	return filterlog.Disk(s, dedup.WholeKeys+feature.MaxSegments)
 }
 
-// Work returns a channel of work for the goroutine that decides: to call between two documents.
-// It is nil while there is none. The work saves the filter of an index without a table while a
-// stream is added:
-//
-//	case work := <-x.Work():
-//		err = work()
+// Work returns a channel of work for the goroutine that decides: to call between two documents. It is
+// nil while there is none. The work saves the filter of an index without a table.
 func (x *Index) Work() <-chan func() error {
 	if x.only == nil {
 		return nil

@@ -249,8 +249,8 @@ func TestCrashAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.crash()
-	if steps != 4 {
-		t.Errorf("%d steps, want one for each journal", steps)
+	if steps != 5 {
+		t.Errorf("%d steps, want one for the filter and one for each journal", steps)
 	}
 	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(logs) != 0 {

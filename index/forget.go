@@ -244,7 +244,7 @@ func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case string(h.Stamp) != string(e.x.stamp(0)):
+	case string(h.Stamp) != string(tableStamp(e.x.table, 0)):
 		return false, nil // the next run makes it anew
 	}
 	f, err := filterOf(ctx, h.Shape, e.x.table, false)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/step"
 )
@@ -287,7 +288,7 @@ func (m *model) compare() {
 	}
 	m.must(err)
 	defer func() { m.must(files.Close()) }()
-	if diff := cmp.Diff(m.batches(m.now.batches()), m.batches(files.Batches())); diff != "" {
+	if diff := cmp.Diff(m.batches(m.now.batches()), m.batches(files.Table.Batches())); diff != "" {
 		m.rt.Fatalf("batches (-want +got):\n%s", diff)
 	}
 	var got, want []string
@@ -307,7 +308,7 @@ func (m *model) compare() {
 
 // batches are what must be told of batches. With a window their documents go with the
 // slices, at some time after they have ceased to count.
-func (m *model) batches(lines []BatchLine) (told []BatchLine) {
+func (m *model) batches(lines []docmap.Batch) (told []docmap.Batch) {
 	for _, line := range lines {
 		if m.policy.window > 0 {
 			line.Documents = line.Live

@@ -46,7 +46,10 @@ func (x *Index) Begin(p Policy) error {
 	if p.CheckpointBytes <= 0 {
 		p.CheckpointBytes = defaultCheckpoint
 	}
-	if err := x.beginWindow(p.Window); err != nil {
+	if err = x.CheckWindow(p.Window); err == nil && p.Window > 0 {
+		err = x.table.SetWindow(p.Window)
+	}
+	if err != nil {
 		return err
 	}
 	x.session = session{policy: p, deduper: deduper, last: p.Now()}
@@ -178,16 +181,12 @@ func (x *Index) Ack(bytes int64) error {
 	if err := x.EnsureCapacity(); err != nil {
 		return err
 	}
-	due := x.table != nil && x.table.Full() || x.only != nil && x.only.Due() || x.late()
-	if x.since < x.policy.CheckpointBytes && !due {
+	full := x.table != nil && x.table.Full() || x.only != nil && x.only.Due()
+	late := x.policy.CheckpointEvery > 0 && x.policy.Now().Sub(x.last) >= x.policy.CheckpointEvery
+	if x.since < x.policy.CheckpointBytes && !full && !late {
 		return nil
 	}
 	return x.checkpoint(false)
-}
-
-// late reports whether CheckpointEvery has passed since the last checkpoint.
-func (x *Index) late() bool {
-	return x.policy.CheckpointEvery > 0 && x.policy.Now().Sub(x.last) >= x.policy.CheckpointEvery
 }
 
 // EnsureCapacity applies Policy.OnFull to a full filter. Ack calls it after each document. A caller

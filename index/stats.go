@@ -123,22 +123,6 @@ type (
 		Documents []uint32 `json:"documents"`
 		Common    bool     `json:"common"` // eight held it at one time: it is no evidence
 	}
-	// RunLine is a sorted run of the table.
-	RunLine struct {
-		Run     uint32 `json:"run"`
-		Of      string `json:"of"` // "keys" or "ids"
-		Level   int    `json:"level"`
-		First   uint32 `json:"first"` // document it covers; 0 where dead ones were left out
-		Last    uint32 `json:"last"`
-		Entries uint64 `json:"entries"`
-		Merging bool   `json:"merging"`
-	}
-	// BatchLine is a batch.
-	BatchLine struct {
-		Batch     string `json:"batch"`
-		Documents uint32 `json:"documents"` // kept
-		Live      uint32 `json:"live"`      // of them, not taken back
-	}
 )
 
 // Documents iterates over the live documents, in order. An error ends it.
@@ -179,26 +163,4 @@ func (f *Files) Keys() iter.Seq2[KeyLine, error] {
 		}
 		return line, nil
 	})
-}
-
-// Runs lists the runs of the table.
-func (f *Files) Runs() []RunLine {
-	var lines []RunLine
-	for _, r := range f.Table.Runs() {
-		of := "keys"
-		if r.IDs {
-			of = "ids"
-		}
-		lines = append(lines, RunLine{r.ID, of, r.Level, r.First, r.Last, r.Entries, r.Merging})
-	}
-	return lines
-}
-
-// Batches lists the batches by name.
-func (f *Files) Batches() []BatchLine {
-	lines := []BatchLine{}
-	for _, b := range f.Table.Batches() {
-		lines = append(lines, BatchLine{b.Name, b.Documents, b.Live})
-	}
-	return lines
 }

@@ -68,14 +68,6 @@ func (x *Index) CheckWindow(seconds uint32) error {
 	return nil
 }
 
-// beginWindow sets how many seconds documents count, if that is positive.
-func (x *Index) beginWindow(seconds uint32) error {
-	if err := x.CheckWindow(seconds); err != nil || seconds == 0 {
-		return err
-	}
-	return x.table.SetWindow(seconds)
-}
-
 // AdvanceClock moves the window to the time of the next document, and takes the checkpoint that may
 // be due then. added are the fields stored with the document. An owner whose Flush stores its
 // position calls AdvanceClock before it counts the document. For others, Decide does.

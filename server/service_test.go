@@ -104,7 +104,7 @@ func dumped(t *testing.T, dir string) (lines []string) {
 	}
 	_, clock, edge := f.Table.Window()
 	lines = append(lines, fmt.Sprint("clock ", clock, edge))
-	for _, b := range f.Batches() {
+	for _, b := range f.Table.Batches() {
 		lines = append(lines, fmt.Sprintf("%+v", b))
 	}
 	if len(lines) < 20 {

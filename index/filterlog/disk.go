@@ -15,8 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	journals "github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/keylog"
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // FilterFile is the name of the filter's file.
@@ -26,10 +25,10 @@ const FilterFile = "filter.bloom"
 // FilterFile.
 const newFilterFile = FilterFile + ".new"
 
-// chained is one of a filter's journals.
+// chained is one of a filter's journal.
 type chained struct {
 	path   string
-	header keylog.Header
+	header LogHeader
 	size   int64
 }
 
@@ -42,11 +41,11 @@ type Left struct {
 const logPrefix = "filter"
 
 // LogName returns the name of the journal for a generation of the filter.
-func LogName(generation uint64) string { return journals.Name(logPrefix, generation) }
+func LogName(generation uint64) string { return journal.Name(logPrefix, generation) }
 
 // LogNames returns the names of the journals in an index, by generation.
 func LogNames(dir string) (names []string, err error) {
-	generations, err := journals.Generations(dir, logPrefix)
+	generations, err := journal.Generations(dir, logPrefix)
 	for _, n := range generations {
 		names = append(names, LogName(n))
 	}
@@ -61,7 +60,7 @@ func findLogs(dir string) (logs []chained, err error) {
 	}
 	for _, name := range names {
 		c := chained{path: filepath.Join(dir, name)}
-		if c.header, err = keylog.ReadHeader(c.path); err != nil {
+		if c.header, err = ReadLogHeader(c.path); err != nil {
 			return nil, err
 		}
 		if name != LogName(c.header.Generation) {
@@ -139,7 +138,7 @@ func (a *Found) check() error {
 	return nil
 }
 
-// load reads the filter and adds the keys of the journals.
+// load reads the filter and adds the keys of the journal.
 func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
 	if a.there {
 		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
@@ -155,7 +154,7 @@ func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	for i := range a.chain {
 		c := &a.chain[i]
 		left = &Left{} // of the last run only
-		c.size, _, err = keylog.Read(c.path, func(g keylog.Group) error {
+		c.size, _, err = ReadLog(c.path, func(g Group) error {
 			f.AddParallel(g.Keys)
 			left.Documents, left.Time = g.Documents, g.Time
 			return nil
@@ -175,7 +174,7 @@ func (a *Found) Journals() (paths []string) {
 	return paths
 }
 
-// Load returns the filter in dir, with the keys of its journals. It changes nothing.
+// Load returns the filter in dir, with the keys of its journal. It changes nothing.
 func Load(dir, scheme string) (*bloomstore.Filter, error) {
 	a, err := Find(dir)
 	if err != nil {
@@ -200,7 +199,7 @@ func SavedWithTable(stamp []byte) bool {
 // mark identifies the state of a filter-only index, for a filter or log.
 type mark struct {
 	generation uint64
-	token      keylog.Token
+	token      token
 }
 
 // markBytes is the length of a mark in a stamp. No stamp of a filter beside a table has this length.
@@ -234,7 +233,7 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 }
 
 // contentToken returns a token of the filter's content alone.
-func contentToken(id []byte, numbers ...uint64) (t keylog.Token) {
+func contentToken(id []byte, numbers ...uint64) (t token) {
 	b := slices.Clone(id)
 	for _, n := range numbers {
 		b = binary.LittleEndian.AppendUint64(b, n)

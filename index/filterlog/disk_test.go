@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/keylog"
 )
 
 // TestChainOfJournals: a journal counts only where everything of its header says that
@@ -13,9 +12,9 @@ import (
 func TestChainOfJournals(t *testing.T) {
 	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
 	chain := func() *Found {
-		first := keylog.Header{Generation: 4, Token: keylog.Token{1}, Scheme: "s", Bits: 512, Hashes: 3}
+		first := LogHeader{Generation: 4, Token: token{1}, Scheme: "s", Bits: 512, Hashes: 3}
 		second := first
-		second.Generation, second.Token, second.Before = 5, keylog.Token{2}, first.Token
+		second.Generation, second.Token, second.Before = 5, token{2}, first.Token
 		return &Found{
 			Header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
 			chain: []chained{{header: first}, {header: second}},
@@ -24,11 +23,11 @@ func TestChainOfJournals(t *testing.T) {
 	if err := chain().check(); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(h *keylog.Header){
-		"generation": func(h *keylog.Header) { h.Generation++ },
-		"scheme":     func(h *keylog.Header) { h.Scheme = "t" },
-		"bits":       func(h *keylog.Header) { h.Bits *= 2 },
-		"hashes":     func(h *keylog.Header) { h.Hashes++ },
+	for name, change := range map[string]func(h *LogHeader){
+		"generation": func(h *LogHeader) { h.Generation++ },
+		"scheme":     func(h *LogHeader) { h.Scheme = "t" },
+		"bits":       func(h *LogHeader) { h.Bits *= 2 },
+		"hashes":     func(h *LogHeader) { h.Hashes++ },
 	} {
 		for i := range 2 {
 			a := chain()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -21,8 +20,8 @@ const (
 	journalLeast = 8 << 20
 )
 
-// journal makes the keys of a filter without a table durable while a stream is read. It appends the
-// keys of kept documents to a log, in groups, after the answers to the documents of the group. When
+// stream makes the keys of a filter without a table durable while a stream is read. The keys of kept
+// documents are appended to a log, in groups, after the answers to the documents of the group. When
 // the log is long, the filter is saved piece by piece, between two documents. Meanwhile the next log
 // takes the new keys:
 //
@@ -35,11 +34,10 @@ const (
 //
 // A crash before step 4 leaves the old filter and all logs. A later crash leaves the new filter and
 // perhaps logs without a meaning.
-type journal struct {
-	store  *Store
+type stream struct {
 	settle func() error // hands on all answers and makes their keys durable
-	log    *keylog.Log
-	before int64 // bytes of the logs before it that still count
+	log    *keyLog      // nil except while a stream is added
+	before int64        // bytes of the logs before it that still count
 	keys   []uint64
 	saving *bloomstore.Snapshot
 	next   mark // of the filter being saved
@@ -51,31 +49,34 @@ type journal struct {
 // in state. Until Save, the run is unfinished. settle is called before a saved filter is put in its
 // place: it hands on the answers to all documents and commits their keys.
 func (s *Store) Begin(state map[string][]byte, settle func() error) error {
-	j := &journal{store: s, settle: settle, bound: cmp.Or(s.opt.Bound, journalLimit(s.Filter.Shape()))}
-	here, before := s.at, keylog.Token{}
-	if n := len(s.chain); n > 0 {
-		here, before = s.following(), s.chain[n-1].header.Token
-		for _, c := range s.chain {
-			j.before += c.size
-		}
+	s.stream = stream{settle: settle, bound: cmp.Or(s.opt.Bound, journalLimit(s.Filter.Shape()))}
+	m := s.at
+	if len(s.chain) > 0 {
+		m = s.following()
 	}
-	log, err := s.createLog(here, before, state)
+	for _, c := range s.chain {
+		s.before += c.size
+	}
+	log, err := s.createLog(m, state)
 	if err != nil {
 		return fmt.Errorf("beginning the filter's journal: %w", err)
 	}
-	s.journal, j.log, s.state = j, log, state
+	s.log, s.state = log, state
 	return nil
 }
 
 // createLog makes the log of a generation, the last of the chain.
-func (s *Store) createLog(m mark, before keylog.Token, state map[string][]byte) (*keylog.Log, error) {
+func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
 	shape := s.Filter.Shape()
-	h := keylog.Header{
-		Generation: m.generation, Token: m.token, Before: before,
+	h := LogHeader{
+		Generation: m.generation, Token: m.token,
 		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: s.opt.Scheme, Note: encodeNote(state),
 	}
+	if n := len(s.chain); n > 0 {
+		h.Before = s.chain[n-1].header.Token
+	}
 	path := s.path(LogName(m.generation))
-	log, err := keylog.Create(path, h)
+	log, err := createKeyLog(path, h)
 	if err != nil {
 		return nil, err
 	}
@@ -85,31 +86,31 @@ func (s *Store) createLog(m mark, before keylog.Token, state map[string][]byte) 
 
 // Add takes the keys of a kept document. Without a journal it does nothing.
 func (s *Store) Add(keys []uint64) {
-	if s.journal != nil {
-		s.journal.keys = append(s.journal.keys, keys...)
+	if s.Streaming() {
+		s.keys = append(s.keys, keys...)
 	}
 }
 
 // Due reports whether a group should not grow further.
-func (s *Store) Due() bool { return s.journal != nil && len(s.journal.keys) >= journalGroup }
+func (s *Store) Due() bool { return len(s.keys) >= journalGroup }
 
 // Commit makes the added keys durable. All their documents must be answered.
 func (s *Store) Commit(documents uint64, now time.Time) error {
-	j := s.journal
-	err := j.log.Append(keylog.Group{Documents: documents, Time: now.Unix(), Keys: j.keys})
+	err := s.log.Append(Group{Documents: documents, Time: now.Unix(), Keys: s.keys})
 	if err != nil {
 		return err
 	}
-	j.keys = j.keys[:0]
-	s.chain[len(s.chain)-1].size = j.log.Size()
+	s.keys = s.keys[:0]
+	size := s.log.Size()
+	s.chain[len(s.chain)-1].size = size
 	if err := step.Done("a group is durable"); err != nil {
 		return err
 	}
-	switch size := j.log.Size(); {
-	case j.saving == nil && j.before+size >= j.bound:
-		return j.beginSaving()
-	case j.saving != nil && size >= j.bound:
-		return j.hurry()
+	switch {
+	case s.saving == nil && s.before+size >= s.bound:
+		return s.beginSaving()
+	case s.saving != nil && size >= s.bound:
+		return s.hurry()
 	}
 	return nil
 }
@@ -128,41 +129,40 @@ func Disk(s bloomstore.Shape, keys int) uint64 {
 }
 
 // beginSaving is step 1 and the beginning of step 2.
-func (j *journal) beginSaving() error {
-	s := j.store
+func (s *Store) beginSaving() error {
 	if err := step.Done("before the next log"); err != nil {
 		return err
 	}
 	m := s.following()
-	log, err := s.createLog(m, s.chain[len(s.chain)-1].header.Token, s.state)
+	log, err := s.createLog(m, s.state)
 	if err != nil {
 		return fmt.Errorf("the filter's next journal: %w", err)
 	}
-	err = errors.Join(step.Done("the next log is there"), j.log.Close())
-	j.log, j.next = log, m
+	err = errors.Join(step.Done("the next log is there"), s.log.Close())
+	s.log, s.next = log, m
 	if err != nil {
 		return err
 	}
-	j.saving, err = s.Filter.Snapshot(s.path(newFilterFile), s.stamp(m), s.Serve)
+	s.saving, err = s.Filter.Snapshot(s.path(newFilterFile), s.stamp(m), s.Serve)
 	return err
 }
 
 // CopyPiece is a part of step 2.
 func (s *Store) CopyPiece(buf []uint64) error {
-	s.journal.saving.Copy(buf)
+	s.saving.Copy(buf)
 	return step.Done("a piece is copied")
 }
 
 // hurry saves the rest of the filter at once. The new log is at its limit, and the disk is slower
 // than the stream.
-func (j *journal) hurry() error {
+func (s *Store) hurry() error {
 	for {
 		select {
-		case buf := <-j.saving.Ready():
-			if err := j.store.CopyPiece(buf); err != nil {
+		case buf := <-s.saving.Ready():
+			if err := s.CopyPiece(buf); err != nil {
 				return err
 			}
-		case <-j.saving.Ended(): // Done has the result
+		case <-s.saving.Ended(): // Done has the result
 			return nil
 		}
 	}
@@ -170,19 +170,23 @@ func (j *journal) hurry() error {
 
 // installSaved is steps 4 and 5. All documents of the new filter must be answered and in the new
 // log.
-func (j *journal) installSaved() error {
-	s := j.store
+func (s *Store) installSaved() error {
 	if err := step.Done("the filter is written"); err != nil {
 		return err
 	}
 	if err := durable.Rename(s.path(newFilterFile), s.path(FilterFile)); err != nil {
 		return fmt.Errorf("saving the filter: %w", err)
 	}
-	j.saving, j.before, s.at = nil, 0, j.next
+	s.saving, s.before, s.at = nil, 0, s.next
 	if err := step.Done("the filter is in place"); err != nil {
 		return err
 	}
-	for len(s.chain) > 1 {
+	return s.dropLogs(1)
+}
+
+// dropLogs removes the oldest logs, whose keys are in the filter now.
+func (s *Store) dropLogs(left int) error {
+	for len(s.chain) > left {
 		if err := durable.Remove(s.chain[0].path); err != nil {
 			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
 		}
@@ -196,48 +200,41 @@ func (j *journal) installSaved() error {
 
 // EndJournal closes the journal, if there is one, and stops the saving of the filter.
 func (s *Store) EndJournal() error {
-	j := s.journal
-	if j == nil {
+	if !s.Streaming() {
 		return nil
 	}
-	s.journal = nil
-	err := j.log.Close()
-	if j.saving != nil {
-		err = errors.Join(err, j.saving.Abort())
+	err := s.log.Close()
+	if s.saving != nil {
+		err = errors.Join(err, s.saving.Abort())
 	}
+	s.stream = stream{}
 	return err
 }
 
 // Streaming reports whether a journal makes added keys durable.
-func (s *Store) Streaming() bool { return s.journal != nil }
+func (s *Store) Streaming() bool { return s.log != nil }
 
 // Saving returns the filter that is being saved; nil if none is.
-func (s *Store) Saving() *bloomstore.Snapshot {
-	if s.journal == nil {
-		return nil
-	}
-	return s.journal.saving
-}
+func (s *Store) Saving() *bloomstore.Snapshot { return s.saving }
 
 // Work returns a channel of work for the goroutine that decides: to call between two documents.
 // It is nil while there is none.
 func (s *Store) Work() <-chan func() error {
-	if s.Saving() == nil {
+	if s.saving == nil {
 		return nil
 	}
-	return s.journal.saving.Turns()
+	return s.saving.Turns()
 }
 
 // Serve copies a piece of the filter or puts the saved filter in place, if either is due.
 func (s *Store) Serve() error {
-	saving := s.Saving()
-	if saving == nil {
+	if s.saving == nil {
 		return nil
 	}
 	select {
-	case buf := <-saving.Ready():
+	case buf := <-s.saving.Ready():
 		return s.CopyPiece(buf)
-	case err := <-saving.Done():
+	case err := <-s.saving.Done():
 		return s.Install(err)
 	default:
 		return nil
@@ -250,8 +247,8 @@ func (s *Store) Install(err error) error {
 	if err != nil {
 		return err
 	}
-	if err := s.journal.settle(); err != nil {
+	if err := s.settle(); err != nil {
 		return err
 	}
-	return s.journal.installSaved()
+	return s.installSaved()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/keylog"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -34,13 +33,14 @@ type Store struct {
 	Filter *bloomstore.Filter
 	Left   *Left // of the last run, if its end was unclean
 
-	dir     string
-	opt     Options
-	at      mark              // of the filter file
-	chain   []chained         // the filter's journals
-	journal *journal          // nil except while a stream is added
-	state   map[string][]byte // the owner's values for the run
-	values  map[string][]byte // the owner's values for the filter, whatever the run
+	dir    string
+	opt    Options
+	at     mark              // of the filter file
+	chain  []chained         // the filter's journals
+	state  map[string][]byte // the owner's values for the run
+	values map[string][]byte // the owner's values for the filter, whatever the run
+
+	stream
 }
 
 // Open opens the filter in dir with the keys of its journals, or makes one.
@@ -128,7 +128,7 @@ func (s *Store) following() mark {
 
 // newToken returns a random token. With Options.UUID it returns one of the content, so that equal
 // documents give equal bytes.
-func (s *Store) newToken(generation uint64) (t keylog.Token) {
+func (s *Store) newToken(generation uint64) (t token) {
 	if s.opt.UUID == [16]byte{} {
 		_, _ = rand.Read(t[:]) // never fails
 		return t
@@ -136,7 +136,7 @@ func (s *Store) newToken(generation uint64) (t keylog.Token) {
 	return contentToken(s.opt.UUID[:], generation, s.Filter.Ones(), s.Filter.Items())
 }
 
-// Save saves the filter and removes the journals.
+// Save saves the filter and removes the journal.
 func (s *Store) Save() error {
 	if err := s.EndJournal(); err != nil {
 		return err
@@ -146,14 +146,8 @@ func (s *Store) Save() error {
 		return err
 	}
 	s.at = m
-	for len(s.chain) > 0 {
-		if err := step.Done("the last filter is in place"); err != nil {
-			return err
-		}
-		if err := durable.Remove(s.chain[0].path); err != nil {
-			return fmt.Errorf("removing a journal that is in the filter now: %w", err)
-		}
-		s.chain = s.chain[1:]
+	if err := step.Done("the last filter is in place"); err != nil {
+		return err
 	}
-	return nil
+	return s.dropLogs(0)
 }

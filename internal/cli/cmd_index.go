@@ -124,21 +124,17 @@ func newBatchesCommand() *cobra.Command {
 		}
 		defer func() { err = errors.Join(err, files.Close()) }()
 		if out.asJSON {
-			return encodeAll(visible.NewEncoder(cmd.OutOrStdout()), files.Batches())
+			return encodeAll(visible.NewEncoder(cmd.OutOrStdout()), files.Table.Batches())
 		}
-		return writeBatches(cmd.OutOrStdout(), files.Batches())
+		t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "batch\tkept\tforgotten since")
+		for _, b := range files.Table.Batches() {
+			fmt.Fprintf(t, "%s\t%d\t%d\n", visible.Line(b.Name), b.Documents, b.Documents-b.Live)
+		}
+		return t.Flush()
 	})
 	out.register(cmd.Flags())
 	return cmd
-}
-
-func writeBatches(w io.Writer, batches []index.BatchLine) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "batch\tkept\tforgotten since")
-	for _, b := range batches {
-		fmt.Fprintf(t, "%s\t%d\t%d\n", visible.Line(b.Batch), b.Documents, b.Documents-b.Live)
-	}
-	return t.Flush()
 }
 
 // openTable opens an index to be looked at, and wants it to have a table.
@@ -313,9 +309,9 @@ func dump(ctx context.Context, files *index.Files, what string, out *json.Encode
 	case "keys":
 		return dumpLines(ctx, out, files.Keys())
 	case "runs":
-		return encodeAll(out, files.Runs())
+		return encodeAll(out, files.Table.Runs())
 	case "batches":
-		return encodeAll(out, files.Batches())
+		return encodeAll(out, files.Table.Batches())
 	}
 	return dumpLines(ctx, out, files.Documents())
 }

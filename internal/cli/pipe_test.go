@@ -20,7 +20,7 @@ import (
 
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/keylog"
+	"github.com/firstseen/firstseen/index/filterlog"
 )
 
 // daemon is a run that reads a pipe and answers every line to another.
@@ -152,7 +152,7 @@ func savedSomething(t *testing.T, dir string) bool {
 	t.Helper()
 	if logs, _ := filepath.Glob(filepath.Join(dir, "index", "*.log")); len(logs) == 1 {
 		documents := uint64(0)
-		_, _, err := keylog.Read(logs[0], func(g keylog.Group) error {
+		_, _, err := filterlog.ReadLog(logs[0], func(g filterlog.Group) error {
 			documents = g.Documents
 			return nil
 		})

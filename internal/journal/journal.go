@@ -1,7 +1,7 @@
 // Package journal appends groups of bytes to a file. A group survives a crash once Append has returned
 // nil for it. A torn group at the end is recognised and passed over, damage before the end is refused.
 // docs/format.md has the two kinds: the journal of a server, which is here, and the journal of a filter
-// in package keylog.
+// in package filterlog.
 package journal
 
 import (

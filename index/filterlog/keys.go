@@ -1,5 +1,4 @@
-// Package keylog is the journal of 64-bit keys that were added to a filter after it was saved.
-package keylog
+package filterlog
 
 import (
 	"encoding/binary"
@@ -9,21 +8,21 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// Token identifies logs, and the filters they belong to.
-type Token [16]byte
+// token identifies logs, and the filters they belong to.
+type token [16]byte
 
-// Header is the description at the head of a log.
-type Header struct {
+// LogHeader is the description at the head of a log of keys.
+type LogHeader struct {
 	Generation uint64 // of the filter; the log holds its later keys
-	Token      Token  // of that generation
-	Before     Token  // of the generation before; its log precedes this one; zero for none
+	Token      token  // of that generation
+	Before     token  // of the generation before; its log precedes this one; zero for none
 	Bits       uint64 // shape of the filter
 	Hashes     uint32
 	Scheme     string // how the keys are made
 	Note       []byte // of the owner, not interpreted here
 }
 
-// Group is the unit of appending.
+// A Group is the unit of appending.
 type Group struct {
 	Documents uint64 // the owner's count
 	Time      int64  // Unix seconds
@@ -44,7 +43,7 @@ const (
 	sumSize   = 8
 )
 
-var kind = journal.Kind{
+var logKind = journal.Kind{
 	Magic:       "firstseen.keylog",
 	Version:     1,
 	HeaderLeast: fixedSize + sumSize,
@@ -66,10 +65,10 @@ var kind = journal.Kind{
 	Remedy:    "the documents kept in that time will be kept again",
 }
 
-func (h *Header) encode() []byte {
+func (h *LogHeader) encode() []byte {
 	le := binary.LittleEndian
 	size := (fixedSize + len(h.Scheme) + len(h.Note) + sumSize + 7) &^ 7
-	b := le.AppendUint64(kind.NewHeader(size), h.Generation)
+	b := le.AppendUint64(logKind.NewHeader(size), h.Generation)
 	b = append(append(b, h.Token[:]...), h.Before[:]...)
 	b = le.AppendUint64(b, h.Bits)
 	b = le.AppendUint32(b, h.Hashes)
@@ -90,20 +89,20 @@ func texts(b []byte) (scheme, note []byte, whole bool) {
 	return b[fixedSize:end], b[end:used:used], true
 }
 
-// A Log is open for appending. It is for one goroutine.
-type Log struct {
+// A keyLog is open for appending. It is for one goroutine.
+type keyLog struct {
 	*journal.Log
 	fields, keys []byte
 }
 
-// Create makes a log complete with its header, or none at all. It replaces the content of path.
-func Create(path string, h Header) (*Log, error) {
-	log, err := kind.Create(path, h.encode())
-	return &Log{Log: log}, err
+// createKeyLog makes a log complete with its header, or none at all. It replaces the content of path.
+func createKeyLog(path string, h LogHeader) (*keyLog, error) {
+	log, err := logKind.Create(path, h.encode())
+	return &keyLog{Log: log}, err
 }
 
 // Append adds a group and brings it to the disk; see [journal.Log.Append].
-func (l *Log) Append(g Group) error {
+func (l *keyLog) Append(g Group) error {
 	le := binary.LittleEndian
 	l.fields = le.AppendUint64(le.AppendUint64(l.fields[:0], g.Documents), uint64(g.Time))
 	l.keys = slices.Grow(l.keys[:0], 8*len(g.Keys))
@@ -113,25 +112,25 @@ func (l *Log) Append(g Group) error {
 	return l.Log.Append(l.fields, l.keys)
 }
 
-// ReadHeader reads and checks the header of a log.
-func ReadHeader(path string) (h Header, err error) {
-	b, _, _, err := kind.Read(path, nil)
+// ReadLogHeader reads and checks the header of a log.
+func ReadLogHeader(path string) (h LogHeader, err error) {
+	b, _, _, err := logKind.Read(path, nil)
 	if err != nil {
 		return h, err
 	}
 	le := binary.LittleEndian
 	scheme, note, _ := texts(b)
-	return Header{
-		Generation: le.Uint64(b[24:]), Token: Token(b[tokenAt:]), Before: Token(b[48:]),
+	return LogHeader{
+		Generation: le.Uint64(b[24:]), Token: token(b[tokenAt:]), Before: token(b[48:]),
 		Bits: le.Uint64(b[64:]), Hashes: le.Uint32(b[72:]), Scheme: string(scheme), Note: note,
 	}, nil
 }
 
-// Read reads the groups of a log, as [journal.Kind.Read] does. The keys are valid until each returns.
-func Read(path string, each func(Group) error) (size, torn int64, err error) {
+// ReadLog reads the groups of a log, as [journal.Kind.Read] does. The keys are valid until each returns.
+func ReadLog(path string, each func(Group) error) (size, torn int64, err error) {
 	le := binary.LittleEndian
 	var keys []uint64
-	_, size, torn, err = kind.Read(path, func(fields, body []byte) error {
+	_, size, torn, err = logKind.Read(path, func(fields, body []byte) error {
 		keys = slices.Grow(keys[:0], len(body)/8)
 		for ; len(body) > 0; body = body[8:] {
 			keys = append(keys, le.Uint64(body))

@@ -1,4 +1,4 @@
-package keylog
+package filterlog
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-var testHeader = Header{
-	Generation: 7, Token: Token{1, 2, 3}, Before: Token{4}, Bits: 640, Hashes: 8,
+var testHeader = LogHeader{
+	Generation: 7, Token: token{1, 2, 3}, Before: token{4}, Bits: 640, Hashes: 8,
 	Scheme: "test", Note: []byte("a note"),
 }
 
@@ -29,10 +29,10 @@ func testGroups() (groups []Group) {
 }
 
 // writeLog returns the bytes of a log of groups, and the end of each.
-func writeLog(t testing.TB, h Header, groups []Group) (data []byte, ends []int64) {
+func writeLog(t testing.TB, h LogHeader, groups []Group) (data []byte, ends []int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := Create(path, h)
+	l, err := createKeyLog(path, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func writeLog(t testing.TB, h Header, groups []Group) (data []byte, ends []int64
 	return data, ends
 }
 
-func readLog(t testing.TB, data []byte) (h Header, groups []Group, torn int64, err error) {
+func readLog(t testing.TB, data []byte) (h LogHeader, groups []Group, torn int64, err error) {
 	f, err := os.CreateTemp("", "keylog")
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +65,8 @@ func readLog(t testing.TB, data []byte) (h Header, groups []Group, torn int64, e
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h, err = ReadHeader(path)
-	_, torn, groupsErr := Read(path, func(g Group) error {
+	h, err = ReadLogHeader(path)
+	_, torn, groupsErr := ReadLog(path, func(g Group) error {
 		g.Keys = slices.Clone(g.Keys)
 		groups = append(groups, g)
 		return nil
@@ -160,7 +160,7 @@ func FuzzRead(f *testing.F) {
 	data, ends := writeLog(f, testHeader, testGroups())
 	f.Add(data)
 	f.Add(data[:ends[3]+5])
-	f.Add([]byte(kind.Magic))
+	f.Add([]byte(logKind.Magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h, groups, torn, err := readLog(t, data)
 		if err != nil {

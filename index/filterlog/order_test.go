@@ -1,4 +1,4 @@
-package keylog
+package filterlog
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ func TestLaterGroupAnywhere(t *testing.T) {
 func TestLaterVersionIsRefused(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	le := binary.LittleEndian
-	for _, v := range []uint32{0, kind.Version + 1, 1 << 31} {
+	for _, v := range []uint32{0, logKind.Version + 1, 1 << 31} {
 		le.PutUint32(data[16:], v)
 		sum := ends[0] - sumSize
 		le.PutUint64(data[sum:], xxh3.Hash(data[:sum]))
