@@ -102,8 +102,7 @@ func (e *enclosure) addVerdicts() error {
 // more.
 func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
 	var root schemaElement
-	t := &thriftReader{data: e.Schema[0]}
-	if err := t.read(&root); err != nil {
+	if err := readThrift(e.Schema[0], &root); err != nil {
 		return err
 	}
 	root.Children += int32(children)

@@ -212,6 +212,12 @@ func thriftType(t reflect.Type) byte {
 	}[t.Kind()]
 }
 
+// readThrift reads a structure to v.
+func readThrift(data []byte, v any) error {
+	r := &thriftReader{data: data}
+	return r.read(v)
+}
+
 // read reads a structure to v.
 func (r *thriftReader) read(v any) error {
 	r.structure(reflect.ValueOf(v).Elem())
