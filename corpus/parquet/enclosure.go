@@ -20,7 +20,8 @@ type enclosure struct {
 	meta           // but for rows and row groups; its leaves are in the order of the schema
 	order   []int  // of columns in a row
 	codecs  []int32
-	writers sync.Pool // *[]columnWriter, for their memory
+	rows    func(records []byte) ([]byte, error) // makes rows of records that are none
+	writers sync.Pool                            // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.
@@ -269,7 +270,12 @@ func (e *enclosure) columns() []columnWriter {
 }
 
 // Frame makes a row group of rows.
-func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
+func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
+	if e.rows != nil {
+		if records, err = e.rows(records); err != nil {
+			return dst, err
+		}
+	}
 	columns := e.columns()
 	if len(records) <= keptFrame {
 		defer e.writers.Put(&columns)
