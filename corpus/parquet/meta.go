@@ -216,7 +216,7 @@ func (m *meta) check() error {
 	return nil
 }
 
-// maxLevel is how deep a column may be nested.
+// maxLevel is how deep a column may be nested, so that a level is a byte.
 const maxLevel = 100
 
 // Repetitions of a node.
