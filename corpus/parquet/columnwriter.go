@@ -262,14 +262,16 @@ func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 	}
 }
 
-// bounds returns the statistics, without bounds that are not known or too long.
-func (s *statistics) bounds() bounds {
-	b := bounds{Nulls: s.nulls}
-	if s.has && !s.off && len(s.min) <= maxBound && len(s.max) <= maxBound {
-		least, greatest := string(s.min), string(s.max)
-		b.Min, b.Max = &least, &greatest
+// appendBounds appends the least and the greatest value, each behind its length plus 1, or 0 for each if
+// they are not known or too long.
+func (s *statistics) appendBounds(dst []byte) []byte {
+	if !s.has || s.off || len(s.min) > maxBound || len(s.max) > maxBound {
+		return append(dst, 0, 0)
 	}
-	return b
+	for _, bound := range [][]byte{s.min, s.max} {
+		dst = append(binary.AppendUvarint(dst, uint64(len(bound))+1), bound...)
+	}
+	return dst
 }
 
 // order returns the order of a column's values (parquet.thrift, ColumnOrder), nil if it has none that
