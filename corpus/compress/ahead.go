@@ -3,7 +3,6 @@ package compress
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,13 +31,9 @@ type Ahead struct {
 	limits Decoders // what all decoders keep to
 
 	queue  *queue
-	order  chan *Piece // in the order in which they are read
 	idle   chan *Decoders
 	large  *Decoders // for large windows: of the piece being read
-	stop   context.CancelFunc
 	active sync.WaitGroup
-	number int64  // of pieces, so far
-	taken  *Piece // being read
 	looked []byte // searched for pieces
 }
 
@@ -98,31 +93,29 @@ var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 // StartAhead begins to decode so many files, from the one with the index first on. open
 // returns nil for a file that the reader opens itself.
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
-	ctx, stop := context.WithCancel(context.Background())
 	a := &Ahead{
 		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
 		queue: newQueue(sizes.Buffers, sizes.Chunk, sizes.Decoders),
-		order: make(chan *Piece, 2*sizes.Decoders),
 		idle:  make(chan *Decoders, sizes.Decoders),
-		stop:  stop,
 	}
 	a.large = &Decoders{MaxWindow: limits.MaxWindow}
 	for range sizes.Decoders {
 		a.idle <- &Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}
 	}
 	a.active.Add(1)
-	go a.plan(ctx, first)
+	go a.plan(first)
 	return a
 }
 
 // Close ends all goroutines and gives the memory back.
 func (a *Ahead) Close() {
-	a.stop()
 	a.queue.close()
-	for p := range a.order {
-		p.In.close()
-	}
 	a.active.Wait()
+	for _, p := range a.queue.pieces {
+		if p.In.File != nil {
+			_ = p.In.File.Close() // only read; it may be closed already
+		}
+	}
 	for range a.sizes.Decoders {
 		(<-a.idle).Close()
 	}
@@ -130,28 +123,22 @@ func (a *Ahead) Close() {
 	a.queue.release()
 }
 
-func (in *aheadInput) close() {
-	if in.File != nil {
-		_ = in.File.Close() // only read; it may be closed already
-	}
-}
-
 // plan finds the pieces of the inputs, one after the other, and has them decoded.
-func (a *Ahead) plan(ctx context.Context, first int) {
+func (a *Ahead) plan(first int) {
 	defer a.active.Done()
-	defer close(a.order)
-	for i := first; i < a.files && ctx.Err() == nil; i++ {
+	defer a.queue.finish()
+	number := int64(0)
+	for i := first; i < a.files; i++ {
 		in := a.look(i)
-		for start := int64(0); start >= 0 && !in.over.Load(); {
-			end := int64(-1)
-			if in.Kind != "" {
-				end = a.nextPiece(in, start)
-			}
-			p := &Piece{In: in, number: a.number, start: start, end: end}
-			a.number++
-			if !a.begin(ctx, p) {
-				in.close()
+		for start := int64(0); start >= 0 && !in.over.Load(); number++ {
+			end := a.nextPiece(in, start)
+			p := &Piece{In: in, number: number, start: start, end: end, ended: in.Kind == ""}
+			if !a.queue.add(p) {
 				return
+			}
+			if in.Kind != "" {
+				a.active.Add(1)
+				go a.decode(p, <-a.idle)
 			}
 			start = end
 		}
@@ -206,29 +193,6 @@ func nextMagic(data []byte, magic string, without byte) int {
 		if data[at+len(magic)]&without == 0 {
 			return at
 		}
-	}
-}
-
-// begin has a piece decoded, when a decoder is idle.
-func (a *Ahead) begin(ctx context.Context, p *Piece) bool {
-	if p.In.Kind != "" {
-		a.queue.add(p)
-	}
-	select {
-	case a.order <- p:
-	case <-ctx.Done():
-		return false
-	}
-	if p.In.Kind == "" {
-		return true
-	}
-	select {
-	case d := <-a.idle:
-		a.active.Add(1)
-		go a.decode(p, d)
-		return true
-	case <-ctx.Done():
-		return true // who closes has the piece
 	}
 }
 
@@ -299,19 +263,10 @@ func (a *Ahead) decoder(p *Piece, d *Decoders, used func() int64) (io.Reader, er
 // is an input left to the caller.
 func (a *Ahead) Input(index int) *Piece {
 	for {
-		if p := a.next(); p == nil || p.In.index >= index {
+		if p := a.queue.next(); p == nil || p.In.index >= index {
 			return p
 		}
 	}
-}
-
-// next goes to the next piece, and is done with the one before it.
-func (a *Ahead) next() *Piece {
-	if a.taken != nil {
-		a.queue.drop(a.taken)
-	}
-	a.taken = <-a.order
-	return a.taken
 }
 
 // aheadReader reads an input decoded ahead.
@@ -340,7 +295,7 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 		case !errors.Is(err, errHandedOver):
 			return 0, err
 		default:
-			next := r.a.next()
+			next := r.a.queue.next()
 			if next == nil || next.In != r.p.In {
 				return 0, errClosed // it is closed meanwhile
 			}

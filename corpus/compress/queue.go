@@ -28,6 +28,8 @@ type queue struct {
 	ahead   int      // pieces that are decoded at once
 	turn    int64    // the piece being read
 	pieces  []*Piece // all that are not done with, in their order
+	taken   bool     // the first of them is being read
+	over    bool     // no other comes
 	closed  bool
 }
 
@@ -48,11 +50,41 @@ func newQueue(buffers, size, ahead int) *queue {
 	return q
 }
 
-// add has a piece follow all others.
-func (q *queue) add(p *Piece) {
+// add has a piece follow all others, when few are left. It reports whether it is needed.
+func (q *queue) add(p *Piece) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for !q.closed && len(q.pieces) > 2*q.ahead {
+		q.moved.Wait()
+	}
 	q.pieces = append(q.pieces, p)
+	q.moved.Broadcast()
+	return !q.closed
+}
+
+// finish says that no other piece follows.
+func (q *queue) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.over = true
+	q.moved.Broadcast()
+}
+
+// next goes to the next piece, and is done with the one before it. Nil is none.
+func (q *queue) next() *Piece {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.taken {
+		q.discard(q.pieces[0])
+		q.pieces = q.pieces[1:]
+	}
+	for len(q.pieces) == 0 && !q.over && !q.closed {
+		q.moved.Wait()
+	}
+	if q.taken = len(q.pieces) > 0; !q.taken {
+		return nil
+	}
+	return q.pieces[0]
 }
 
 // await waits until something is so, and reports whether the piece is still needed.
@@ -170,14 +202,7 @@ func (q *queue) dropAfter(p *Piece) {
 	}
 }
 
-// drop ends the use of a piece, read or not.
-func (q *queue) drop(p *Piece) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.discard(p)
-	q.pieces = slices.DeleteFunc(q.pieces, func(other *Piece) bool { return other == p })
-}
-
+// discard ends the use of a piece, read or not.
 func (q *queue) discard(p *Piece) {
 	p.dropped = true
 	for _, c := range p.done {

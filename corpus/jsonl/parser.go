@@ -26,8 +26,9 @@ const maxPath = 32
 // parser turns blocks of lines into documents. It is for one goroutine; its
 // buffers are used again for every document.
 type parser struct {
-	answers string    // the field that answers every line, "" for none
-	leads   [2][]byte // before an annotation, in an object without members and with some
+	answers string // the field that answers every line, "" for none
+	lead    []byte // before its value
+	taken   bool   // the line has such a field
 
 	fields  Fields
 	targets []target
@@ -80,7 +81,8 @@ func newParser(fields Fields, answers string) (*parser, error) {
 		}
 	}
 	if answers != "" {
-		p.answers, p.leads = answers, leads(answers)
+		p.answers, p.lead = answers, append([]byte{','}, lead(answers)...)
+		p.longest = max(p.longest, len(answers))
 	}
 	return p, nil
 }
@@ -170,10 +172,18 @@ func (p *parser) parse() (err error) {
 	if p.answers == "" {
 		return nil
 	}
-	if p.doc.Slot, err = slotOf(raw, p.answers, &p.leads); err != nil {
-		return fmt.Errorf("cannot be annotated: %w", err)
+	p.doc.Slot, err = p.slot(raw)
+	return err
+}
+
+// slot returns the place for one more field at the end of an object that has members. It returns an
+// error if one of them is a field of that name: two of one name mean different things to different
+// readers.
+func (p *parser) slot(raw []byte) (corpus.Slot, error) {
+	if p.taken {
+		return corpus.Slot{}, fmt.Errorf("cannot be annotated: adding field %q: the line already has a field %q", p.answers, p.answers)
 	}
-	return nil
+	return corpus.Slot{At: bytes.LastIndexByte(raw, '}'), Lead: p.lead}, nil
 }
 
 func (p *parser) fieldOf(target int) string {
@@ -216,7 +226,7 @@ var errNotObject = errors.New("the line is not a JSON object")
 
 // scan checks the line and notes the wanted values in p.targets.
 func (p *parser) scan(raw []byte) error {
-	p.active, p.level, p.twice = 0, 0, -1
+	p.active, p.level, p.twice, p.taken = 0, 0, -1, false
 	for i := range p.targets {
 		t := &p.targets[i]
 		t.seen, t.value = 0, value{}
@@ -316,6 +326,7 @@ func (p *parser) match(b []byte, key value) (here, below uint) {
 		p.key, _, _ = decodeString(p.key[:0], b[:key.end+1], key.start)
 		name = p.key
 	}
+	p.taken = p.taken || p.level == 0 && string(name) == p.answers
 	for i := range p.targets {
 		t := &p.targets[i]
 		if p.active>>i&1 == 0 || string(name) != t.path[p.level] {

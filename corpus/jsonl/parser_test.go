@@ -251,7 +251,7 @@ func TestLongEscapedKey(t *testing.T) {
 	if cap(p.key) > 4096 {
 		t.Errorf("a buffer of %d bytes", cap(p.key))
 	}
-	if _, err := checkFree([]byte(line), "text2"); err == nil {
+	if _, err := annotated(nil, []byte(line), "text2", nil); err == nil {
 		t.Error("the field text2 is not seen")
 	}
 }

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -105,19 +106,11 @@ func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1
 	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
+	var v [2]byte
+	if _, err := hex.Decode(v[:], b[:4]); err != nil {
+		return -1
 	}
-	return r
+	return rune(v[0])<<8 | rune(v[1])
 }
 
 // decodeString is scanString that also appends the content of the string to

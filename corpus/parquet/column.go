@@ -161,13 +161,13 @@ func (c *column) header() (*pageHeader, error) {
 		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
-		t, h := &thriftReader{data: buf}, &pageHeader{}
-		err := t.read(h)
+		h := &pageHeader{}
+		n, err := readThrift(buf, h)
 		if err == nil {
-			c.at += int64(t.at)
+			c.at += int64(n)
 			return h, nil
 		}
-		if int64(len(buf)) < size || size > 1<<20 || !errors.Is(err, errShort) {
+		if int64(len(buf)) < size || size > 1<<20 {
 			return nil, err
 		}
 	}

@@ -64,10 +64,10 @@ func (c *columnWriter) flush() (err error) {
 	}
 	page := c.page[:0]
 	if c.leaf.maxRep > 0 {
-		page = appendLevels(page, c.reps, bitsFor(c.leaf.maxRep))
+		page = appendLevels(page, c.reps)
 	}
 	if c.leaf.maxDef > 0 {
-		page = appendLevels(page, c.defs, bitsFor(c.leaf.maxDef))
+		page = appendLevels(page, c.defs)
 	}
 	encoding := encPlain
 	if indices, ok := c.dictionary.appendPage(page, len(c.values)); ok {
@@ -104,19 +104,16 @@ func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (
 }
 
 // appendLevels appends levels in runs, behind their length.
-func appendLevels(dst, levels []byte, width uint) []byte {
+func appendLevels(dst, levels []byte) []byte {
 	at := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
-	for i := 0; i < len(levels); {
+	for len(levels) > 0 {
 		n := 1
-		for i+n < len(levels) && levels[i+n] == levels[i] {
+		for n < len(levels) && levels[n] == levels[0] {
 			n++
 		}
-		dst = binary.AppendUvarint(dst, uint64(n)<<1)
-		if dst = append(dst, levels[i]); width > 8 {
-			dst = append(dst, 0)
-		}
-		i += n
+		dst = append(binary.AppendUvarint(dst, uint64(n)<<1), levels[0])
+		levels = levels[n:]
 	}
 	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	return dst
@@ -265,14 +262,16 @@ func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 	}
 }
 
-// bounds returns the statistics, without bounds that are not known or too long.
-func (s *statistics) bounds() bounds {
-	b := bounds{Nulls: s.nulls}
-	if s.has && !s.off && len(s.min) <= maxBound && len(s.max) <= maxBound {
-		least, greatest := string(s.min), string(s.max)
-		b.Min, b.Max = &least, &greatest
+// appendBounds appends the least and the greatest value, each behind its length plus 1, or 0 for each if
+// they are not known or too long.
+func (s *statistics) appendBounds(dst []byte) []byte {
+	if !s.has || s.off || len(s.min) > maxBound || len(s.max) > maxBound {
+		return append(dst, 0, 0)
 	}
-	return b
+	for _, bound := range [][]byte{s.min, s.max} {
+		dst = append(binary.AppendUvarint(dst, uint64(len(bound))+1), bound...)
+	}
+	return dst
 }
 
 // order returns the order of a column's values (parquet.thrift, ColumnOrder), nil if it has none that

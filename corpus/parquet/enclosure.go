@@ -20,7 +20,8 @@ type enclosure struct {
 	meta           // but for rows and row groups; its leaves are in the order of the schema
 	order   []int  // of columns in a row
 	codecs  []int32
-	writers sync.Pool // *[]columnWriter, for their memory
+	rows    func(records []byte) ([]byte, error) // makes rows of records that are none
+	writers sync.Pool                            // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.
@@ -89,7 +90,7 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 type written struct {
 	start   int64 // of its frame
 	rows    int64
-	columns []madeColumn
+	columns []columnMeta
 }
 
 // End makes the footer of a file of frames.
@@ -139,10 +140,10 @@ func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
 	if _, err := file.ReadAt(b, description); err != nil {
 		return g, err
 	}
-	g = written{start: start, rows: rows, columns: make([]madeColumn, columns)}
+	g = written{start: start, rows: rows, columns: make([]columnMeta, columns)}
 	for i := range g.columns {
 		var ok bool
-		if b, ok = g.columns[i].parse(b); !ok {
+		if b, ok = g.columns[i].parse(b, start); !ok {
 			return g, errFrames
 		}
 	}
@@ -150,6 +151,33 @@ func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
 		return g, errFrames
 	}
 	return g, nil
+}
+
+// parse reads what the trailer of a frame says of a column, and returns the rest.
+func (c *columnMeta) parse(b []byte, start int64) (rest []byte, ok bool) {
+	c.Statistics = &bounds{}
+	at, dictionary := int64(0), int64(0)
+	for _, to := range []*int64{&at, &dictionary, &c.Stored, &c.Plain, &c.Values, &c.Statistics.Nulls} {
+		v, n := binary.Uvarint(b)
+		if *to = int64(v); n <= 0 || *to < 0 {
+			return nil, false
+		}
+		b = b[n:]
+	}
+	for _, to := range []**string{&c.Statistics.Min, &c.Statistics.Max} {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v > uint64(len(b)-n)+1 {
+			return nil, false
+		}
+		if b = b[n:]; v > 0 {
+			bound := string(b[:v-1])
+			*to, b = &bound, b[v-1:]
+		}
+	}
+	if c.Data = start + at + dictionary; dictionary > 0 {
+		c.Dictionary = start + at
+	}
+	return b, true
 }
 
 // footer makes the footer of a file of row groups.
@@ -169,16 +197,12 @@ func (e *enclosure) describe(g *written, number int) raw {
 	if ordinal := int16(number); int(ordinal) == number {
 		row.Ordinal = &ordinal
 	}
-	for i := range g.columns {
-		m, l := &g.columns[i], &e.leaves[i]
-		row.Plain, row.Stored = row.Plain+m.plain, row.Stored+m.stored
-		c := columnMeta{
-			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i], Statistics: &m.bounds,
-			Values: m.entries, Plain: m.plain, Stored: m.stored, Data: g.start + m.start + m.dictionary,
+	for i, c := range g.columns {
+		c.Type, c.Path, c.Codec, c.Encodings = e.leaves[i].typ, e.leaves[i].path, e.codecs[i], []int32{encPlain, encRLE}
+		if c.Dictionary > 0 {
+			c.Encodings = append(c.Encodings, encDict)
 		}
-		if m.dictionary > 0 {
-			c.Encodings, c.Dictionary = append(c.Encodings, encDict), g.start+m.start
-		}
+		row.Plain, row.Stored = row.Plain+c.Plain, row.Stored+c.Stored
 		row.Chunks = append(row.Chunks, appendThrift(nil, columnChunk{Meta: c}))
 	}
 	return appendThrift(nil, row)
@@ -202,51 +226,6 @@ const (
 	frameTail  = 40 // bytes, the end of the trailer
 )
 
-// A madeColumn describes a column of a row group that was written.
-type madeColumn struct {
-	start         int64 // of its first page in the frame
-	dictionary    int64 // stored bytes of its dictionary, which comes first; 0: none
-	stored, plain int64 // bytes of its pages, compressed and not
-	entries       int64
-	bounds
-}
-
-func (m *madeColumn) append(dst []byte) []byte {
-	for _, n := range []int64{m.start, m.dictionary, m.stored, m.plain, m.entries, m.Nulls} {
-		dst = binary.AppendUvarint(dst, uint64(n))
-	}
-	for _, bound := range []*string{m.Min, m.Max} {
-		if bound == nil {
-			dst = append(dst, 0)
-			continue
-		}
-		dst = append(binary.AppendUvarint(dst, uint64(len(*bound))+1), *bound...)
-	}
-	return dst
-}
-
-// parse reads what append has written, and returns the rest.
-func (m *madeColumn) parse(b []byte) (rest []byte, ok bool) {
-	for _, at := range []*int64{&m.start, &m.dictionary, &m.stored, &m.plain, &m.entries, &m.Nulls} {
-		v, n := binary.Uvarint(b)
-		if *at = int64(v); n <= 0 || *at < 0 {
-			return nil, false
-		}
-		b = b[n:]
-	}
-	for _, at := range []**string{&m.Min, &m.Max} {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v > uint64(len(b)-n)+1 {
-			return nil, false
-		}
-		if b = b[n:]; v > 0 {
-			bound := string(b[:v-1])
-			*at, b = &bound, b[v-1:]
-		}
-	}
-	return b, true
-}
-
 // keptFrame is up to how many bytes of rows the memory for them is used again.
 const keptFrame = 16 << 20
 
@@ -269,7 +248,12 @@ func (e *enclosure) columns() []columnWriter {
 }
 
 // Frame makes a row group of rows.
-func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
+func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
+	if e.rows != nil {
+		if records, err = e.rows(records); err != nil {
+			return dst, err
+		}
+	}
 	columns := e.columns()
 	if len(records) <= keptFrame {
 		defer e.writers.Put(&columns)
@@ -323,17 +307,19 @@ func (e *enclosure) appendFrame(dst []byte, columns []columnWriter, rows uint64)
 	for i := range columns {
 		c := &columns[i]
 		err := c.flush()
-		m := madeColumn{start: int64(len(dst) - start), entries: c.entries, bounds: c.statistics.bounds()}
+		at, dictionary := len(dst), 0
 		if err == nil && c.dictionary.used {
 			dst, err = c.appendPage(dst, c.dictionary.plain, pageDict, len(c.dictionary.index), encPlain)
-			m.dictionary = int64(len(dst)-start) - m.start
+			dictionary = len(dst) - at
 		}
 		if err != nil {
 			return dst, fmt.Errorf("column %s: %w", c.leaf.name(), err)
 		}
-		m.stored, m.plain = m.dictionary+int64(len(c.pages)), c.plain
-		made = m.append(made)
 		dst = append(dst, c.pages...)
+		for _, n := range []int64{int64(at - start), int64(dictionary), int64(len(dst) - at), c.plain, c.entries, c.statistics.nulls} {
+			made = binary.AppendUvarint(made, uint64(n))
+		}
+		made = c.statistics.appendBounds(made)
 	}
 	dst = append(dst, made...)
 	for _, n := range []int{int(rows), len(columns), len(made), len(dst) - start + frameTail} {

@@ -108,44 +108,42 @@ const maxDeltaBlock = 1 << 16
 // position.
 type deltas struct {
 	data   []byte
+	bad    bool   // it ended too early
 	left   uint64 // numbers, in all
 	value  int64
 	first  bool // value is the next number
-	block  int  // numbers of a block
 	minis  int  // miniblocks of a block
+	size   int  // numbers of a miniblock
 	widths []byte
 	mini   int // the next miniblock of the block
 	least  int64
 	packed []byte // the miniblock
-	at, n  int    // in it
+	at     int    // in it
 }
 
 // newDeltas reads at most n numbers.
-func newDeltas(data []byte, n int) (d *deltas, err error) {
-	d = &deltas{data: data, first: true}
-	head := [3]uint64{}
-	for i := range head {
-		if head[i], err = d.uvarint(); err != nil {
-			return nil, err
-		}
-	}
-	first, err := d.uvarint()
-	d.value = int64(first>>1) ^ -int64(first&1)
-	if err != nil || head[0] == 0 || head[0] > maxDeltaBlock || head[1] == 0 || head[0]%head[1] != 0 || head[0]/head[1]%8 != 0 || head[2] > uint64(n) {
+func newDeltas(data []byte, n int) (*deltas, error) {
+	d := &deltas{data: data, first: true}
+	block, minis := d.uvarint(), d.uvarint()
+	d.left, d.value = d.uvarint(), d.varint()
+	if d.bad || block == 0 || block > maxDeltaBlock || minis == 0 || block%minis != 0 || block/minis%8 != 0 || d.left > uint64(n) {
 		return nil, errDelta
 	}
-	d.block, d.minis, d.left = int(head[0]), int(head[1]), head[2]
-	d.mini = d.minis
+	d.minis, d.size = int(minis), int(block/minis)
+	d.mini, d.at = d.minis, d.size
 	return d, nil
 }
 
-func (d *deltas) uvarint() (uint64, error) {
+func (d *deltas) uvarint() uint64 {
 	v, n := binary.Uvarint(d.data)
-	if n <= 0 {
-		return 0, errDelta
-	}
-	d.data = d.data[n:]
-	return v, nil
+	d.bad = d.bad || n <= 0
+	d.data = d.data[max(n, 0):]
+	return v
+}
+
+func (d *deltas) varint() int64 {
+	v := d.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 func (d *deltas) next() (int64, error) {
@@ -157,7 +155,7 @@ func (d *deltas) next() (int64, error) {
 		d.first = false
 		return d.value, nil
 	}
-	if d.at == d.n {
+	if d.at == d.size {
 		if err := d.miniblock(); err != nil {
 			return 0, err
 		}
@@ -171,21 +169,19 @@ func (d *deltas) next() (int64, error) {
 // miniblock goes on to the next miniblock.
 func (d *deltas) miniblock() error {
 	if d.mini == d.minis {
-		least, err := d.uvarint()
-		if err != nil || len(d.data) < d.minis {
+		if d.least = d.varint(); d.bad || len(d.data) < d.minis {
 			return errDelta
 		}
-		d.least = int64(least>>1) ^ -int64(least&1)
 		d.widths, d.data, d.mini = d.data[:d.minis], d.data[d.minis:], 0
 	}
-	d.at, d.n = 0, d.block/d.minis
 	width := int(d.widths[d.mini])
 	if width > 64 {
 		return errDelta
 	}
-	size := min(d.n*width/8, len(d.data)) // the last may be cut off
+	size := min(d.size*width/8, len(d.data)) // the last may be cut off
 	d.packed, d.data = d.data[:size], d.data[size:]
 	d.mini++
+	d.at = 0
 	return nil
 }
 

@@ -81,10 +81,9 @@ func (f Format) Answer(w *output.Writer, raw []byte, _ string, value []byte) err
 const maxID = 64 << 10
 
 // NewParser returns a parser for one goroutine.
-func (f Format) NewParser(string) (corpus.Parser, error) { return &parser{format: f}, nil }
+func (Format) NewParser(string) (corpus.Parser, error) { return &parser{}, nil }
 
 type parser struct {
-	format Format
 	number []byte
 	text   []byte // of the row
 	doc    corpus.Document

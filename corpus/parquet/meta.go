@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -106,6 +105,7 @@ type bounds struct {
 type meta struct {
 	fileMeta
 	leaves []leaf
+	size   int64 // of the file
 }
 
 // readMeta reads the footer of a file.
@@ -114,9 +114,8 @@ func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &meta{}
-	t := &thriftReader{data: footer}
-	if err := t.read(&m.fileMeta); err != nil {
+	m := &meta{size: size}
+	if _, err := readThrift(footer, &m.fileMeta); err != nil {
 		return nil, fmt.Errorf("its footer: %w", err)
 	}
 	if m.Encrypted != nil {
@@ -125,7 +124,7 @@ func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 	if err := m.readSchema(); err != nil {
 		return nil, fmt.Errorf("its schema: %w", err)
 	}
-	return m, m.check(size)
+	return m, m.check()
 }
 
 func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
@@ -152,29 +151,43 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, err
 }
 
-// group reads a row group with its columns.
+// group reads a row group with its columns, and refuses impossible values, before anything is read by
+// them.
 func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
-	t := &thriftReader{data: m.Groups[i]}
-	if err := t.read(&g); err != nil {
+	if _, err := readThrift(m.Groups[i], &g); err != nil {
 		return g, nil, err
 	}
-	if len(g.Chunks) != len(m.leaves) {
-		return g, nil, fmt.Errorf("it has %d columns of %d", len(g.Chunks), len(m.leaves))
+	if len(g.Chunks) != len(m.leaves) || g.Rows < 0 {
+		return g, nil, fmt.Errorf("it has %d columns of %d, and %d rows", len(g.Chunks), len(m.leaves), g.Rows)
 	}
 	for i, encoded := range g.Chunks {
 		var c columnChunk
-		t := &thriftReader{data: encoded}
-		switch err := t.read(&c); {
-		case err != nil:
+		if _, err := readThrift(encoded, &c); err != nil {
 			return g, nil, err
-		case c.File != nil:
-			return g, nil, fmt.Errorf("column %s is in another file, which is not read", m.leaves[i].name())
-		case c.Encrypted != nil, c.Secret != nil:
-			return g, nil, fmt.Errorf("column %s is encrypted: decrypt it first", m.leaves[i].name())
+		}
+		// pyarrow writes a group of no rows for an empty table, whose chunks have no places.
+		if reason := c.check(&m.leaves[i], m.size); reason != "" && g.Rows > 0 {
+			return g, nil, fmt.Errorf("column %s %s", m.leaves[i].name(), reason)
 		}
 		chunks = append(chunks, c.Meta)
 	}
 	return g, chunks, nil
+}
+
+// check returns the first impossible value, if there is any.
+func (c *columnChunk) check(l *leaf, size int64) (reason string) {
+	m := &c.Meta
+	switch {
+	case c.File != nil:
+		return "is in another file, which is not read"
+	case c.Encrypted != nil, c.Secret != nil:
+		return "is encrypted: decrypt it first"
+	case m.Type != l.typ:
+		return "has another type than the schema says"
+	case m.Values < 0 || m.start() < 4 || m.Stored < 0 || m.start() > size || m.Stored > size-m.start():
+		return "lies outside of the file"
+	}
+	return ""
 }
 
 // start returns the offset of the first page.
@@ -185,23 +198,16 @@ func (c *columnMeta) start() int64 {
 	return c.Data
 }
 
-// check refuses impossible values, before anything is read by them.
-func (m *meta) check(size int64) error {
+// check reads all row groups.
+func (m *meta) check() error {
 	rows := int64(0)
 	for i := range m.Groups {
-		g, chunks, err := m.group(i)
+		g, _, err := m.group(i)
 		if err != nil {
 			return fmt.Errorf("row group %d: %w", i, err)
 		}
-		if g.Rows < 0 || g.Rows > math.MaxInt64-rows {
-			return fmt.Errorf("row group %d: it has %d rows", i, g.Rows)
-		}
-		rows += g.Rows
-		for k := range chunks {
-			// pyarrow writes a group of no rows for an empty table, whose chunks have no places.
-			if reason := chunks[k].check(&m.leaves[k], size); reason != "" && g.Rows > 0 {
-				return fmt.Errorf("row group %d: column %s %s", i, m.leaves[k].name(), reason)
-			}
+		if rows += g.Rows; rows < 0 {
+			return fmt.Errorf("row group %d: it has %d rows, and all would be too many", i, g.Rows)
 		}
 	}
 	if rows != m.Rows {
@@ -210,18 +216,7 @@ func (m *meta) check(size int64) error {
 	return nil
 }
 
-// check returns the first impossible value, if there is any.
-func (c *columnMeta) check(l *leaf, size int64) (reason string) {
-	switch {
-	case c.Type != l.typ:
-		return "has another type than the schema says"
-	case c.Values < 0 || c.start() < 4 || c.Stored < 0 || c.start() > size || c.Stored > size-c.start():
-		return "lies outside of the file"
-	}
-	return ""
-}
-
-// maxLevel is how deep a column may be nested.
+// maxLevel is how deep a column may be nested, so that a level is a byte.
 const maxLevel = 100
 
 // Repetitions of a node.
@@ -309,8 +304,7 @@ func (m *meta) readSchema() error {
 	}
 	nodes := make([]schemaElement, len(m.Schema))
 	for i, encoded := range m.Schema {
-		t := &thriftReader{data: encoded}
-		if err := t.read(&nodes[i]); err != nil {
+		if _, err := readThrift(encoded, &nodes[i]); err != nil {
 			return err
 		}
 	}

@@ -5,16 +5,17 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // The rows of files that we make are structs. Fields are columns, with their names in JSON. A pointer may
-// be null, a slice is a list, and the fields of a struct stand for it.
+// be null, and a slice is a list. A struct has several columns, which a tag names. Those of a place are the
+// part, 0 if its input has no parts, and the number in that.
 
 // reported is a line of a report (docs/manual.md, "The report"), with the fields that have
 // columns.
@@ -38,7 +39,7 @@ type reported struct {
 	Also       []reportedOther `json:"also"`
 	Sample     []string        `json:"sample"`
 	File       string          `json:"file"`
-	Line       place           `json:"line"`
+	Line       corpus.Place    `json:"line" columns:"part line"`
 	Time       *string         `json:"time"`
 }
 
@@ -49,26 +50,12 @@ type reportedOther struct {
 
 // featured is a line of the features of a document (docs/format.md, "Shards of features").
 type featured struct {
-	Place int64   `json:"v"`
-	ID    string  `json:"id"`
-	File  string  `json:"file"`
-	Line  place   `json:"line"`
-	Time  *string `json:"time"`
-	Keys  []int64 `json:"k"`
-}
-
-// place is a [corpus.Place] as two columns. The part is 0 if its input has no parts.
-type place struct {
-	Part int64 `json:"part"`
-	Line int64 `json:"line"`
-}
-
-// UnmarshalJSON reads a [corpus.Place].
-func (p *place) UnmarshalJSON(data []byte) error {
-	var at corpus.Place
-	err := json.Unmarshal(data, &at)
-	*p = place{Part: at.Part, Line: at.Record}
-	return err
+	Place int64        `json:"v"`
+	ID    string       `json:"id"`
+	File  string       `json:"file"`
+	Line  corpus.Place `json:"line" columns:"part line"`
+	Time  *string      `json:"time"`
+	Keys  []int64      `json:"k"`
 }
 
 // annotation is what annotated rows get.
@@ -102,8 +89,7 @@ func (e *enclosure) addVerdicts() error {
 // more.
 func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
 	var root schemaElement
-	t := &thriftReader{data: e.Schema[0]}
-	if err := t.read(&root); err != nil {
+	if _, err := readThrift(e.Schema[0], &root); err != nil {
 		return err
 	}
 	root.Children += int32(children)
@@ -134,15 +120,23 @@ func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
 	return e, err
 }
 
-// linesEnclosure makes a file of lines of JSON, each a row.
-type linesEnclosure struct {
-	*enclosure
-	row reflect.Type
-}
-
+// newLines encloses lines of JSON, each a row.
 func newLines(row reflect.Type) (output.Enclosure, error) {
 	e, err := newEnclosure(fieldNodes(nil, row))
-	return &linesEnclosure{e, row}, err
+	e.rows = func(lines []byte) (rows []byte, err error) {
+		for line := range bytes.Lines(lines) {
+			v := reflect.New(row)
+			if err := json.Unmarshal(line, v.Interface()); err != nil {
+				return nil, fmt.Errorf("a line for a row: %w", err)
+			}
+			at := len(rows)
+			rows = append(rows, 0, 0, 0, 0)
+			rows = appendFields(append(rows, e.print...), v.Elem())
+			binary.LittleEndian.PutUint32(rows[at:], uint32(len(rows)-at-4))
+		}
+		return rows, nil
+	}
+	return e, err
 }
 
 // Report encloses a report: its lines are rows, their fields columns.
@@ -150,25 +144,6 @@ func Report() (output.Enclosure, error) { return newLines(reflect.TypeFor[report
 
 // Features encloses the features of documents: their lines are rows, their fields columns.
 func Features() (output.Enclosure, error) { return newLines(reflect.TypeFor[featured]()) }
-
-// Frame makes a row group of lines.
-func (e *linesEnclosure) Frame(dst, lines []byte) ([]byte, error) {
-	var rows []byte
-	for line := range bytes.Lines(lines) {
-		row := reflect.New(e.row)
-		if err := json.Unmarshal(line, row.Interface()); err != nil {
-			return dst, fmt.Errorf("a line for a row: %w", err)
-		}
-		at := len(rows)
-		rows = append(rows, 0, 0, 0, 0)
-		rows = appendFields(append(rows, e.print...), row.Elem())
-		binary.LittleEndian.PutUint32(rows[at:], uint32(len(rows)-at-4))
-	}
-	return e.enclosure.Frame(dst, rows)
-}
-
-// integersEnclosure makes a file of rows of whole numbers.
-type integersEnclosure struct{ *enclosure }
 
 // Integers encloses records of 64-bit numbers, eight bytes little-endian for each of the named
 // columns: each record is a row. Numbers from 1<<63 on are negative in Parquet.
@@ -178,31 +153,28 @@ func Integers(names ...string) (output.Enclosure, error) {
 		nodes = appendNodes(nodes, name, reflect.TypeFor[int64]())
 	}
 	e, err := newEnclosure(nodes, len(names))
-	return &integersEnclosure{e}, err
-}
-
-// Frame makes a row group of records.
-func (e *integersEnclosure) Frame(dst, records []byte) ([]byte, error) {
-	size := 8 * len(e.leaves)
-	var rows []byte
-	for ; len(records) >= size; records = records[size:] {
-		rows = binary.LittleEndian.AppendUint32(rows, uint32(len(e.print)+size))
-		rows = append(append(rows, e.print...), records[:size]...)
+	e.rows = func(records []byte) (rows []byte, err error) {
+		for record := range slices.Chunk(records, 8*len(names)) {
+			rows = binary.LittleEndian.AppendUint32(rows, uint32(len(e.print)+len(record)))
+			rows = append(append(rows, e.print...), record...)
+		}
+		return rows, nil
 	}
-	return e.enclosure.Frame(dst, rows)
+	return e, err
 }
 
 // fieldNodes appends the nodes of the columns of a struct, and says how many columns or lists these are.
 func fieldNodes(nodes []schemaElement, row reflect.Type) (_ []schemaElement, n int) {
 	for _, f := range reflect.VisibleFields(row) {
-		if f.Type.Kind() == reflect.Struct {
-			more := 0
-			nodes, more = fieldNodes(nodes, f.Type)
-			n += more
+		if f.Type.Kind() != reflect.Struct {
+			nodes = appendNodes(nodes, f.Tag.Get("json"), f.Type)
+			n++
 			continue
 		}
-		nodes = appendNodes(nodes, f.Tag.Get("json"), f.Type)
-		n++
+		for i, name := range strings.Fields(f.Tag.Get("columns")) {
+			nodes = appendNodes(nodes, name, f.Type.Field(i).Type)
+			n++
+		}
 	}
 	return nodes, n
 }
@@ -287,18 +259,9 @@ func appendEntries(dst []byte, list reflect.Value, field func(reflect.Value) ref
 
 // appendPlain appends a value as a row has it.
 func appendPlain(dst []byte, v reflect.Value) []byte {
-	switch v.Kind() {
-	case reflect.String:
+	if v.Kind() == reflect.String {
 		return append(binary.AppendUvarint(dst, uint64(v.Len())), v.String()...)
-	case reflect.Int32:
-		return binary.LittleEndian.AppendUint32(dst, uint32(v.Int()))
-	case reflect.Int64:
-		return binary.LittleEndian.AppendUint64(dst, uint64(v.Int()))
-	case reflect.Float64:
-		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float()))
 	}
-	if v.Bool() {
-		return append(dst, 1)
-	}
-	return append(dst, 0)
+	dst, _ = binary.Append(dst, binary.LittleEndian, v.Interface()) // its size is fixed
+	return dst
 }

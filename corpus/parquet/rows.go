@@ -24,10 +24,9 @@ type rows struct {
 	print   []byte    // before each row; empty if rows are not written again
 	limit   int
 	pages   pages
-	group   int   // the group being read
+	group   int   // the group being read; -1: none was
 	size    int64 // its rows
 	row     int64
-	open    bool
 }
 
 // Open reads the footer of a file and begins with its first row.
@@ -40,7 +39,7 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{meta: m, order: order, limit: limits.Record, pages: pages{file: file, spend: limits.Spend}}
+	r := &rows{meta: m, order: order, limit: limits.Record, group: -1, pages: pages{file: file, spend: limits.Spend}}
 	if id >= 0 {
 		r.id = &m.leaves[id]
 	}
@@ -86,18 +85,9 @@ const blankRoom = 1 << 20
 // Next appends the next row to dst. It returns io.EOF behind the last. In a row longer than the
 // limit, columns that do not fit are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
-	for !r.open || r.row == r.size {
-		if r.open {
-			if err := r.checkEnd(); err != nil {
-				return dst, at, "", err
-			}
-			r.group++
-		}
-		if r.open = r.group < len(r.meta.Groups); !r.open {
-			return dst, at, "", io.EOF
-		}
-		if err := r.openGroup(); err != nil {
-			return dst, at, "", r.fail(err)
+	for r.group < 0 || r.row == r.size {
+		if err := r.nextGroup(); err != nil {
+			return dst, at, "", err
 		}
 	}
 	r.row++
@@ -124,26 +114,24 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 	return dst, at, bad, nil
 }
 
-// openGroup begins a row group.
-func (r *rows) openGroup() error {
+// nextGroup goes to the next row group. It refuses columns that have more rows than the last one.
+func (r *rows) nextGroup() error {
+	for _, c := range r.columns {
+		if c.more {
+			return r.fail(c.fail(fmt.Errorf("it has more than %d rows", r.row)))
+		}
+	}
+	if r.group++; r.group >= len(r.meta.Groups) {
+		return io.EOF
+	}
 	g, chunks, err := r.meta.group(r.group)
 	if err != nil {
-		return err
+		return r.fail(err)
 	}
 	r.row, r.size = 0, g.Rows
 	for i, c := range r.columns {
 		if err := c.open(chunks[r.order[i]]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkEnd refuses columns that have more rows than their group.
-func (r *rows) checkEnd() error {
-	for _, c := range r.columns {
-		if c.more {
-			return r.fail(c.fail(fmt.Errorf("it has more than %d rows", r.row)))
+			return r.fail(err)
 		}
 	}
 	return nil
@@ -152,12 +140,7 @@ func (r *rows) checkEnd() error {
 func (r *rows) fail(err error) error { return fmt.Errorf("row group %d: %w", r.group, err) }
 
 // Read is about how many bytes of the file are read.
-func (r *rows) Read() int64 {
-	if len(r.columns) == 0 || !r.open {
-		return 0
-	}
-	return r.columns[0].at
-}
+func (r *rows) Read() int64 { return r.columns[0].at }
 
 // Close gives the memory back.
 func (r *rows) Close() { r.pages.tool.close() }

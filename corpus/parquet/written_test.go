@@ -155,7 +155,7 @@ func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, l := g.columns[0], &e.leaves[0]
+	m, l := g.columns[0].Statistics, &e.leaves[0]
 	nulls, number := int64(0), func(v []byte) any {
 		switch {
 		case l.typ == typeInt32:
@@ -227,8 +227,8 @@ func TestRepeatedValuesTakeLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
-		if err != nil || len(frame) > c.most || (g.columns[0].dictionary > 0) != c.dict {
-			t.Errorf("%.30q: %d bytes, a dictionary of %d, %v", c.values[0], len(frame), g.columns[0].dictionary, err)
+		if err != nil || len(frame) > c.most || (g.columns[0].Dictionary > 0) != c.dict {
+			t.Errorf("%.30q: %d bytes, a dictionary at %d, %v", c.values[0], len(frame), g.columns[0].Dictionary, err)
 		}
 		whole := file(t, e, frame)
 		m, err := readMeta(bytes.NewReader(whole), int64(len(whole)))
@@ -236,8 +236,8 @@ func TestRepeatedValuesTakeLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, chunks, err := m.group(0)
-		if err != nil || chunks[0].Data-4 != g.columns[0].dictionary {
-			t.Errorf("%.30q: its data begin at %d, behind a dictionary of %d, %v", c.values[0], chunks[0].Data, g.columns[0].dictionary, err)
+		if err != nil || chunks[0].start() != 4 || (chunks[0].Data > 4) != c.dict {
+			t.Errorf("%.30q: its data begin at %d, %v", c.values[0], chunks[0].Data, err)
 		}
 	}
 	// What does not repeat in front does not keep out what repeats in the next row group.

@@ -106,9 +106,6 @@ func chunkSize(data []byte) (size, n int) {
 // errTooLong is returned for a body longer than the limit of a record.
 var errTooLong = errors.New("decompressed, the body is longer than the limit")
 
-// errCutBody comes with what there is of a body that ends too early.
-var errCutBody = errors.New("the body ends too early")
-
 // maxBodyWindow is the largest window of a compressed body, which is what browsers take
 // (RFC 9659).
 const maxBodyWindow = 8 << 20
@@ -139,18 +136,24 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 	}
 	defer r.Close()
 	decoded, err := u.readAll(b, encoding, r, max)
-	if short := bytes.TrimRight(body, "\r\n"); encoding == "br" && err != nil && !errors.Is(err, errTooLong) && len(short) < len(body) {
+	if short := bytes.TrimRight(body, "\r\n"); encoding == "br" && err != io.EOF && len(decoded) <= max && len(short) < len(body) {
 		// A line end behind it, if the record's length is wrong.
 		u.src.Reset(short)
 		decoded, err = u.readAll(b, encoding, brotli.NewReader(&u.src), max)
 	}
+	cut := errors.Is(err, io.ErrUnexpectedEOF)
+	behind := errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) // the last member
 	switch {
-	case err != nil && !sure && !errors.Is(err, errTooLong) && isPlain(body):
+	case len(decoded) > max:
+		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)
+	case err == io.EOF:
+		return decoded, nil
+	case !sure && isPlain(body):
 		return body, nil // its header is wrong
-	case err == errCutBody:
+	case len(decoded) > 0 && (cut || behind):
 		return decoded, nil
 	}
-	return decoded, err
+	return nil, explain(encoding, err)
 }
 
 // open returns what decompresses a body. sure reports whether the body begins as the encoding does.
@@ -202,7 +205,8 @@ func explain(encoding string, err error) error {
 // smallBody is up to how many bytes a body is decompressed into memory used again.
 const smallBody = 256 << 10
 
-// readAll reads the decompressed body, into the memory of the block if it is large.
+// readAll reads the decompressed body, into the memory of the block if it is large, and one byte more than
+// max if it has so many. The error is io.EOF at its end.
 func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max int) ([]byte, error) {
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
@@ -218,17 +222,7 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 		data, err = growing(b, large, r)
 	}
 	b.Inflated += int64(len(data))
-	switch {
-	case len(data) > max:
-		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)
-	case err == io.EOF:
-		return data, nil
-	case errors.Is(err, io.ErrUnexpectedEOF) && len(data) > 0:
-		return data, errCutBody
-	case (errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch)) && len(data) > 0:
-		return data, nil // bytes behind the last member are ignored
-	}
-	return nil, explain(encoding, err)
+	return data, err
 }
 
 // growing appends what r has to data, up to its capacity, and says how much that takes.

@@ -66,30 +66,28 @@ func (f Format) wants(r *record, content []byte) verdict {
 		}
 		return no
 	}
-	a := parseAnswer(content)
+	a, mime := r.answer(content)
 	switch {
 	case a.head == 0: // none: a bad record
 		return yes
-	case !f.hasStatus(a.status):
-		return no
-	}
-	mime := a.fields.get("Content-Type")
-	if len(bytes.TrimSpace(mime)) == 0 {
-		mime = r.fields.get("WARC-Identified-Payload-Type")
-	}
-	if len(mime) == 0 {
-		if !corpus.LooksLikeHTML(content[a.head:]) {
-			return no
-		}
-		mime = []byte("text/html")
-	}
-	switch {
-	case !f.takes(mime):
+	case !f.hasStatus(a.status), len(mime) == 0, !f.takes(mime):
 		return no
 	case len(encodings(a.fields)) > 0:
 		return packed
 	}
 	return yes
+}
+
+// answer returns the header of HTTP of a record with its content, and the type of its body.
+func (r *record) answer(content []byte) (a answer, mime []byte) {
+	a = parseAnswer(content)
+	if mime = a.fields.get("Content-Type"); len(mime) == 0 {
+		mime = r.fields.get("WARC-Identified-Payload-Type")
+	}
+	if len(mime) == 0 && corpus.LooksLikeHTML(content[a.head:]) {
+		mime = []byte("text/html")
+	}
+	return a, mime
 }
 
 // takes reports whether a media type is one of those that are wanted.

@@ -48,17 +48,11 @@ func (p *parser) parse(b *corpus.Block) error {
 	}
 	body, contentType := raw[head:], r.mime
 	if r.isHTTP() {
-		a := parseAnswer(body)
-		if a.head == 0 {
+		var a answer
+		if a, contentType = r.answer(body); a.head == 0 {
 			return errNoAnswer
 		}
-		body, contentType = body[a.head:], a.fields.get("Content-Type")
-		if len(contentType) == 0 {
-			contentType = r.fields.get("WARC-Identified-Payload-Type")
-		}
-		if len(contentType) == 0 {
-			contentType = []byte("text/html") // it looks like it
-		}
+		body = body[a.head:]
 		var err error
 		if body, err = p.decode(b, a.fields, body); err != nil {
 			return err

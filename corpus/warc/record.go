@@ -94,14 +94,13 @@ func (r *record) isHTTP() bool {
 
 // time returns the record's date, zero without one.
 func (r *record) time() time.Time {
-	for _, layout := range []string{time.RFC3339Nano, "20060102150405", "2006-01-02", "20060102"} {
-		if t, err := time.Parse(layout, string(r.date[:min(len(r.date), 40)])); err == nil {
-			return t.UTC()
-		}
+	date := string(r.date[:min(len(r.date), 40)])
+	if r.arc {
+		date = date[:min(len(date), 14)]
 	}
-	if r.arc && len(r.date) > 14 {
-		if t, err := time.Parse("20060102150405", string(r.date[:14])); err == nil {
-			return t
+	for _, layout := range []string{time.RFC3339Nano, "20060102150405", "2006-01-02", "20060102"} {
+		if t, err := time.Parse(layout, date); err == nil {
+			return t.UTC()
 		}
 	}
 	return time.Time{}
@@ -132,10 +131,8 @@ func isWARC(data []byte) bool {
 		return false
 	}
 	version := data[len(name):]
-	n := 0
-	for n < min(len(version), 8) && (version[n] >= '0' && version[n] <= '9' || version[n] == '.') {
-		n++
-	}
+	head := version[:min(len(version), 8)]
+	n := len(head) - len(bytes.TrimLeft(head, "0123456789."))
 	return n >= 3 && version[0] != '.' && n < len(version) && (version[n] == '\r' || version[n] == '\n' || version[n] == ' ')
 }
 
@@ -181,10 +178,7 @@ func nextARC(data []byte, from, to int) int {
 func hasField(data []byte) bool {
 	const version, field = 64, 64 // bytes
 	end := bytes.IndexByte(data[:min(len(data), version)], '\n')
-	line := data[end+1 : min(len(data), end+1+field)]
-	if i := bytes.IndexByte(line, '\n'); i >= 0 {
-		line = line[:i]
-	}
+	line, _, _ := bytes.Cut(data[end+1:min(len(data), end+1+field)], []byte("\n"))
 	for _, name := range []string{"WARC-", "Content-"} {
 		if len(line) > len(name) && bytes.EqualFold(line[:len(name)], []byte(name)) {
 			return end >= 0 && bytes.IndexByte(line, ':') > 0

@@ -176,9 +176,6 @@ func derivedID(kind string, head []byte) string {
 
 // oneLine writes what would end a line as URIs do.
 func oneLine(text string) string {
-	if !hasControl([]byte(text)) {
-		return text
-	}
 	var b []byte
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c == 0x7f {
