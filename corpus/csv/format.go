@@ -48,13 +48,10 @@ var _ corpus.Format = Format{}
 
 func (f Format) text() string { return cmp.Or(f.Text, "text") }
 
-// Name is "CSV".
 func (Format) Name() string { return "CSV" }
 
-// Endings are ".csv" and ".tsv".
 func (Format) Endings() []string { return []string{".csv", ".tsv"} }
 
-// Noun is "row".
 func (Format) Noun() string { return "row" }
 
 var newline = []byte{'\n'}

@@ -32,7 +32,6 @@ type Format struct {
 
 var _ corpus.Format = Format{}
 
-// Name is "JSON arrays" or, of a stream, "JSON values on several lines".
 func (f Format) Name() string {
 	if f.Stream {
 		return "JSON values on several lines"
@@ -40,14 +39,13 @@ func (f Format) Name() string {
 	return "JSON arrays"
 }
 
-// Endings are ".json".
 func (Format) Endings() []string { return []string{".json"} }
 
 // Recognize recognizes an array by its bracket and the brace of its first object, or the other
 // bracket. It recognizes a stream by a first line of a lone brace, as all programs begin an object
 // on several lines. The next line must be one that can follow in an object.
 func (f Format) Recognize(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
+	head = bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark))
 	if f.Stream {
 		first, rest, _ := bytes.Cut(head, []byte{'\n'})
 		rest = bytes.TrimLeft(rest, space)

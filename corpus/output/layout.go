@@ -101,7 +101,7 @@ const enclosedFrame = 8 << 20
 
 // Enclose has an output be enclosed. Nothing may have been written since it was opened.
 func (w *Writer) Enclose(e Enclosure) error {
-	if w.part == nil {
+	if w.part.path == "" {
 		return fmt.Errorf("writing %s: this format is no stream: name a file", w.name)
 	}
 	w.size, w.enclosure = enclosedFrame, e
