@@ -219,26 +219,19 @@ func (f *framed) passOver(ctx context.Context, s *Source) error {
 // need reads until the window has n bytes, or the rest of the section. It takes memory as bytes come,
 // because the stated length of a record may be wrong.
 func (f *framed) need(ctx context.Context, s *Source, n int) error {
-	for f.w-f.r < n && !f.last {
-		step := min(n, max(2*(f.w-f.r), s.cfg.BlockSize))
-		if step > s.cfg.BlockSize {
-			if err := s.askRoom(ctx, 2*step); err != nil {
-				return err
-			}
-		}
-		if err := f.read(ctx, s, step); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *framed) read(ctx context.Context, s *Source, n int) error {
+	step := 0 // bytes to have before more memory is taken
 	for idle := 0; f.w-f.r < n && !f.last; idle++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f.reserve(n)
+		if held := f.w - f.r; held >= step {
+			if step = min(n, max(2*held, s.cfg.BlockSize)); step > s.cfg.BlockSize {
+				if err := s.askRoom(ctx, 2*step); err != nil {
+					return err
+				}
+			}
+		}
+		f.reserve(step)
 		got, err := f.src.Read(f.buf[f.w:min(cap(f.buf), f.w+windowSize)])
 		f.w += got
 		if got > 0 || err == compress.ErrSection {
@@ -347,7 +340,7 @@ func (f *framed) follow() error {
 		return err
 	}
 	head := make([]byte, compress.RecognizedBy)
-	n, err := io.ReadFull(readsAll{f.src}, head)
+	n, err := compress.ReadFull(f.src, head)
 	damaged := errors.As(err, &d)
 	switch head = head[:n]; {
 	case f.frames.Starts(head):
@@ -364,15 +357,4 @@ func (f *framed) follow() error {
 	f.reserve(f.w - f.r + n)
 	f.w += copy(f.buf[f.w:cap(f.buf)], head)
 	return nil // the end, or an error of reading, comes again
-}
-
-// readsAll has the end of a member be that of a reader.
-type readsAll struct{ r io.Reader }
-
-func (a readsAll) Read(p []byte) (int, error) {
-	n, err := a.r.Read(p)
-	if err == compress.ErrSection {
-		err = io.EOF
-	}
-	return n, err
 }
