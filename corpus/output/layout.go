@@ -114,7 +114,7 @@ func (w *Writer) closeEnclosure() error {
 	if w.enclosure == nil {
 		return nil
 	}
-	if err := w.drained(); err != nil {
+	if err := w.drained(false); err != nil {
 		return err
 	}
 	file, ok := w.file.(io.ReaderAt)

@@ -47,18 +47,17 @@ type Writer struct {
 	result    error // of Close
 
 	failed atomic.Pointer[error]
-	// By the writing goroutine, read by others after a barrier.
+	// By the writing goroutine, read by others when all frames are free.
 	written int64
 	tail    []byte // the end of the written bytes; only for partial files
 }
 
 // frame is a piece of output on its way.
 type frame struct {
-	src     []byte
-	out     []byte
-	ready   chan struct{} // out is complete
-	barrier chan struct{} // not nil: nothing to write, close it
-	enc     encoder       // made when the frame is first compressed
+	src   []byte
+	out   []byte
+	ready chan struct{} // out is complete
+	enc   encoder       // made when the frame is first compressed
 }
 
 // Uncompressed bytes of a frame. Against frames of 4 MiB, those of 2 MiB cost
@@ -108,10 +107,6 @@ func newWriter(name string, part partial, f outFile, durable bool, p packing) *W
 func (w *Writer) drain() {
 	defer close(w.ended)
 	for f := range w.queue {
-		if f.barrier != nil {
-			close(f.barrier)
-			continue
-		}
 		<-f.ready
 		if w.failed.Load() == nil {
 			n, err := w.file.Write(f.out)
@@ -253,7 +248,7 @@ func (w *Writer) EndFrame() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
-	err := w.drained()
+	err := w.drained(false)
 	return newMark(w.written, w.tail), err
 }
 
