@@ -222,10 +222,10 @@ func (l *list) addFile(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() { // opening a named pipe would wait for its writer
 		in.Size = info.Size()
 		f, err := os.Open(path)
-		if err != nil {
-			return fmt.Errorf("input cannot be read: %w", err)
+		if err == nil {
+			err = f.Close()
 		}
-		if err := f.Close(); err != nil {
+		if err != nil {
 			return fmt.Errorf("input cannot be read: %w", err)
 		}
 	}

@@ -32,7 +32,7 @@ func NoFolder(name string) error {
 
 func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	if name == input.Stdin {
-		return newWriter("standard output", partial{}, stdout{os.Stdout}, isRegular(os.Stdout), packings[""]), nil
+		return newWriter("standard output", partial{}, stdout{os.Stdout}, regular(os.Stdout) != nil, packings[""]), nil
 	}
 	path, direct, err := resolve(name)
 	if err == nil && direct {
@@ -128,11 +128,6 @@ func followDangling(name string) (string, error) {
 		name = target
 	}
 	return "", fmt.Errorf("%s: too many links", name)
-}
-
-func isRegular(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
 }
 
 // stdout is not ours to close.
