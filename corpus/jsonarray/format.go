@@ -1,14 +1,9 @@
 // Package jsonarray reads files of JSON that are one array, [{...}, {...}]. Each of its values is a
-// record, read as a line of [jsonl] is, whatever its white space. The values are in memory one after
-// the other, never the array.
+// record, read as a line of [jsonl] is. The values are in memory one after the other, never the array.
 //
-// Records are separated by brackets and strings. The parser looks at the content of each, so that
-// one of invalid JSON is a bad record and the others are read. Nothing is read behind bytes that can
-// be no part of an array. An unclosed array is read as far as it goes; a truncated record is a bad
-// one. The place of a record is its number in the array.
-//
-// Kept records are written as an array, as they came, or as lines of JSON, without line ends and the
-// white space behind these.
+// Brackets and strings separate the records; the parser looks at the content of each, so that one of
+// invalid JSON is a bad record and the others are read. Nothing is read behind bytes that can be no
+// part of an array. The place of a record is its number in the array.
 package jsonarray
 
 import (
