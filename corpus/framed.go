@@ -76,7 +76,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 		if f.damage != "" && !f.told {
 			f.told = true
 			f.number++
-			f.add(b, nil, f.damage)
+			f.add(b, nil, f.damage, false)
 			return len(b.Spans) >= s.most, nil
 		}
 		f.begun = false
@@ -98,7 +98,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 		}
 		return false, f.need(ctx, s, fr.Need)
 	}
-	return f.take(s, b, fr)
+	return f.take(s, b, fr), nil
 }
 
 // end returns the kind of end of the window.
@@ -113,7 +113,7 @@ func (f *framed) end() SectionEnd {
 }
 
 // take goes on by a frame, and puts its record into the block.
-func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
+func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
 	left := f.w - f.r
 	pass := fr.Pass
 	if pass <= 0 { // more cannot come at the end
@@ -126,7 +126,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	}
 	if handed && len(b.Spans) > 0 && (fr.Alone || len(b.buf)+size > s.cfg.BlockSize || len(b.Spans) >= s.most) {
 		f.found = fr
-		return true, nil
+		return true
 	}
 	if fr.Record || handed { // a handed-out record has a place to continue from
 		f.count(fr)
@@ -138,17 +138,15 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	}
 	switch {
 	case handed && size > s.cfg.BlockSize && reason == "":
-		f.handOver(b, size)
-		b.Spans[len(b.Spans)-1].Other = fr.Other
+		f.handOver(b, size, fr.Other)
 		pass, left, full = pass-size, left-size, true
 	case handed:
-		f.add(b, f.buf[f.r:f.r+size], reason)
-		b.Spans[len(b.Spans)-1].Other = fr.Other && reason == ""
+		f.add(b, f.buf[f.r:f.r+size], reason, fr.Other && reason == "")
 		full = fr.Alone
 	}
 	f.r += min(pass, f.w-f.r)
 	f.skip = max(pass-left, 0)
-	return full, nil
+	return full
 }
 
 // count numbers the record, or the rubbish, at the beginning of the window.
@@ -171,16 +169,16 @@ func (f *framed) enter(stored int64) {
 }
 
 // add copies a record into the block.
-func (f *framed) add(b *Block, raw []byte, bad string) {
+func (f *framed) add(b *Block, raw []byte, bad string, other bool) {
 	start := len(b.buf)
 	b.buf = append(b.buf, raw...)
-	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, Start: start, End: len(b.buf), Bad: bad})
+	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, Start: start, End: len(b.buf), Bad: bad, Other: other})
 }
 
 // handOver moves a long record from the window to the block, with its memory, unless the following
 // bytes need much of that.
-func (f *framed) handOver(b *Block, size int) {
-	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size})
+func (f *framed) handOver(b *Block, size int, other bool) {
+	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size, Other: other})
 	if rest := f.w - f.r - size; f.r > 0 || rest > windowSize || f.long.mem == nil {
 		b.Data = b.long.hold(f.buf[f.r:f.r+size], size)
 		f.r += size
