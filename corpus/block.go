@@ -45,8 +45,7 @@ type own struct {
 	long  memory   // Data, if it is one long record
 	room  []byte   // see Room
 	names []byte   // see Name
-	apart memory   // room, if it is that of a long record
-	kept  []memory // see Keep
+	kept  []memory // see Memory
 }
 
 // Span is a record of a block that [Frames] have found.
@@ -94,9 +93,8 @@ func (b *Block) Refill(from *Block) {
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.
 func (b *Block) Rewind() {
-	if b.apart.mem != nil {
-		b.apart.free()
-		b.room = nil
+	if len(b.kept) > 0 {
+		b.room = nil // it may be one of these
 	}
 	for i := range b.kept {
 		b.kept[i].free()
@@ -114,7 +112,7 @@ func (b *Block) Rewind() {
 func (b *Block) Room() []byte {
 	if need := len(b.Data) + roomBeside; cap(b.room) < need {
 		if b.Long() {
-			b.room = b.apart.hold(nil, need)
+			b.room = b.Memory(need)
 		} else {
 			b.room = slices.Grow(b.room[:0], need)
 		}

@@ -40,13 +40,12 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 	type piece struct {
 		block  Block
 		result T
-		err    error
-		done   chan struct{}
+		done   chan error // of work
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	free, todo, order := make(chan *piece, jobs+2), make(chan *piece, jobs+2), make(chan *piece, jobs+2)
 	for range cap(free) {
-		free <- &piece{result: create()}
+		free <- &piece{result: create(), done: make(chan error, 1)}
 	}
 	group.Go(func() error {
 		defer close(todo)
@@ -63,7 +62,6 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 			} else if err != nil {
 				return err
 			}
-			p.done = make(chan struct{})
 			todo <- p
 			order <- p
 		}
@@ -72,8 +70,7 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 		group.Go(func() error {
 			work := newWorker()
 			for p := range todo {
-				p.err = work(&p.block, p.result)
-				close(p.done)
+				p.done <- work(&p.block, p.result)
 			}
 			return nil
 		})
@@ -81,8 +78,7 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 	group.Go(func() error {
 		var inflation Inflation
 		for p := range order {
-			<-p.done
-			err := p.err
+			err := <-p.done
 			if err == nil {
 				err = emit(&p.block, p.result)
 			}

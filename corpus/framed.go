@@ -76,7 +76,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 		if f.damage != "" && !f.told {
 			f.told = true
 			f.number++
-			f.add(b, nil, f.damage)
+			f.add(b, nil, f.damage, false)
 			return len(b.Spans) >= s.most, nil
 		}
 		f.begun = false
@@ -98,7 +98,7 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 		}
 		return false, f.need(ctx, s, fr.Need)
 	}
-	return f.take(s, b, fr)
+	return f.take(s, b, fr), nil
 }
 
 // end returns the kind of end of the window.
@@ -113,7 +113,7 @@ func (f *framed) end() SectionEnd {
 }
 
 // take goes on by a frame, and puts its record into the block.
-func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
+func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
 	left := f.w - f.r
 	pass := fr.Pass
 	if pass <= 0 { // more cannot come at the end
@@ -126,7 +126,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	}
 	if handed && len(b.Spans) > 0 && (fr.Alone || len(b.buf)+size > s.cfg.BlockSize || len(b.Spans) >= s.most) {
 		f.found = fr
-		return true, nil
+		return true
 	}
 	if fr.Record || handed { // a handed-out record has a place to continue from
 		f.count(fr)
@@ -138,17 +138,15 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 	}
 	switch {
 	case handed && size > s.cfg.BlockSize && reason == "":
-		f.handOver(b, size)
-		b.Spans[len(b.Spans)-1].Other = fr.Other
+		f.handOver(b, size, fr.Other)
 		pass, left, full = pass-size, left-size, true
 	case handed:
-		f.add(b, f.buf[f.r:f.r+size], reason)
-		b.Spans[len(b.Spans)-1].Other = fr.Other && reason == ""
+		f.add(b, f.buf[f.r:f.r+size], reason, fr.Other && reason == "")
 		full = fr.Alone
 	}
 	f.r += min(pass, f.w-f.r)
 	f.skip = max(pass-left, 0)
-	return full, nil
+	return full
 }
 
 // count numbers the record, or the rubbish, at the beginning of the window.
@@ -171,16 +169,16 @@ func (f *framed) enter(stored int64) {
 }
 
 // add copies a record into the block.
-func (f *framed) add(b *Block, raw []byte, bad string) {
+func (f *framed) add(b *Block, raw []byte, bad string, other bool) {
 	start := len(b.buf)
 	b.buf = append(b.buf, raw...)
-	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, Start: start, End: len(b.buf), Bad: bad})
+	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, Start: start, End: len(b.buf), Bad: bad, Other: other})
 }
 
 // handOver moves a long record from the window to the block, with its memory, unless the following
 // bytes need much of that.
-func (f *framed) handOver(b *Block, size int) {
-	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size})
+func (f *framed) handOver(b *Block, size int, other bool) {
+	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size, Other: other})
 	if rest := f.w - f.r - size; f.r > 0 || rest > windowSize || f.long.mem == nil {
 		b.Data = b.long.hold(f.buf[f.r:f.r+size], size)
 		f.r += size
@@ -219,26 +217,19 @@ func (f *framed) passOver(ctx context.Context, s *Source) error {
 // need reads until the window has n bytes, or the rest of the section. It takes memory as bytes come,
 // because the stated length of a record may be wrong.
 func (f *framed) need(ctx context.Context, s *Source, n int) error {
-	for f.w-f.r < n && !f.last {
-		step := min(n, max(2*(f.w-f.r), s.cfg.BlockSize))
-		if step > s.cfg.BlockSize {
-			if err := s.askRoom(ctx, 2*step); err != nil {
-				return err
-			}
-		}
-		if err := f.read(ctx, s, step); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *framed) read(ctx context.Context, s *Source, n int) error {
+	step := 0 // bytes to have before more memory is taken
 	for idle := 0; f.w-f.r < n && !f.last; idle++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f.reserve(n)
+		if held := f.w - f.r; held >= step {
+			if step = min(n, max(2*held, s.cfg.BlockSize)); step > s.cfg.BlockSize {
+				if err := s.askRoom(ctx, 2*step); err != nil {
+					return err
+				}
+			}
+		}
+		f.reserve(step)
 		got, err := f.src.Read(f.buf[f.w:min(cap(f.buf), f.w+windowSize)])
 		f.w += got
 		if got > 0 || err == compress.ErrSection {
@@ -347,7 +338,7 @@ func (f *framed) follow() error {
 		return err
 	}
 	head := make([]byte, compress.RecognizedBy)
-	n, err := io.ReadFull(readsAll{f.src}, head)
+	n, err := compress.ReadFull(f.src, head)
 	damaged := errors.As(err, &d)
 	switch head = head[:n]; {
 	case f.frames.Starts(head):
@@ -364,15 +355,4 @@ func (f *framed) follow() error {
 	f.reserve(f.w - f.r + n)
 	f.w += copy(f.buf[f.w:cap(f.buf)], head)
 	return nil // the end, or an error of reading, comes again
-}
-
-// readsAll has the end of a member be that of a reader.
-type readsAll struct{ r io.Reader }
-
-func (a readsAll) Read(p []byte) (int, error) {
-	n, err := a.r.Read(p)
-	if err == compress.ErrSection {
-		err = io.EOF
-	}
-	return n, err
 }

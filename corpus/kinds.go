@@ -40,10 +40,8 @@ func (defaults) Answer(*output.Writer, []byte, string, []byte) error { return er
 // Lines is the kind of formats whose records are lines, or end by another Cutter.
 type Lines struct{ defaults }
 
-// Kind is ByEnds.
 func (Lines) Kind() Kind { return ByEnds }
 
-// Noun is "line".
 func (Lines) Noun() string { return "line" }
 
 // Cutter returns a LineCutter.
@@ -60,7 +58,7 @@ type LineCutter struct{}
 // Begin passes over a byte order mark, and rejects UTF-16.
 func (LineCutter) Begin(head []byte) (passed int, reject string) {
 	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+	case bytes.HasPrefix(head, []byte(ByteOrderMark)):
 		return 3, ""
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return 0, RejectUTF16
@@ -118,26 +116,20 @@ func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
 // Framed is the kind of formats whose records a [Frames] finds.
 type Framed struct{ defaults }
 
-// Kind is ByFrames.
 func (Framed) Kind() Kind { return ByFrames }
 
-// Noun is "record".
 func (Framed) Noun() string { return "record" }
 
 // FrameDefaults are those of records without numbers, in inputs without a head, that may begin
 // anywhere in a compressed file.
 type FrameDefaults struct{}
 
-// Starts is false.
 func (FrameDefaults) Starts([]byte) bool { return false }
 
-// Begin does nothing.
 func (FrameDefaults) Begin() {}
 
-// Numbered is false.
 func (FrameDefaults) Numbered() bool { return false }
 
-// Head is none.
 func (FrameDefaults) Head() (head []byte, has bool) { return nil, false }
 
 // NumberedFrames are the defaults of records with numbers. Behind damage no number is known, so nothing
@@ -147,7 +139,6 @@ type NumberedFrames struct {
 	sections int
 }
 
-// Numbered is true.
 func (*NumberedFrames) Numbered() bool { return true }
 
 // Begin counts the sections: the part after damage is the second.
@@ -168,8 +159,6 @@ func BadRest(data []byte, end SectionEnd, number int64, reason string) Frame {
 // file cannot be a pipe, and cannot be compressed as a whole.
 type Random struct{ defaults }
 
-// Kind is AtRandom.
 func (Random) Kind() Kind { return AtRandom }
 
-// Noun is "row".
 func (Random) Noun() string { return "row" }

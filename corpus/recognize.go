@@ -82,7 +82,7 @@ func otherXML(head []byte) (name, advice string) {
 	switch root := XMLRoot(head); {
 	case root == "mediawiki":
 		return "a MediaWiki dump (XML)", "write its pages as JSON lines first, as wikiextractor --json does"
-	case root != "" && bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("<?xml")):
+	case root != "" && bytes.HasPrefix(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("<?xml")):
 		return fmt.Sprintf("XML (its first element is <%s>)", archive.Printable(root)), "write its records as JSON lines first, or add --format html if it is a page"
 	}
 	return "", ""
@@ -115,7 +115,7 @@ func isOpenLine(head []byte, lines bool) bool {
 // alone does not decide between several.
 func (s *Source) undecided(head []byte) bool {
 	if len(s.cfg.Formats) > 0 {
-		head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+		head = bytes.TrimPrefix(head, []byte(ByteOrderMark))
 	}
 	return beginsLikeOther(head) || isOpenLine(head, s.cutter != nil)
 }
@@ -124,7 +124,7 @@ func (s *Source) undecided(head []byte) bool {
 // the decision does not depend on how many have come.
 func arrayHead(head []byte) []byte {
 	i := bytes.IndexAny(head, "{]")
-	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("[")) {
+	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("[")) {
 		return head
 	}
 	return head[:i+1]
@@ -132,10 +132,8 @@ func arrayHead(head []byte) []byte {
 
 // formatOf returns the format of the open input, by its beginning or, if that is unclear, by its name.
 func (s *Source) formatOf(head []byte) (Format, error) {
-	if len(s.zipped) > 0 {
-		if f := s.zippedFormat(); f != nil {
-			return f, nil
-		}
+	if f := s.zippedFormat(); f != nil {
+		return f, nil
 	}
 	if s.live {
 		head = arrayHead(head)
@@ -176,7 +174,10 @@ func (s *Source) zippedFormat() Format {
 		if f == nil || f.Kind() != ByFrames {
 			continue
 		}
-		s.zipped = slices.DeleteFunc(s.zipped, func(e archive.Member) bool { return !s.isOf(e.Name, f) })
+		s.zipped = slices.DeleteFunc(s.zipped, func(e archive.Member) bool {
+			other := s.named(e.Name)
+			return other == nil || other.Name() != f.Name()
+		})
 		return f
 	}
 	s.zipped = nil
@@ -196,11 +197,6 @@ func (s *Source) choose(f Format) error {
 	}
 	s.chosen, s.cutter = f, f.Cutter()
 	return nil
-}
-
-func (s *Source) isOf(name string, f Format) bool {
-	named := s.named(name)
-	return named != nil && named.Name() == f.Name()
 }
 
 // Recognize looks at the first bytes of the files among the inputs and returns their format, nil if

@@ -94,10 +94,6 @@ const (
 	// recordCost is about the memory of a reader for each record beside its bytes. Blocks of tiny
 	// records end early, so that all of a block takes at most twice its size.
 	recordCost = 256
-
-	// growth is the factor of the memory for a long record. Only touched pages are taken, so it
-	// costs a quarter of the record while this is copied.
-	growth = 4
 )
 
 // DefaultMaxRecord is the longest record in bytes, unless a SourceConfig says otherwise.
@@ -225,36 +221,6 @@ func (s *Source) closeInput(err error) error {
 	return err
 }
 
-// readTo appends to buf until it holds n bytes, the input ends or, from a pipe, a
-// whole record has come.
-func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) {
-	if cap(buf) < n {
-		buf = append(make([]byte, 0, n), buf...)
-	}
-	for idle := 0; len(buf) < n && !s.eof && s.broken == nil; idle++ {
-		if err := ctx.Err(); err != nil {
-			return buf, err
-		}
-		got, err := s.decoded.Read(buf[len(buf):n])
-		buf = buf[:len(buf)+got]
-		switch {
-		case err == io.EOF:
-			s.eof = true
-		case err != nil:
-			s.broken = compress.ReadError(s.name, err)
-		case s.live && s.cutter != nil && s.cutter.End(buf, len(buf)-got) >= 0:
-			// A crawler that waits for the answer to its document sends
-			// no more until it comes.
-			return buf, nil
-		case got > 0:
-			idle = 0
-		case idle == 100:
-			s.broken = compress.ReadError(s.name, io.ErrNoProgress)
-		}
-	}
-	return buf, s.broken
-}
-
 // fill puts the next whole records into b.Data, or none at all.
 func (s *Source) fill(ctx context.Context, b *Block) error {
 	b.buf, b.Data, b.Spans, b.Records = b.buf[:0], nil, b.Spans[:0], 0
@@ -264,63 +230,7 @@ func (s *Source) fill(ctx context.Context, b *Block) error {
 	case s.framed != nil:
 		return s.framed.fill(ctx, s, b)
 	}
-	for {
-		want := s.want
-		buf, err := s.gather(ctx, b.buf[:0], want)
-		b.buf = buf
-		end, records := s.cutter.Cut(buf, s.most)
-		s.adapt(end, records)
-		if end > 0 {
-			s.emit(b, buf[:end], records)
-			s.unread(buf[end:])
-			return nil // an error is met again, behind the records that are still whole
-		}
-		switch {
-		case err != nil:
-			return err
-		case len(buf) == s.limit:
-			return s.overlong(ctx, b, buf)
-		case s.eof && len(s.carry) == 0:
-			s.emit(b, buf, 0)
-			return nil
-		case want == s.cfg.BlockSize:
-			return s.longRecord(ctx, b)
-		}
-		s.unread(buf)
-	}
-}
-
-// gather appends to buf until it holds n bytes or readTo stops. Bytes put back come first.
-func (s *Source) gather(ctx context.Context, buf []byte, n int) ([]byte, error) {
-	if cap(buf) < n {
-		buf = append(make([]byte, 0, n), buf...)
-	}
-	k := min(len(s.carry), n-len(buf))
-	kept := s.carry[:k]
-	buf, s.carry = append(buf, kept...), s.carry[k:]
-	if len(s.carry) > 0 || s.live && k > 0 && s.cutter.End(buf, len(buf)-k) >= 0 {
-		return buf, nil
-	}
-	return s.readTo(ctx, buf, n)
-}
-
-// unread puts the end of the gathered bytes back.
-func (s *Source) unread(rest []byte) {
-	if n := len(s.carry); n > 0 { // then all of rest came from before it
-		s.carry = s.back[len(s.back)-n-len(rest):]
-		return
-	}
-	s.back = append(s.back[:0], rest...)
-	s.carry = s.back
-}
-
-// adapt chooses how much to gather for the next block, after one with so many
-// bytes and records: not much more than it may have records of this size.
-func (s *Source) adapt(bytes, records int) {
-	if s.want *= 2; records >= s.most {
-		s.want = max(2*bytes, 4<<10)
-	}
-	s.want = min(s.want, s.cfg.BlockSize)
+	return s.cut(ctx, b)
 }
 
 // emit describes data in b. So many of its records are whole.

@@ -22,7 +22,7 @@ type Text func(room func(n int) []byte, body []byte, contentType string) (text [
 
 // Plain returns the text of a body in UTF-8.
 func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) {
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	body = bytes.TrimPrefix(body, []byte(ByteOrderMark))
 	if !ValidUTF8(body) {
 		return nil, false, errors.New("it is not UTF-8")
 	}
@@ -75,7 +75,7 @@ func (t *Texts) room(b *Block, n int) []byte {
 
 // LooksLikeHTML reports whether a body without a type begins like a page.
 func LooksLikeHTML(body []byte) bool {
-	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte(ByteOrderMark)), " \t\r\n")
 	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<title", "<!--"} {
 		if len(body) >= len(tag) && bytes.EqualFold(body[:len(tag)], []byte(tag)) {
 			return true

@@ -55,7 +55,7 @@ func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	names = bytes.TrimLeft(bytes.TrimPrefix(names, []byte(byteOrderMark)), "\r\n")
+	names = bytes.TrimLeft(bytes.TrimPrefix(names, []byte(corpus.ByteOrderMark)), "\r\n")
 	columns := fields(names, delimiter, func(int, []byte) {}) - len(added)
 	return w.WriteRecord(bytes.Repeat([]byte{delimiter}, columns-1), row, newline)
 }

@@ -32,8 +32,6 @@ type header struct {
 	taken     string // a column that was to be added, but exists already
 }
 
-const byteOrderMark = "\xef\xbb\xbf"
-
 // header reads the first row. The frame passes over it, or refuses the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
@@ -43,8 +41,8 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	data = data[:min(len(data), maxHeader)]
 	last := end != corpus.GoesOn && len(data) == len(whole)
 	start := 0
-	if bytes.HasPrefix(data, []byte(byteOrderMark)) {
-		start = len(byteOrderMark)
+	if bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)) {
+		start = len(corpus.ByteOrderMark)
 	}
 	for n := 1; n > 0; start += n { // empty lines before it
 		n = blank(data[start:])

@@ -33,18 +33,16 @@ func (p *parser) read(b *corpus.Block) error {
 	if !corpus.ValidUTF8(p.doc.Raw) {
 		return errors.New("the row is not valid UTF-8")
 	}
-	var text, id, time []byte
+	var found [3][]byte
+	wanted := [3]int{h.text, h.id, h.time}
 	count := fields(p.doc.Raw, h.delimiter, func(n int, raw []byte) {
-		if n == h.text {
-			text = raw
-		}
-		if n == h.id {
-			id = raw
-		}
-		if n == h.time {
-			time = raw
+		for i, column := range wanted {
+			if n == column {
+				found[i] = raw
+			}
 		}
 	})
+	text, id, time := found[0], found[1], found[2]
 	if count != h.columns {
 		return fmt.Errorf("the row has %d fields, and the first one %d", count, h.columns)
 	}

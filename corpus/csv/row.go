@@ -18,76 +18,46 @@ const quote = '"'
 // follows, so that the end of data ends the row. The error is errBehind, or errUnclosed at the last
 // end.
 func row(data []byte, delimiter byte, last bool) (end int, open bool, err error) {
-	line, quoted := 0, -1 // behind the line that data[end] is in, and its next quote
-	for {
-		if line <= end {
-			if line = end + bytes.IndexByte(data[end:], '\n') + 1; line == end {
+	opening := []byte{delimiter, quote}
+	line := 0 // behind the line that the field at data[i] begins in
+	for i := 0; ; {
+		if line <= i {
+			if line = i + bytes.IndexByte(data[i:], '\n') + 1; line == i {
 				line = len(data)
 			}
-			quoted = -1
 		}
-		if quoted < end {
-			quoted = bytes.IndexByte(data[end:line], quote)
-			if quoted < 0 {
-				return unquoted(data, line, last), false, nil
+		if i == line || data[i] != quote {
+			next := bytes.Index(data[i:line], opening)
+			switch {
+			case next >= 0:
+				i += next + 1
+			case last || line > 0 && data[line-1] == '\n':
+				return line, false, nil
+			default:
+				return 0, false, nil
 			}
-			quoted += end
 		}
-		next, over, open, err := field(data, end, delimiter, last)
-		switch {
-		case err != nil || next < 0:
-			return 0, open, err
-		case over:
-			return next, false, nil
-		}
-		end = next
-	}
-}
-
-// unquoted is the end of a row that ends with a line.
-func unquoted(data []byte, line int, last bool) int {
-	if last || line > 0 && data[line-1] == '\n' {
-		return line
-	}
-	return 0
-}
-
-// field goes over the field that begins at data[i] and its end. over reports whether it is the last
-// of its row. The index is -1 if data ends before.
-func field(data []byte, i int, delimiter byte, last bool) (next int, over, open bool, err error) {
-	if i < len(data) && data[i] == quote {
 		if i = closing(data, i+1); i < 0 {
 			if last {
 				err = errUnclosed
 			}
-			return -1, false, true, err
+			return 0, true, err
 		}
 		switch rest := data[i:]; {
 		case len(rest) > 0 && rest[0] == delimiter:
-			return i + 1, false, false, nil
+			i++
 		case len(rest) > 0 && rest[0] == '\n':
-			return i + 1, true, false, nil
+			return i + 1, false, nil
 		case len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
-			return i + 2, true, false, nil
+			return i + 2, false, nil
 		case len(rest) == 0 && last:
-			return i, true, false, nil
+			return i, false, nil
 		case len(rest) == 0 || len(rest) == 1 && rest[0] == '\r' && !last: // a second quote may follow
-			return -1, false, len(rest) == 0, nil
-		}
-		return i, false, false, errBehind
-	}
-	for ; i < len(data); i++ {
-		switch data[i] {
-		case delimiter:
-			return i + 1, false, false, nil
-		case '\n':
-			return i + 1, true, false, nil
+			return 0, len(rest) == 0, nil
+		default:
+			return 0, false, errBehind
 		}
 	}
-	if last {
-		return len(data), true, false, nil
-	}
-	return -1, false, false, nil
 }
 
 // closing returns the index behind the closing quote of a field with content from data[i] on, or

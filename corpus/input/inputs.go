@@ -31,15 +31,11 @@ type Input struct {
 
 // Expand turns command line arguments into inputs, in the order given.
 //
-// An argument is "-" (at most once), a file of any name, a directory, or, when
-// no file has that very name, a glob in the syntax of [filepath.Match], whose
-// matches are taken in lexical order. A directory stands for all files below
-// it with one of the endings, also with .gz or .zst after it, in lexical order; links to directories inside it are not followed. A file named
-// twice is read twice.
-//
-// A tar or zip archive, by the ending of its name, stands for its files like a directory, in its own
-// order; ARCHIVE/MEMBER is one of them. The wanted members of a compressed tar archive are unpacked into
-// a temporary file, which is gone when the process ends. Archives in archives are passed over.
+// An argument is "-" (at most once), a file of any name, a directory, a member ARCHIVE/MEMBER or, when
+// no file has that very name, a glob in the syntax of [filepath.Match], whose matches are taken in
+// lexical order. A directory stands for all files below it with one of the endings, also with that of a
+// compression after it, in lexical order; links to directories inside it are not followed. A tar or zip
+// archive, by the ending of its name, is read as a directory, in its own order.
 //
 // In a directory, a named pipe, a socket, a device or a broken link is passed over: reading it might wait
 // for ever. It is returned beside the inputs, for messages. As an argument, a pipe or a device is read.
@@ -222,10 +218,10 @@ func (l *list) addFile(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() { // opening a named pipe would wait for its writer
 		in.Size = info.Size()
 		f, err := os.Open(path)
-		if err != nil {
-			return fmt.Errorf("input cannot be read: %w", err)
+		if err == nil {
+			err = f.Close()
 		}
-		if err := f.Close(); err != nil {
+		if err != nil {
 			return fmt.Errorf("input cannot be read: %w", err)
 		}
 	}

@@ -1,14 +1,9 @@
 // Package jsonarray reads files of JSON that are one array, [{...}, {...}]. Each of its values is a
-// record, read as a line of [jsonl] is, whatever its white space. The values are in memory one after
-// the other, never the array.
+// record, read as a line of [jsonl] is. The values are in memory one after the other, never the array.
 //
-// Records are separated by brackets and strings. The parser looks at the content of each, so that
-// one of invalid JSON is a bad record and the others are read. Nothing is read behind bytes that can
-// be no part of an array. An unclosed array is read as far as it goes; a truncated record is a bad
-// one. The place of a record is its number in the array.
-//
-// Kept records are written as an array, as they came, or as lines of JSON, without line ends and the
-// white space behind these.
+// Brackets and strings separate the records; the parser looks at the content of each, so that one of
+// invalid JSON is a bad record and the others are read. Nothing is read behind bytes that can be no
+// part of an array. The place of a record is its number in the array.
 package jsonarray
 
 import (
@@ -32,7 +27,6 @@ type Format struct {
 
 var _ corpus.Format = Format{}
 
-// Name is "JSON arrays" or, of a stream, "JSON values on several lines".
 func (f Format) Name() string {
 	if f.Stream {
 		return "JSON values on several lines"
@@ -40,14 +34,13 @@ func (f Format) Name() string {
 	return "JSON arrays"
 }
 
-// Endings are ".json".
 func (Format) Endings() []string { return []string{".json"} }
 
 // Recognize recognizes an array by its bracket and the brace of its first object, or the other
 // bracket. It recognizes a stream by a first line of a lone brace, as all programs begin an object
 // on several lines. The next line must be one that can follow in an object.
 func (f Format) Recognize(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte(byteOrderMark))
+	head = bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark))
 	if f.Stream {
 		first, rest, _ := bytes.Cut(head, []byte{'\n'})
 		rest = bytes.TrimLeft(rest, space)

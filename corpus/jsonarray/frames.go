@@ -8,10 +8,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-const (
-	space         = " \t\r\n"
-	byteOrderMark = "\xef\xbb\xbf"
-)
+const space = " \t\r\n"
 
 // expected is the part that may stand at the beginning of a frame.
 type expected uint8
@@ -52,11 +49,11 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if f.want == inLong {
 		return f.restOfLong(data, end)
 	}
-	if f.want == wantArray && bytes.HasPrefix(data, []byte(byteOrderMark)) {
-		return corpus.Frame{Pass: len(byteOrderMark)}
+	if f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)) {
+		return corpus.Frame{Pass: len(corpus.ByteOrderMark)}
 	}
-	if f.want == wantArray && len(data) < len(byteOrderMark) && data[0] == byteOrderMark[0] && end == corpus.GoesOn {
-		return corpus.Frame{Need: len(byteOrderMark)}
+	if f.want == wantArray && len(data) < len(corpus.ByteOrderMark) && data[0] == corpus.ByteOrderMark[0] && end == corpus.GoesOn {
+		return corpus.Frame{Need: len(corpus.ByteOrderMark)}
 	}
 	if f.want == wantArray && f.stream {
 		f.want = wantValue

@@ -42,7 +42,7 @@ func BenchmarkWriter(b *testing.B) {
 				b.ReportAllocs()
 				var stored int64
 				for b.Loop() {
-					w := newWriter(name, nil, nullFile{}, false, packingOf(name))
+					w := newWriter(name, partial{}, nullFile{}, false, packingOf(name))
 					for _, line := range lines {
 						if err := w.WriteRecord(line, newline); err != nil {
 							b.Fatal(err)

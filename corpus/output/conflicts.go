@@ -80,11 +80,10 @@ func (p place) inside(folder place) bool {
 // records of several outputs, have none.
 func taken(name string) []place {
 	if name == input.Stdin {
-		info, err := os.Stdout.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			return nil
+		if info := regular(os.Stdout); info != nil {
+			return []place{{said: "standard output", info: info}}
 		}
-		return []place{{said: "standard output", info: info}}
+		return nil
 	}
 	p := locate(name)
 	if p.info != nil && !p.info.Mode().IsRegular() && !p.info.IsDir() {
@@ -133,15 +132,18 @@ func checkStreams(out string, places []place) error {
 		file       *os.File
 		said, what string
 	}{{os.Stdout, "standard output", `give "-"`}, {os.Stderr, "standard error", "choose another name"}} {
-		info, err := stream.file.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			continue
+		file := place{info: regular(stream.file)}
+		if file.info != nil && slices.ContainsFunc(places, file.same) {
+			return fmt.Errorf("output %s is the file that %s goes to: %s", out, stream.said, stream.what)
 		}
-		for _, p := range places {
-			if p.info != nil && os.SameFile(p.info, info) {
-				return fmt.Errorf("output %s is the file that %s goes to: %s", out, stream.said, stream.what)
-			}
-		}
+	}
+	return nil
+}
+
+// regular describes an open file, nil if it is not a regular one.
+func regular(f *os.File) fs.FileInfo {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return info
 	}
 	return nil
 }

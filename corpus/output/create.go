@@ -32,7 +32,7 @@ func NoFolder(name string) error {
 
 func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	if name == input.Stdin {
-		return newWriter("standard output", nil, stdout{os.Stdout}, isRegular(os.Stdout), packings[""]), nil
+		return newWriter("standard output", partial{}, stdout{os.Stdout}, regular(os.Stdout) != nil, packings[""]), nil
 	}
 	path, direct, err := resolve(name)
 	if err == nil && direct {
@@ -40,12 +40,12 @@ func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("opening output: %w", err)
 		}
-		return newWriter(name, nil, f, false, p), nil
+		return newWriter(name, partial{}, f, false, p), nil
 	}
 	if err == nil {
 		err = inTree(path)
 	}
-	var part *partial
+	var part partial
 	if err == nil {
 		part, err = newPartial(path, worthless...)
 	}
@@ -128,11 +128,6 @@ func followDangling(name string) (string, error) {
 		name = target
 	}
 	return "", fmt.Errorf("%s: too many links", name)
-}
-
-func isRegular(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
 }
 
 // stdout is not ours to close.

@@ -49,7 +49,7 @@ func (f *fault) Close() error {
 }
 
 // made is the empty partial file of an output.
-func made(tb testing.TB, path string) *partial {
+func made(tb testing.TB, path string) partial {
 	tb.Helper()
 	part, err := newPartial(path)
 	if err != nil {

@@ -101,7 +101,7 @@ const enclosedFrame = 8 << 20
 
 // Enclose has an output be enclosed. Nothing may have been written since it was opened.
 func (w *Writer) Enclose(e Enclosure) error {
-	if w.part == nil {
+	if w.part.path == "" {
 		return fmt.Errorf("writing %s: this format is no stream: name a file", w.name)
 	}
 	w.size, w.enclosure = enclosedFrame, e
@@ -114,7 +114,7 @@ func (w *Writer) closeEnclosure() error {
 	if w.enclosure == nil {
 		return nil
 	}
-	if err := w.drained(); err != nil {
+	if err := w.drained(false); err != nil {
 		return err
 	}
 	file, ok := w.file.(io.ReaderAt)

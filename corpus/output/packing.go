@@ -102,24 +102,32 @@ func (d direct) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// drained ends the current frame and waits until all frames are written.
-func (w *Writer) drained() error {
+// drained ends the current frame and waits until all frames are written. drop lets go of their memory.
+func (w *Writer) drained(drop bool) error {
 	w.endFrame()
-	barrier := make(chan struct{})
-	w.queue <- &frame{barrier: barrier}
-	<-barrier
+	frames := []*frame{w.frame}
+	for len(frames) < cap(w.free) {
+		frames = append(frames, <-w.free)
+	}
+	for i, f := range frames {
+		if drop {
+			*f = frame{ready: f.ready}
+		}
+		if i > 0 {
+			w.free <- f
+		}
+	}
 	return w.err()
 }
 
-// writeLong writes a long record as a frame of its own.
+// writeLong writes a long record as a frame of its own. Beside it there should be little in memory.
 func (w *Writer) writeLong(parts [][]byte) error {
-	if err := w.drained(); err != nil {
+	if err := w.drained(true); err != nil {
 		return err
 	}
-	w.dropFrames()
 	if w.enclosure != nil {
 		w.frame.src = slices.Concat(parts...)
-		return w.drained()
+		return w.drained(false)
 	}
 	var to io.Writer = direct{w}
 	if w.newEncoder != nil {
@@ -141,15 +149,4 @@ func (w *Writer) writeLong(parts [][]byte) error {
 		}
 	}
 	return w.err()
-}
-
-// dropFrames drops the memory of all frames, which are free and empty: there is a
-// long record, and beside it there should be little.
-func (w *Writer) dropFrames() {
-	w.frame.src, w.frame.out, w.frame.enc = nil, nil, nil
-	for range len(w.free) {
-		f := <-w.free
-		f.src, f.out, f.enc = nil, nil, nil
-		w.free <- f
-	}
 }

@@ -36,22 +36,23 @@ type partial struct {
 // newPartial makes the partial file of an output. One that holds anything is
 // never written over: it may be the only copy of documents that an index takes
 // for known. It is put aside, unless it is one of those that are worth nothing.
-func newPartial(path string, worthless ...FileID) (*partial, error) {
-	aside := ""
+func newPartial(path string, worthless ...FileID) (p partial, err error) {
+	p.path = path
 	for {
 		c, err := makeOrTake(path)
 		if err != nil {
-			return nil, err
+			return p, err
 		}
 		size, err := c.Size()
 		if err == nil && size == 0 {
-			return &partial{path: path, claim: c, aside: aside}, nil
+			p.claim = c
+			return p, nil
 		}
 		if id := c.ID(); err == nil { // never reused: its new content must not count as worthless
-			aside, err = clearAway(c, path+input.PartialSuffix, id != FileID{} && slices.Contains(worthless, id))
+			p.aside, err = clearAway(c, path+input.PartialSuffix, id != FileID{} && slices.Contains(worthless, id))
 		}
 		if err := errors.Join(err, c.Release()); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
 }
@@ -144,7 +145,7 @@ func putAside(c *claim.Claim, name string) (aside string, err error) {
 
 // publish gives the file its name, and makes the name durable. A file that
 // has taken its place meanwhile is left alone.
-func (p *partial) publish() error {
+func (p partial) publish() error {
 	if err := step.Done("closed " + filepath.Base(p.path)); err != nil {
 		return err
 	}
@@ -154,16 +155,8 @@ func (p *partial) publish() error {
 	return step.Done("named " + filepath.Base(p.path))
 }
 
-// release lets go of the file. A nil partial has none.
-func (p *partial) release() error {
-	if p == nil {
-		return nil
-	}
-	return p.claim.Release()
-}
-
 // giveUp lets go of the file, and removes it if there is nothing in it or nothing of use.
-func (p *partial) giveUp(useless bool) error {
+func (p partial) giveUp(useless bool) error {
 	size, err := p.claim.Size()
 	if err == nil && (size == 0 || useless) {
 		err = p.claim.Remove()
@@ -184,18 +177,18 @@ func cut(f *os.File, at Mark) (tail []byte, err error) {
 }
 
 // takeAt claims the partial file of an output, opens it and cuts it back to a mark.
-func takeAt(path string, at Mark) (p *partial, f *os.File, tail []byte, err error) {
+func takeAt(path string, at Mark) (p partial, f *os.File, tail []byte, err error) {
 	c, err := take(path)
 	if err != nil {
-		return nil, nil, nil, err
+		return p, nil, nil, err
 	}
 	if f, err = c.Open(); err != nil {
-		return nil, nil, nil, errors.Join(err, c.Release())
+		return p, nil, nil, errors.Join(err, c.Release())
 	}
 	if tail, err = cut(f, at); err != nil {
-		return nil, nil, nil, errors.Join(err, f.Close(), c.Release())
+		return p, nil, nil, errors.Join(err, f.Close(), c.Release())
 	}
-	return &partial{path: path, claim: c}, f, tail, nil
+	return partial{path: path, claim: c}, f, tail, nil
 }
 
 // CutPartial cuts the partial file of an output back to a mark of Sync, if it is the marked file, and
@@ -208,7 +201,7 @@ func CutPartial(name string, at Mark) (cutBack bool, err error) {
 	part, f, _, err := takeAt(path, at)
 	switch {
 	case err == nil:
-		return true, errors.Join(f.Close(), part.release())
+		return true, errors.Join(f.Close(), part.claim.Release())
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOtherFile):
 		return false, nil
 	}

@@ -208,7 +208,7 @@ func (t *Tree) open(n int, at Mark) error {
 		return err
 	}
 	name := filepath.Join(t.Dir, out.Name)
-	w := newWriter(name, &partial{path: name}, f, false, packings[out.Kind])
+	w := newWriter(name, partial{path: name}, f, false, packings[out.Kind])
 	w.written, w.tail = at.Size, tail
 	if err := t.prepare(w, n); err != nil {
 		return errors.Join(err, w.stop())

@@ -28,8 +28,8 @@ var ErrReaderGone = errors.New("the reader of the output is gone")
 // the first record that brings it to 2 MiB, before and after a record above 8 MiB, and at Sync. So its
 // bytes depend only on the records and the places of Sync.
 type Writer struct {
-	name  string   // as given, for messages
-	part  *partial // nil when written directly
+	name  string  // as given, for messages
+	part  partial // without a path when written directly
 	file  outFile
 	durab bool // file can be synced
 	packing
@@ -47,18 +47,17 @@ type Writer struct {
 	result    error // of Close
 
 	failed atomic.Pointer[error]
-	// By the writing goroutine, read by others after a barrier.
+	// By the writing goroutine, read by others when all frames are free.
 	written int64
 	tail    []byte // the end of the written bytes; only for partial files
 }
 
 // frame is a piece of output on its way.
 type frame struct {
-	src     []byte
-	out     []byte
-	ready   chan struct{} // out is complete
-	barrier chan struct{} // not nil: nothing to write, close it
-	enc     encoder       // made when the frame is first compressed
+	src   []byte
+	out   []byte
+	ready chan struct{} // out is complete
+	enc   encoder       // made when the frame is first compressed
 }
 
 // Uncompressed bytes of a frame. Against frames of 4 MiB, those of 2 MiB cost
@@ -79,22 +78,17 @@ func (w *Writer) Name() string { return w.name }
 
 // Aside is the name under which Create has put the partial file of an earlier
 // run, and "" when there was none.
-func (w *Writer) Aside() string {
-	if w.part == nil {
-		return ""
-	}
-	return w.part.aside
-}
+func (w *Writer) Aside() string { return w.part.aside }
 
 // ID identifies the partial file. It is zero if the output is written directly.
 func (w *Writer) ID() FileID {
-	if w.part == nil {
+	if w.part.claim == nil {
 		return FileID{}
 	}
 	return w.part.claim.ID()
 }
 
-func newWriter(name string, part *partial, f outFile, durable bool, p packing) *Writer {
+func newWriter(name string, part partial, f outFile, durable bool, p packing) *Writer {
 	frames := inFlight()
 	w := &Writer{
 		name: name, part: part, file: f, durab: durable, packing: p, room: semaphore.NewWeighted(int64(frames * p.size)),
@@ -113,10 +107,6 @@ func newWriter(name string, part *partial, f outFile, durable bool, p packing) *
 func (w *Writer) drain() {
 	defer close(w.ended)
 	for f := range w.queue {
-		if f.barrier != nil {
-			close(f.barrier)
-			continue
-		}
 		<-f.ready
 		if w.failed.Load() == nil {
 			n, err := w.file.Write(f.out)
@@ -124,7 +114,7 @@ func (w *Writer) drain() {
 			if err != nil {
 				w.fail(err)
 			}
-			if w.durab && w.part != nil {
+			if w.durab && w.part.path != "" {
 				writeOut(w.file, w.written-int64(n), w.written)
 			}
 		}
@@ -137,7 +127,7 @@ func (w *Writer) drain() {
 // wrote notes the bytes written to the file.
 func (w *Writer) wrote(p []byte) {
 	w.written += int64(len(p))
-	if w.part != nil {
+	if w.part.path != "" {
 		w.tail = appendTail(w.tail, p)
 	}
 }
@@ -228,7 +218,7 @@ func reuse(b []byte, size int) []byte {
 
 // Live reports whether the output may have a reader that waits for every record: it
 // is plain and goes to a pipe or a terminal.
-func (w *Writer) Live() bool { return w.part == nil && !w.durab && w.size == plainFrame }
+func (w *Writer) Live() bool { return w.part.path == "" && !w.durab && w.size == plainFrame }
 
 // Flush hands the bytes written so far to the reader of the output. Only plain output to a pipe or a
 // terminal has one. Elsewhere Flush does nothing, so that the bytes of a file do not depend on its calls.
@@ -258,7 +248,7 @@ func (w *Writer) EndFrame() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
-	err := w.drained()
+	err := w.drained(false)
 	return newMark(w.written, w.tail), err
 }
 
@@ -290,12 +280,12 @@ func (w *Writer) Close() error {
 	}
 	_, err := w.Seal()
 	w.result = errors.Join(err, w.stop())
-	if w.result == nil && w.part != nil {
+	if w.result == nil && w.part.path != "" {
 		if err := w.part.publish(); err != nil {
 			w.result = fmt.Errorf("finishing output %s: %w", w.name, err)
 		}
 	}
-	w.result = errors.Join(w.result, w.part.release())
+	w.result = errors.Join(w.result, w.part.claim.Release())
 	return w.result
 }
 
@@ -313,7 +303,7 @@ func (w *Writer) giveUp(useless bool) error {
 	}
 	w.result = fmt.Errorf("writing %s: given up", w.name)
 	err := w.stop()
-	if w.part != nil {
+	if w.part.path != "" {
 		err = errors.Join(err, w.part.giveUp(useless))
 	}
 	return err

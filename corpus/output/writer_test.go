@@ -296,7 +296,7 @@ func TestReaderGone(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w := newWriter("pipe", nil, pipe, false, packings[""])
+	w := newWriter("pipe", partial{}, pipe, false, packings[""])
 	writeLines(t, w, [][]byte{[]byte("line")})
 	if err := w.Close(); runtime.GOOS != "windows" && !errors.Is(err, ErrReaderGone) {
 		t.Errorf("error %v", err)

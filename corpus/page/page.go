@@ -23,7 +23,6 @@ type Format struct {
 
 var _ corpus.Format = Format{}
 
-// Name is "HTML" or "plain text".
 func (f Format) Name() string {
 	if f.HTML {
 		return "HTML"
@@ -31,7 +30,6 @@ func (f Format) Name() string {
 	return "plain text"
 }
 
-// Endings returns the endings of pages or texts.
 func (f Format) Endings() []string {
 	if f.HTML {
 		return []string{".html", ".htm", ".xhtml"}
@@ -39,7 +37,6 @@ func (f Format) Endings() []string {
 	return []string{".txt", ".text", ".md"}
 }
 
-// Noun is "file".
 func (Format) Noun() string { return "file" }
 
 // Recognize recognizes HTML by its first tag, which other XML does not have.
@@ -48,7 +45,7 @@ func (f Format) Recognize(head []byte) bool {
 		return false
 	}
 	xml := []byte("<?xml")
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark)), " \t\r\n")
 	if len(head) < len(xml) || !bytes.EqualFold(head[:len(xml)], xml) {
 		return corpus.LooksLikeHTML(head)
 	}

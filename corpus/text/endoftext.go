@@ -15,10 +15,8 @@ var endMark = []byte("<|endoftext|>")
 // endOfText is the format of documents that end with endMark.
 type endOfText struct{ Format }
 
-// Name is "texts with <|endoftext|>".
 func (endOfText) Name() string { return "texts with " + string(endMark) }
 
-// Noun is "text".
 func (endOfText) Noun() string { return "text" }
 
 // Cutter finds the marks.

@@ -25,13 +25,10 @@ type Format struct {
 // adds itself.
 var Formats = map[string]corpus.Format{"lines": Format{}, "paragraphs": Format{Paragraphs: true}}
 
-// Name is "lines of text" or "paragraphs of text".
 func (f Format) Name() string { return f.Noun() + "s of text" }
 
-// Endings returns the endings of texts.
 func (Format) Endings() []string { return []string{".txt", ".text", ".md"} }
 
-// Noun is "line" or "paragraph".
 func (f Format) Noun() string {
 	if f.Paragraphs {
 		return "paragraph"
