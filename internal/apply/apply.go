@@ -3,8 +3,10 @@
 package apply
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/firstseen/firstseen/dedup"
@@ -132,4 +134,32 @@ func (a *Applier) cancel(batch string) (n int, err error) {
 		n = 0
 	}
 	return n, err
+}
+
+// Extractors are those that are not in use. They are for any number of goroutines.
+type Extractors chan *feature.Extractor
+
+// NewExtractors returns n extractors; 0 is one for each processor.
+func NewExtractors(scheme feature.Scheme, n int) (Extractors, error) {
+	n = cmp.Or(max(n, 0), runtime.GOMAXPROCS(0))
+	free := make(Extractors, n)
+	for range n {
+		e, err := feature.NewExtractor(scheme)
+		if err != nil {
+			return nil, err
+		}
+		free <- e
+	}
+	return free, nil
+}
+
+// Sketch makes the sketches of the documents among steps.
+func (free Extractors) Sketch(steps ...*Step) {
+	e := <-free
+	defer func() { free <- e }()
+	for _, s := range steps {
+		if s.Kind == journal.Seen {
+			e.ExtractFor(&s.Sketch, s.Text, s.Exact)
+		}
+	}
 }

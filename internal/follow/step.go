@@ -32,24 +32,19 @@ type step struct {
 func (f *Follower) prepare(records []Record) ([]*step, error) {
 	steps := make([]*step, len(records))
 	var g errgroup.Group
-	per := (len(records) + len(f.extractors) - 1) / len(f.extractors)
-	for w, e := range f.extractors {
+	g.SetLimit(cap(f.extractors))
+	for i := range records {
 		g.Go(func() error {
-			for i := w * per; i < min((w+1)*per, len(records)); i++ {
-				s, err := parse(&records[i], f.fields)
-				if err != nil {
-					return err
-				}
-				switch {
-				case s.bad != "":
-				case s.Kind == journal.Seen:
-					e.ExtractFor(&s.Sketch, s.Text, s.Exact)
-				case s.Kind == journal.Sketched:
-					s.takeFeatures(f.scheme)
-				}
-				steps[i] = s
+			s, err := parse(&records[i], f.fields)
+			switch {
+			case err != nil || s.bad != "":
+			case s.Kind == journal.Sketched:
+				s.takeFeatures(f.scheme)
+			default:
+				f.extractors.Sketch(&s.Step)
 			}
-			return nil
+			steps[i] = s
+			return err
 		})
 	}
 	return steps, g.Wait()
