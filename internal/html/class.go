@@ -92,8 +92,10 @@ func (p *picker) joinLines(d *document) {
 				break
 			}
 		}
-		if weight >= linesWeight {
-			p.joined(d, from, end)
+		for i := from; i < end && weight >= linesWeight; i++ {
+			if d.blocks[i].element == d.blocks[from].element { // not the blocks between them
+				p.class[i] = max(p.class[i], near)
+			}
 		}
 		from = end
 	}
@@ -126,15 +128,6 @@ func (p *picker) behindGap(d *document, end int) int {
 		}
 	}
 	return 0
-}
-
-// joined takes the lines of one element for text, but not the blocks between them.
-func (p *picker) joined(d *document, from, to int) {
-	for i := from; i < to; i++ {
-		if d.blocks[i].element == d.blocks[from].element {
-			p.class[i] = max(p.class[i], near)
-		}
-	}
 }
 
 func (p *picker) isLine(d *document, i int) bool {

@@ -17,8 +17,10 @@ func appendDecoded(dst, text []byte) []byte {
 			return append(dst, text...)
 		}
 		dst, text = append(dst, text[:i]...), text[i:]
-		var n int
-		if dst, n = appendUsual(dst, text); n == 0 {
+		r, n := usual(text)
+		if n > 0 {
+			dst = utf8.AppendRune(dst, r)
+		} else {
 			n = referenceEnd(text)
 			dst = append(dst, html.UnescapeString(string(text[:n]))...)
 		}
@@ -26,31 +28,29 @@ func appendDecoded(dst, text []byte) []byte {
 	}
 }
 
-// usual are the references found in most pages.
-var usual = []struct{ reference, character string }{
-	{"&lt;", "<"},
-	{"&gt;", ">"},
-	{"&amp;", "&"},
-	{"&nbsp;", "\u00a0"},
-	{"&quot;", "\""},
+// usual returns the character that a text begins with a reference to, if it is one found in most
+// pages or a number; n is the length of the reference, 0 if it is another.
+func usual(text []byte) (r rune, n int) {
+	if len(text) > 1 && text[1] == '#' {
+		return numbered(text)
+	}
+	for i := range usualNames {
+		if u := &usualNames[i]; len(text) >= len(u.reference) && string(text[:len(u.reference)]) == u.reference {
+			return u.character, len(u.reference)
+		}
+	}
+	return 0, 0
 }
 
-// appendUsual appends the character that a text begins with a reference to, if it is a usual
-// one or a number; n is the length of the reference, 0 if it is another.
-func appendUsual(dst, text []byte) (_ []byte, n int) {
-	if len(text) > 1 && text[1] == '#' {
-		r, n := numbered(text)
-		if n > 0 {
-			dst = utf8.AppendRune(dst, r)
-		}
-		return dst, n
-	}
-	for i := range usual {
-		if u := &usual[i]; len(text) >= len(u.reference) && string(text[:len(u.reference)]) == u.reference {
-			return append(dst, u.character...), len(u.reference)
-		}
-	}
-	return dst, 0
+var usualNames = []struct {
+	reference string
+	character rune
+}{
+	{"&lt;", '<'},
+	{"&gt;", '>'},
+	{"&amp;", '&'},
+	{"&nbsp;", '\u00a0'},
+	{"&quot;", '"'},
 }
 
 // numbered returns the character of a numeric reference, if the number is the code of the character

@@ -7,12 +7,12 @@ import "bytes"
 // one takes an allocation for each attribute, and alone more time than all work on the text.
 // docs/web.md has the figures.
 type scanner struct {
-	page []byte
-	at   int // of the next byte
-	xml  bool
-	ends [tags]int // place of the next end tag found for raw text; noEnd if there is none
-	d    *document
-	room []byte // of text that was decoded
+	page     []byte
+	at       int // of the next byte
+	xml      bool
+	titleEnd int // place of the next end tag of a title; noEnd if there is none
+	d        *document
+	room     []byte // of text that was decoded
 }
 
 const noEnd = int(^uint(0) >> 1)
@@ -55,7 +55,8 @@ func (s *scanner) piece(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	if bytes.IndexByte(text, '&') >= 0 && !s.d.isDeaf() {
+	wanted := s.d.inTitle || !s.d.isHidden()
+	if wanted && bytes.IndexByte(text, '&') >= 0 {
 		s.room = appendDecoded(s.room[:0], text)
 		text = s.room
 	}
@@ -104,25 +105,21 @@ func (s *scanner) declaration() {
 		s.passTo(s.at+2, ">")
 		return
 	}
-	for _, whole := range []string{"<!-->", "<!--->"} {
-		if bytes.HasPrefix(rest, []byte(whole)) {
-			s.at += len(whole)
-			return
-		}
-	}
-	for from := s.at + len("<!--"); ; {
+	for from := s.at + len("<!"); ; from++ { // <!--> and <!---> are whole
 		i := bytes.Index(s.page[from:], []byte("--"))
 		if i < 0 {
 			s.at = len(s.page)
 			return
 		}
 		from += i
-		after := bytes.TrimPrefix(s.page[from+2:], []byte("!"))
+		after := s.page[from+2:]
+		if from >= s.at+len("<!--") {
+			after = bytes.TrimPrefix(after, []byte("!"))
+		}
 		if len(after) > 0 && after[0] == '>' {
 			s.at = len(s.page) - len(after) + 1
 			return
 		}
-		from++
 	}
 }
 
@@ -137,17 +134,13 @@ func (s *scanner) endTag() {
 	default:
 		name, key := s.name(s.at + 2)
 		if s.readAttributes(s.at+2+len(name), nil) {
-			s.d.end(endOf(lookUp(name, key)))
+			t := lookUp(name, key)
+			if t == verbatim {
+				t = preformatted
+			}
+			s.d.end(t)
 		}
 	}
-}
-
-// endOf returns the tag that an end tag ends.
-func endOf(t tag) tag {
-	if t == verbatim {
-		return preformatted
-	}
-	return t
 }
 
 // startTag goes over a start tag and, if no markup is read behind it, the text there.
@@ -228,13 +221,13 @@ func (s *scanner) rawEnd(t tag, name []byte) int {
 	if bytes.EqualFold(name, []byte("script")) {
 		return s.scriptEnd()
 	}
-	if t == title {
-		if s.ends[t] < s.at {
-			s.ends[t] = indexEndTag(s.page, s.at, name)
-		}
-		return s.ends[t]
+	if t != title {
+		return indexEndTag(s.page, s.at, name)
 	}
-	return indexEndTag(s.page, s.at, name)
+	if s.titleEnd < s.at {
+		s.titleEnd = indexEndTag(s.page, s.at, name)
+	}
+	return s.titleEnd
 }
 
 // indexEndTag returns the place of the next end tag of an element, from some place on.

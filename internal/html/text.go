@@ -106,12 +106,9 @@ func (d *document) putTitle(s []byte) {
 
 // trimmed is without a character that was cut in two at its end.
 func trimmed(b []byte) []byte {
-	for i := 1; i <= 3 && i <= len(b); i++ {
-		if c := b[len(b)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRune(b[len(b)-i:]) {
-				return b[:len(b)-i]
-			}
-			break
+	for i := max(0, len(b)-utf8.UTFMax+1); i < len(b); i++ {
+		if !utf8.FullRune(b[i:]) {
+			return b[:i]
 		}
 	}
 	return b
