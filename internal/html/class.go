@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"regexp"
 	"unicode/utf8"
 )
 
@@ -12,11 +13,12 @@ const (
 	followsMark = 1 << 3
 	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
 	notLast     = 1 << 5 // it may follow the mark that ends a sentence
+	letter      = 1 << 6 // the first of 58 bits, which tell most bytes from each other
 )
 
 // traits are those of each byte. A letter or digit weighs 1. A character of Chinese, Japanese or
 // Korean weighs 3, because it stands for more than half a word.
-var traits = func() (t [256]uint8) {
+var traits = func() (t [256]uint64) {
 	for c := range 256 {
 		switch {
 		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
@@ -27,15 +29,25 @@ var traits = func() (t [256]uint8) {
 			t[c] = 3
 		}
 	}
-	for what, of := range map[uint8]string{
+	for what, of := range map[uint64]string{
 		mark: ",.;:!?", followsMark: " \n\t\"')\xe2\xc2", wideMark: "\xe3\xef\xd8", notLast: " \n\t\"')]}",
 	} {
 		for _, c := range []byte(of) {
 			t[c] |= what
 		}
 	}
-	for c := 0xe3; c < 0x100; c++ {
-		t[c] |= followsMark // Chinese with marks of ASCII
+	for c := range 256 {
+		if c >= 0xe3 {
+			t[c] |= followsMark // Chinese with marks of ASCII
+		}
+		switch {
+		case 'a' <= c && c <= 'z':
+			t[c] |= letter << (c - 'a')
+		case 'A' <= c && c <= 'Z':
+			t[c] |= letter << (26 + c - 'A')
+		case c >= 0x80:
+			t[c] |= letter << (52 + c%6)
+		}
 	}
 	return t
 }()
@@ -52,7 +64,7 @@ func weigh(text []byte) (weight int32) {
 // ends or white space, a quotation mark or Chinese follows. The test has no branch, which would be
 // mispredicted for most words.
 func (b *block) measure(text []byte) {
-	weight, marks, before, letters := int32(0), int32(0), uint8(0), uint64(0)
+	weight, marks, before, all := int32(0), int32(0), uint64(0), uint64(0)
 	for i, c := range text {
 		t := traits[c]
 		weight += int32(t & weighs)
@@ -60,12 +72,12 @@ func (b *block) measure(text []byte) {
 		if t&wideMark != 0 && isWideMark(text[i:]) {
 			marks++
 		}
-		letters |= 1 << (c & 63)
+		all |= t
 		before = t
 	}
 	b.weight, b.marks = weight, marks+int32(before/mark&1)
 	b.ended = endsSentence(text)
-	b.rights = weight < maxRights && (hasOne(signs, text, letters) || hasOne(notices, text, letters) && isNotice(text))
+	b.rights = weight < maxRights && (hasOne(signs, text, all) || hasOne(notices, text, all) && isNotice(text))
 }
 
 // endsSentence reports whether a text ends with a mark, and closing brackets and quotation
@@ -104,7 +116,7 @@ func isWideMark(text []byte) bool {
 // maxRights is the greatest weight of a notice of copyright.
 const maxRights = 300
 
-// A phrase has a bit for each of its bytes, taken modulo 64. Few texts without it have all these bits.
+// A phrase has the letters of its bytes. Few texts without it have all of them.
 type phrase struct {
 	text    []byte
 	letters uint64
@@ -114,7 +126,7 @@ func phrases(texts ...string) (all []phrase) {
 	for _, text := range texts {
 		p := phrase{text: []byte(text)}
 		for _, c := range p.text {
-			p.letters |= 1 << (c & 63)
+			p.letters |= traits[c] &^ (letter - 1)
 		}
 		all = append(all, p)
 	}
@@ -128,15 +140,17 @@ var (
 	notices = phrases("yright", "ghts res", "YRIGHT", "GHTS RES")
 )
 
-// hasOne reports whether a text with these letters has one of some phrases.
-func hasOne(of []phrase, text []byte, letters uint64) bool {
+// hasOne reports whether a text with these traits has one of some phrases.
+func hasOne(of []phrase, text []byte, traits uint64) bool {
 	for i := range of {
-		if p := &of[i]; letters&p.letters == p.letters && bytes.Contains(text, p.text) {
+		if p := &of[i]; traits&p.letters == p.letters && bytes.Contains(text, p.text) {
 			return true
 		}
 	}
 	return false
 }
+
+var copyright = regexp.MustCompile("opyright|OPYRIGHT")
 
 // isNotice reports whether a text that has one of notices is a notice. In a notice a year or a sign
 // follows the word at its first occurrence. If that occurrence is about something else, so is the
@@ -145,15 +159,11 @@ func isNotice(text []byte) bool {
 	if bytes.Contains(text, []byte("ll rights reserved")) || bytes.Contains(text, []byte("LL RIGHTS RESERVED")) {
 		return true
 	}
-	const word = len("opyright")
-	at := bytes.Index(text, []byte("opyright"))
-	if upper := bytes.Index(text, []byte("OPYRIGHT")); at < 0 || upper >= 0 && upper < at {
-		at = upper
-	}
-	if at < 0 {
+	at := copyright.FindIndex(text)
+	if at == nil {
 		return false
 	}
-	after := bytes.TrimLeft(text[at+word:], " :")
+	after := bytes.TrimLeft(text[at[1]:], " :")
 	return len(after) > 0 && (after[0] == '(' || '0' <= after[0] && after[0] <= '9')
 }
 

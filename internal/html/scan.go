@@ -2,7 +2,6 @@ package html
 
 import (
 	"bytes"
-	"strconv"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -301,10 +300,8 @@ func appendDecoded(dst, text []byte) []byte {
 			return append(dst, text...)
 		}
 		dst, text = append(dst, text[:i]...), text[i:]
-		r, n := usual(text)
-		if n > 0 {
-			dst = utf8.AppendRune(dst, r)
-		} else {
+		var n int
+		if dst, n = appendUsual(dst, text); n == 0 {
 			n = referenceEnd(text)
 			dst = append(dst, html.UnescapeString(string(text[:n]))...)
 		}
@@ -312,29 +309,31 @@ func appendDecoded(dst, text []byte) []byte {
 	}
 }
 
-// usual returns the character that a text begins with a reference to, if it is one found in most
-// pages or a number; n is the length of the reference, 0 if it is another.
-func usual(text []byte) (r rune, n int) {
-	if len(text) > 1 && text[1] == '#' {
-		return numbered(text)
-	}
-	for i := range usualNames {
-		if u := &usualNames[i]; len(text) >= len(u.reference) && string(text[:len(u.reference)]) == u.reference {
-			return u.character, len(u.reference)
-		}
-	}
-	return 0, 0
+// usual are the references found in most pages.
+var usual = []struct{ reference, character string }{
+	{"&lt;", "<"},
+	{"&gt;", ">"},
+	{"&amp;", "&"},
+	{"&nbsp;", "\u00a0"},
+	{"&quot;", "\""},
 }
 
-var usualNames = []struct {
-	reference string
-	character rune
-}{
-	{"&lt;", '<'},
-	{"&gt;", '>'},
-	{"&amp;", '&'},
-	{"&nbsp;", '\u00a0'},
-	{"&quot;", '"'},
+// appendUsual appends the character that a text begins with a reference to, if it is a usual
+// one or a number; n is the length of the reference, 0 if it is another.
+func appendUsual(dst, text []byte) (_ []byte, n int) {
+	if len(text) > 1 && text[1] == '#' {
+		r, n := numbered(text)
+		if n > 0 {
+			dst = utf8.AppendRune(dst, r)
+		}
+		return dst, n
+	}
+	for i := range usual {
+		if u := &usual[i]; len(text) >= len(u.reference) && string(text[:len(u.reference)]) == u.reference {
+			return append(dst, u.character...), len(u.reference)
+		}
+	}
+	return dst, 0
 }
 
 // numbered returns the character of a numeric reference, if the number is the code of the character
@@ -342,19 +341,23 @@ var usualNames = []struct {
 // semicolon. n is its length, 0 for any other reference.
 func numbered(text []byte) (r rune, n int) {
 	const longest = 8 // such as &#xffff;
-	end := bytes.IndexByte(text[:min(len(text), longest)], ';')
-	if end < 0 {
-		return 0, 0
+	base, i := rune(10), 2
+	if len(text) > 2 && text[2]|0x20 == 'x' {
+		base, i = 16, 3
 	}
-	digits, base := text[len("&#"):end], 10
-	if len(digits) > 0 && digits[0]|0x20 == 'x' {
-		digits, base = digits[1:], 16
+	for ; i < min(len(text), longest); i++ {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			r = r*base + rune(c-'0')
+		case base == 16 && 'a' <= c|0x20 && c|0x20 <= 'f':
+			r = r*base + rune(c|0x20-'a') + 10
+		case c == ';' && (0x20 <= r && r < 0x7f || 0xa0 <= r && r < 0xd800):
+			return r, i + 1
+		default:
+			return 0, 0
+		}
 	}
-	code, err := strconv.ParseUint(string(digits), base, 16)
-	if r = rune(code); err != nil || !(0x20 <= r && r < 0x7f || 0xa0 <= r && r < 0xd800) {
-		return 0, 0
-	}
-	return r, end + 1
+	return 0, 0
 }
 
 // referenceEnd returns the end of the possible reference at the beginning of a text.
