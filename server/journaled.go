@@ -163,7 +163,7 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 	if j.rec == nil {
 		return j.replayed.values(), nil
 	}
-	if j.rec.isLong() {
+	if j.rec.bytes >= j.rec.limit {
 		if err := j.rec.rotate(); err != nil {
 			return nil, err
 		}
