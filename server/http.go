@@ -19,7 +19,6 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // Handler returns the HTTP interface that openapi.yaml describes. A token, if it is not empty, must
@@ -190,19 +189,18 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	}
 	var out []byte
 	for _, doc := range req.docs {
-		answer := doc.Answer
-		if !req.check || !req.report {
-			out = append(out, '{')
-			if doc.bad == nil {
-				id, err := json.Marshal(doc.ID)
-				if err != nil {
-					return nil, err
-				}
-				out = append(append(append(out, `"id":`...), id...), ',')
+		switch {
+		case req.check && req.report:
+			out = fmt.Appendf(out, "%s\n", doc.Answer)
+		case doc.bad != nil:
+			out = fmt.Appendf(out, "{%s\n", doc.Answer[1:])
+		default:
+			id, err := json.Marshal(doc.ID)
+			if err != nil {
+				return nil, err
 			}
-			answer = answer[1:]
+			out = fmt.Appendf(out, `{"id":%s,%s`+"\n", id, doc.Answer[1:])
 		}
-		out = append(append(out, answer...), '\n')
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	_, _ = w.Write(out) // the client may be gone
@@ -320,16 +318,4 @@ func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.serveLive(w, r)
 	}
-}
-
-// answerLine is a line of the pipe protocol: the line with its answer in one more field.
-func answerLine(dst, raw []byte, at int, lead, answer []byte) []byte {
-	dst = append(append(append(dst, raw[:at]...), lead...), answer...)
-	return append(append(dst, raw[at:]...), '\n')
-}
-
-// answerBad is the line that answers a bad one.
-func answerBad(dst, answer []byte) []byte {
-	dst = append(append(dst, `{"`+pipeline.AnnotationField+`":`...), answer...)
-	return append(dst, "}\n"...)
 }

@@ -16,7 +16,7 @@ import (
 // journaled decides by itself, and writes a journal of its steps.
 type journaled struct {
 	cfg        *Config
-	extractors extractors
+	extractors apply.Extractors
 	count      *counters
 	loop       *apply.Loop
 	failed     context.Context // ended by the first error of index or journal
@@ -33,7 +33,7 @@ type journaled struct {
 }
 
 // openJournaled does the steps of journals left by a killed server.
-func openJournaled(cfg *Config, free extractors, count *counters) (*journaled, error) {
+func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journaled, error) {
 	j := &journaled{cfg: cfg, extractors: free, count: count}
 	j.loop = apply.NewLoop(cfg.Waiting, j.work)
 	j.failed, j.fail = context.WithCancelCause(context.Background())
@@ -147,7 +147,7 @@ func (j *journaled) replay(want journal.Header) error {
 				continue
 			}
 			s := &apply.Step{Entry: e}
-			j.extractors.sketch(s)
+			j.extractors.Sketch(s)
 			if err := j.do(s); err != nil && !j.isFull(err) { // the filter was full for the first server, too
 				return err
 			}
@@ -163,7 +163,7 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 	if j.rec == nil {
 		return j.replayed.values(), nil
 	}
-	if j.rec.isLong() {
+	if j.rec.bytes >= j.rec.limit {
 		if err := j.rec.rotate(); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -118,9 +119,10 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 		}
 		doc := docs[0]
 		if docs = docs[1:]; doc.bad != nil {
-			out = answerBad(out, doc.Answer)
+			out = fmt.Appendf(out, "{%q:%s}\n", pipeline.AnnotationField, doc.Answer)
 		} else {
-			out = answerLine(out, line.Raw, line.Slot.At, line.Slot.Lead, doc.Answer)
+			before, after := line.Raw[:line.Slot.At], line.Raw[line.Slot.At:]
+			out = fmt.Appendf(out, "%s%s%s%s\n", before, line.Slot.Lead, doc.Answer, after)
 		}
 	}
 	return out, nil

@@ -94,9 +94,6 @@ func (r *recorder) add(e *journal.Entry) error {
 // state is the place in the journals behind all that was added.
 func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
 
-// isLong reports whether the journal has reached its limit.
-func (r *recorder) isLong() bool { return r.bytes >= r.limit }
-
 // prepare makes the next journal: rotate then waits for no disk.
 func (r *recorder) prepare() {
 	if r.next != nil {

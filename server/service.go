@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -23,7 +22,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -74,7 +72,6 @@ func (c *Config) withDefaults() {
 	c.MaxBody = cmp.Or(max(c.MaxBody, 0), DefaultMaxBody)
 	c.MaxDocuments = cmp.Or(max(c.MaxDocuments, 0), 1000)
 	c.Waiting = cmp.Or(max(c.Waiting, 0), DefaultWaiting)
-	c.Workers = cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0))
 	c.room = cmp.Or(c.room, leastRoom)
 	c.journal = cmp.Or(max(c.journal, 0), journalBytes)
 	c.Policy.CheckpointBytes = cmp.Or(max(c.Policy.CheckpointBytes, 0), checkpointBytes)
@@ -120,7 +117,7 @@ type Service struct {
 	cfg        Config
 	decider    decider
 	own        *journaled // the decider, if there is no log
-	extractors extractors
+	extractors apply.Extractors
 	reading    chan struct{} // a place for each body in memory
 	draining   context.Context
 	drain      context.CancelFunc
@@ -136,14 +133,10 @@ func Open(cfg Config) (_ *Service, err error) {
 		return nil, fmt.Errorf("index %s finds passages, and a server does not: give another index", cfg.Dir)
 	}
 	cfg.withDefaults()
-	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting), extractors: make(extractors, cfg.Workers), count: newCounters()}
+	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting), count: newCounters()}
 	s.draining, s.drain = context.WithCancel(context.Background())
-	for range cfg.Workers {
-		e, err := feature.NewExtractor(cfg.Index.Scheme())
-		if err != nil {
-			return nil, err
-		}
-		s.extractors <- e
+	if s.extractors, err = apply.NewExtractors(cfg.Index.Scheme(), cfg.Workers); err != nil {
+		return nil, err
 	}
 	waiting := func() float64 { return 0 }
 	if cfg.Log != nil {
@@ -174,20 +167,6 @@ func (s *Service) Close() error {
 	return s.decider.Close()
 }
 
-// extractors are those that are not in use.
-type extractors chan *feature.Extractor
-
-// sketch makes the sketches of documents, beside the decisions about others.
-func (free extractors) sketch(docs ...*apply.Step) {
-	e := <-free
-	for _, doc := range docs {
-		if doc.Kind == journal.Seen {
-			e.ExtractFor(&doc.Sketch, doc.Text, doc.Exact)
-		}
-	}
-	free <- e
-}
-
 // document is a document of a request, or the reason why a record is none.
 type document struct {
 	apply.Step
@@ -215,7 +194,7 @@ func (s *Service) prepare(r *request) (err error) {
 		}
 	}
 	if s.own != nil || r.check {
-		s.extractors.sketch(r.steps...)
+		s.extractors.Sketch(r.steps...)
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func runState(dir string) (state string, merging bool, err error) {
 		return "", false, err
 	}
 	for _, r := range t.Runs() {
-		merging = merging || r.Merging && !r.IDs
+		merging = merging || r.Merging && r.Of == "keys"
 	}
 	if len(stored) == 0 {
 		return "", merging, nil

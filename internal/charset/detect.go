@@ -275,10 +275,14 @@ func bestSingle(body []byte) (best string) {
 			best, score, bestFit = guesses[i].name, s, fit
 		}
 	}
-	switch {
-	case bestFit > -worstGuess:
+	if bestFit > -worstGuess {
 		return best
-	case couldBeWestern(body):
+	}
+	high := 0
+	for _, c := range body {
+		high += int(c >> 7)
+	}
+	if high*5 < len(body) { // as in a language of Western Europe or in English with signs
 		return "windows-1252"
 	}
 	return ""
@@ -344,13 +348,3 @@ var asciiKind = func() (t [128]kind) {
 	}
 	return t
 }()
-
-// couldBeWestern reports whether there are few bytes beyond ASCII, one in five, as in a
-// language of Western Europe or in English with signs.
-func couldBeWestern(body []byte) bool {
-	high := 0
-	for _, c := range body {
-		high += int(c >> 7)
-	}
-	return high*5 < len(body)
-}

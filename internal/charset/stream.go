@@ -75,12 +75,9 @@ func Detect(head []byte, whole bool) (*Stream, error) {
 	if s := Marked(head); s != nil {
 		return s, nil
 	}
-	for cut := 1; !whole && cut < utf8.UTFMax && cut <= len(head); cut++ {
-		if tail := head[len(head)-cut:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				head = head[:len(head)-cut]
-			}
-			break
+	for i := max(0, len(head)-utf8.UTFMax+1); i < len(head) && !whole; i++ {
+		if !utf8.FullRune(head[i:]) {
+			head = head[:i]
 		}
 	}
 	_, name, err := Decode(nil, head, "")

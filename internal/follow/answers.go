@@ -3,7 +3,7 @@ package follow
 import (
 	"context"
 	"encoding/json"
-	"strconv"
+	"fmt"
 	"sync"
 
 	"github.com/firstseen/firstseen/internal/apply"
@@ -17,15 +17,14 @@ type answer struct {
 
 // line is the JSON form of a verdict; docs/format.md, "A log".
 func (a *answer) line(offset int64) []byte {
-	line := strconv.AppendInt([]byte(`{"offset":`), offset, 10)
-	if a.id != "" {
-		id, err := json.Marshal(a.id)
-		if err != nil {
-			panic(err) // it is a string
-		}
-		line = append(append(line, `,"id":`...), id...)
+	if a.id == "" {
+		return fmt.Appendf(nil, `{"offset":%d,%s`, offset, a.value[1:])
 	}
-	return append(append(line, ','), a.value[1:]...)
+	id, err := json.Marshal(a.id)
+	if err != nil {
+		panic(err) // it is a string
+	}
+	return fmt.Appendf(nil, `{"offset":%d,"id":%s,%s`, offset, id, a.value[1:])
 }
 
 // maxAnswers and maxAnswerBytes bound the answers in memory, beside those held.

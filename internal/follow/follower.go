@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -79,7 +77,7 @@ type place struct {
 // Follower decides the records of a log. Its methods are for any number of goroutines.
 type Follower struct {
 	cfg        Config
-	extractors []*feature.Extractor
+	extractors apply.Extractors
 	fields     jsonl.Fields
 	scheme     string // of features in the log, "" if it takes none
 	answers    *answers
@@ -110,12 +108,9 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
-	for range cmp.Or(max(cfg.Workers, 0), runtime.GOMAXPROCS(0)) {
-		e, err := feature.NewExtractor(cfg.Index.Scheme())
-		if err != nil {
-			return nil, err
-		}
-		f.extractors = append(f.extractors, e)
+	var err error
+	if f.extractors, err = apply.NewExtractors(cfg.Index.Scheme(), cfg.Workers); err != nil {
+		return nil, err
 	}
 	if err := f.begin(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package follow
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,5 +88,119 @@ func (s *Settings) checkChange(to *Settings) error {
 	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || s.Seed != to.Seed || s.NoKey != to.NoKey || (s.Window == 0) != (to.Window == 0) {
 		return fmt.Errorf("%w: scheme, fields, seed and key stay, and a window neither begins nor ends", errSettings)
 	}
+	return nil
+}
+
+// find sets the place in the log from which the index does not have the records.
+func (f *Follower) find(ctx context.Context) error {
+	first, end, err := f.cfg.Log.Bounds(ctx)
+	f.target = end
+	var value []byte
+	if err == nil {
+		value, err = f.cfg.Index.Value(index.FollowedName)
+	}
+	switch {
+	case err != nil:
+	case value != nil:
+		err = f.resume(value, first, end)
+	default:
+		err = f.settle(ctx, first, end)
+	}
+	if err == nil {
+		err = f.agree(ctx)
+	}
+	return err
+}
+
+// agree compares the settings that this follower is given with those of the log.
+func (f *Follower) agree(ctx context.Context) error {
+	own, err := settingsOf(&f.cfg, f.place.Settings)
+	if err != nil || own == f.place.Settings {
+		return err
+	}
+	name, _ := f.cfg.Log.Topic()
+	if err := f.place.Settings.checkChange(&own); err != nil {
+		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: %w; give a new index and the same settings", name, &f.place.Settings, &own, err)
+	}
+	if !f.cfg.Change {
+		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: leave those flags out, or add --new-settings to change them for all followers", name, &f.place.Settings, &own)
+	}
+	_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
+	return err
+}
+
+// resume goes on where the last checkpoint was.
+func (f *Follower) resume(value []byte, first, end int64) error {
+	if err := json.Unmarshal(value, &f.place); err != nil {
+		return fmt.Errorf("index %s: reading its place in the log: %w", f.cfg.Dir, err)
+	}
+	name, id := f.cfg.Log.Topic()
+	p := &f.place
+	switch {
+	case p.Topic != name || p.ID != id:
+		return fmt.Errorf("index %s follows topic %s (id %s), and this is %s (id %s): give that topic, or a new index", f.cfg.Dir, p.Topic, p.ID, name, id)
+	case p.Next < first:
+		return fmt.Errorf("topic %s begins at offset %d, and index %s ends before %d: retention has removed the records between; replace the folder by a copy of another follower's that was stopped later, or begin a new topic with new indexes", name, first, f.cfg.Dir, p.Next)
+	case p.Next > end:
+		return fmt.Errorf("topic %s ends at offset %d, and index %s has records up to %d: the cluster has lost them; put the topic back, or begin a new topic with new indexes", name, end, f.cfg.Dir, p.Next)
+	}
+	return nil
+}
+
+// First returns the settings at the beginning of a log, nil if it is empty.
+func First(ctx context.Context, log Log) (*Settings, error) {
+	first, end, err := log.Bounds(ctx)
+	if err != nil || first > 0 || end == 0 {
+		return nil, err
+	}
+	head, err := log.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parse(&head, jsonl.Fields{})
+	if err == nil && (s.bad != "" || s.Kind != journal.Settings) {
+		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
+	}
+	settings := new(Settings)
+	if err == nil {
+		*settings, err = parseSettings(s.Text)
+	}
+	if err != nil {
+		name, _ := log.Topic()
+		return nil, fmt.Errorf("topic %s: %w", name, err)
+	}
+	return settings, nil
+}
+
+// settle begins a log, or the index of one that has begun.
+func (f *Follower) settle(ctx context.Context, first, end int64) error {
+	name, id := f.cfg.Log.Topic()
+	seed, keyed := seedOf(f.cfg.Index), f.cfg.Index.Scheme().Key != nil
+	switch {
+	case first > 0:
+		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
+	case end == 0:
+		own, err := settingsOf(&f.cfg, Settings{Seed: seed, NoKey: !keyed})
+		if err == nil {
+			_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
+		}
+		if err != nil {
+			return fmt.Errorf("beginning topic %s: %w", name, err)
+		}
+	}
+	settings, err := First(ctx, f.cfg.Log) // another follower may have been the first
+	switch {
+	case err != nil:
+		return err
+	case settings == nil:
+		return fmt.Errorf("topic %s: its first record is not there yet: start again", name)
+	case settings.Seed == "" && seed != "":
+		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, name)
+	case settings.Seed != seed:
+		return fmt.Errorf("topic %s goes on from an index with documents (seed %s), and index %s is another: give a copy of that one, as it was before, or of another follower's", name, settings.Seed, f.cfg.Dir)
+	case settings.NoKey && keyed:
+		return fmt.Errorf("topic %s takes features, which have no secret, and index %s has a key: give a new index, made with --no-key", name, f.cfg.Dir)
+	}
+	f.place = place{Topic: name, ID: id, Settings: *settings}
 	return nil
 }

@@ -1,15 +1,21 @@
 package follow
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
@@ -32,24 +38,19 @@ type step struct {
 func (f *Follower) prepare(records []Record) ([]*step, error) {
 	steps := make([]*step, len(records))
 	var g errgroup.Group
-	per := (len(records) + len(f.extractors) - 1) / len(f.extractors)
-	for w, e := range f.extractors {
+	g.SetLimit(cap(f.extractors))
+	for i := range records {
 		g.Go(func() error {
-			for i := w * per; i < min((w+1)*per, len(records)); i++ {
-				s, err := parse(&records[i], f.fields)
-				if err != nil {
-					return err
-				}
-				switch {
-				case s.bad != "":
-				case s.Kind == journal.Seen:
-					e.ExtractFor(&s.Sketch, s.Text, s.Exact)
-				case s.Kind == journal.Sketched:
-					s.takeFeatures(f.scheme)
-				}
-				steps[i] = s
+			s, err := parse(&records[i], f.fields)
+			switch {
+			case err != nil || s.bad != "":
+			case s.Kind == journal.Sketched:
+				s.takeFeatures(f.scheme)
+			default:
+				f.extractors.Sketch(&s.Step)
 			}
-			return nil
+			steps[i] = s
+			return err
 		})
 	}
 	return steps, g.Wait()
@@ -96,4 +97,69 @@ func (s *step) parseLine(r *Record, fields jsonl.Fields) error {
 		s.bad = "a record is one document, and this one has several lines"
 	}
 	return nil
+}
+
+// AppendFeatures appends the record of a document whose features are known. The scheme has no secret.
+func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *feature.Sketch) []byte {
+	text := append([]byte(scheme), '\n')
+	text = bulk.AppendSketch(text, s)
+	text = binary.LittleEndian.AppendUint64(text, xxh3.Hash(text))
+	e := journal.Entry{Kind: journal.Sketched, Time: arrival, ID: id, Text: text}
+	return e.Append(b)
+}
+
+var (
+	errNoFeatures = errors.New("it has features, and this log takes none: its first follower had a key")
+	errScheme     = errors.New("its features are of another scheme than the log's")
+	errFeatures   = errors.New("its features are not as they were written")
+	errNoID       = errors.New("it has no id, and later verdicts name a document by it")
+)
+
+// takeFeatures makes the step that of a document with this sketch.
+func (s *step) takeFeatures(scheme string) {
+	text := s.Text
+	s.Kind, s.Text = journal.Seen, nil
+	if err := s.parseFeatures(scheme, text); err != nil {
+		s.bad = err.Error()
+	}
+}
+
+func (s *step) parseFeatures(scheme string, text []byte) error {
+	if scheme == "" {
+		return errNoFeatures
+	}
+	if s.ID == "" {
+		return errNoID
+	}
+	sum := len(text) - 8
+	if sum < 0 || binary.LittleEndian.Uint64(text[sum:]) != xxh3.Hash(text[:sum]) {
+		return errFeatures
+	}
+	name, record, _ := bytes.Cut(text[:sum], []byte("\n"))
+	if string(name) != scheme {
+		return errScheme
+	}
+	if bulk.ParseSketch(&s.Sketch, record) != nil || !judged(scheme, &s.Sketch) {
+		return errFeatures
+	}
+	return nil
+}
+
+// judged reports whether a sketch can be one of the scheme. A judge panics at another method's data.
+func judged(scheme string, s *feature.Sketch) (ok bool) {
+	of, known := feature.Named(scheme, nil)
+	if !known || len(s.Features) > of.Features() {
+		return false
+	}
+	d, err := dedup.New(dedup.Config{Scheme: of, Table: new(dedup.Memory)})
+	if err != nil {
+		return false
+	}
+	defer func() { ok = recover() == nil && ok }()
+	for range 2 { // the second time it is compared with itself
+		if _, err = d.Decide(dedup.Document{ID: "x", Sketch: s}); err != nil {
+			return false
+		}
+	}
+	return true
 }

@@ -94,9 +94,6 @@ func (d *document) here() int32 { return d.top().element }
 // isHidden reports whether text is not shown here.
 func (d *document) isHidden() bool { return d.elements[d.here()].region&hidden != 0 }
 
-// isDeaf reports whether text that comes is not wanted.
-func (d *document) isDeaf() bool { return d.isHidden() && !d.inTitle }
-
 // start is the start tag of an element. By its attributes it may have another role, and be
 // hidden.
 func (d *document) start(t, role tag, isHidden bool) {

@@ -66,7 +66,7 @@ func (e *Extractor) Append(dst, page, room []byte) []byte {
 	}
 	e.doc.text = nil
 	if len(e.doc.blocks) > keptCount || len(e.doc.elements) > keptCount {
-		*e = Extractor{mode: e.mode}
+		e.doc.blocks, e.doc.elements, e.pick = nil, nil, picker{}
 	}
 	return dst
 }

@@ -25,7 +25,11 @@ func runOracle(page []byte, d *document) {
 		case html.EndTagToken:
 			raw = inline
 			name, _ := z.TagName()
-			d.end(endOf(tagOf[string(name)]))
+			t := tagOf[string(name)]
+			if t == verbatim {
+				t = preformatted
+			}
+			d.end(t)
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			t := tagOf[string(name)]

@@ -308,7 +308,7 @@ func (p *picker) isArticle(d *document, kept int64) bool {
 	if kept < leastMain {
 		return false
 	}
-	links, entries, rest := int64(0), int64(0), int64(0)
+	var links, entries, rest int64
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		if p.class[i] == linky || p.class[i] == teased {
@@ -336,7 +336,7 @@ func (p *picker) isNamed(d *document) bool {
 }
 
 // fallBack keeps the visible text. It leaves out parts marked as menus and the like if anything
-// remains without them.
+// remains without them. The page is a list if more than a quarter of the kept text is links.
 func (p *picker) fallBack(d *document) {
 	left := int64(0)
 	for i := range d.blocks {
@@ -346,24 +346,15 @@ func (p *picker) fallBack(d *document) {
 			left += int64(b.weight)
 		}
 	}
-	if left < nearWeight/2 {
-		for i := range p.keep {
-			p.keep[i] = true
-		}
-	}
-	p.list = p.isList(d)
-}
-
-// isList reports whether more than a quarter of the kept text is links.
-func (p *picker) isList(d *document) bool {
 	links, all := int64(0), int64(0)
 	for i := range d.blocks {
-		if b := &d.blocks[i]; p.keep[i] {
-			all += int64(b.weight)
-			if p.class[i] == linky {
-				links += int64(b.weight)
-			}
+		p.keep[i] = p.keep[i] || left < nearWeight/2
+		if p.keep[i] {
+			all += int64(d.blocks[i].weight)
+		}
+		if p.keep[i] && p.class[i] == linky {
+			links += int64(d.blocks[i].weight)
 		}
 	}
-	return links*4 > all
+	p.list = links*4 > all
 }

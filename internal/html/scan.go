@@ -1,18 +1,23 @@
 package html
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
 
 // scanner goes over the tags and the text of a page, as the tokenizer of the HTML standard (13.2.5)
 // does. It does only as much as is needed here. The tests hold it to the tokenizer of x/net. That
 // one takes an allocation for each attribute, and alone more time than all work on the text.
 // docs/web.md has the figures.
 type scanner struct {
-	page []byte
-	at   int // of the next byte
-	xml  bool
-	ends [tags]int // place of the next end tag found for raw text; noEnd if there is none
-	d    *document
-	room []byte // of text that was decoded
+	page     []byte
+	at       int // of the next byte
+	xml      bool
+	titleEnd int // place of the next end tag of a title; noEnd if there is none
+	d        *document
+	room     []byte // of text that was decoded
 }
 
 const noEnd = int(^uint(0) >> 1)
@@ -55,7 +60,8 @@ func (s *scanner) piece(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	if bytes.IndexByte(text, '&') >= 0 && !s.d.isDeaf() {
+	wanted := s.d.inTitle || !s.d.isHidden()
+	if wanted && bytes.IndexByte(text, '&') >= 0 {
 		s.room = appendDecoded(s.room[:0], text)
 		text = s.room
 	}
@@ -104,25 +110,21 @@ func (s *scanner) declaration() {
 		s.passTo(s.at+2, ">")
 		return
 	}
-	for _, whole := range []string{"<!-->", "<!--->"} {
-		if bytes.HasPrefix(rest, []byte(whole)) {
-			s.at += len(whole)
-			return
-		}
-	}
-	for from := s.at + len("<!--"); ; {
+	for from := s.at + len("<!"); ; from++ { // <!--> and <!---> are whole
 		i := bytes.Index(s.page[from:], []byte("--"))
 		if i < 0 {
 			s.at = len(s.page)
 			return
 		}
 		from += i
-		after := bytes.TrimPrefix(s.page[from+2:], []byte("!"))
+		after := s.page[from+2:]
+		if from >= s.at+len("<!--") {
+			after = bytes.TrimPrefix(after, []byte("!"))
+		}
 		if len(after) > 0 && after[0] == '>' {
 			s.at = len(s.page) - len(after) + 1
 			return
 		}
-		from++
 	}
 }
 
@@ -137,17 +139,13 @@ func (s *scanner) endTag() {
 	default:
 		name, key := s.name(s.at + 2)
 		if s.readAttributes(s.at+2+len(name), nil) {
-			s.d.end(endOf(lookUp(name, key)))
+			t := lookUp(name, key)
+			if t == verbatim {
+				t = preformatted
+			}
+			s.d.end(t)
 		}
 	}
-}
-
-// endOf returns the tag that an end tag ends.
-func endOf(t tag) tag {
-	if t == verbatim {
-		return preformatted
-	}
-	return t
 }
 
 // startTag goes over a start tag and, if no markup is read behind it, the text there.
@@ -228,13 +226,13 @@ func (s *scanner) rawEnd(t tag, name []byte) int {
 	if bytes.EqualFold(name, []byte("script")) {
 		return s.scriptEnd()
 	}
-	if t == title {
-		if s.ends[t] < s.at {
-			s.ends[t] = indexEndTag(s.page, s.at, name)
-		}
-		return s.ends[t]
+	if t != title {
+		return indexEndTag(s.page, s.at, name)
 	}
-	return indexEndTag(s.page, s.at, name)
+	if s.titleEnd < s.at {
+		s.titleEnd = indexEndTag(s.page, s.at, name)
+	}
+	return s.titleEnd
 }
 
 // indexEndTag returns the place of the next end tag of an element, from some place on.
@@ -291,4 +289,88 @@ func (s *scanner) scriptEnd() int {
 		}
 		from++
 	}
+}
+
+// appendDecoded appends text with its references to characters decoded (13.2.5.72 of the
+// standard). The few that pages are full of are decoded here, all others by x/net.
+func appendDecoded(dst, text []byte) []byte {
+	for {
+		i := bytes.IndexByte(text, '&')
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst, text = append(dst, text[:i]...), text[i:]
+		var n int
+		if dst, n = appendUsual(dst, text); n == 0 {
+			n = referenceEnd(text)
+			dst = append(dst, html.UnescapeString(string(text[:n]))...)
+		}
+		text = text[n:]
+	}
+}
+
+// usual are the references found in most pages.
+var usual = []struct{ reference, character string }{
+	{"&lt;", "<"},
+	{"&gt;", ">"},
+	{"&amp;", "&"},
+	{"&nbsp;", "\u00a0"},
+	{"&quot;", "\""},
+}
+
+// appendUsual appends the character that a text begins with a reference to, if it is a usual
+// one or a number; n is the length of the reference, 0 if it is another.
+func appendUsual(dst, text []byte) (_ []byte, n int) {
+	if len(text) > 1 && text[1] == '#' {
+		r, n := numbered(text)
+		if n > 0 {
+			dst = utf8.AppendRune(dst, r)
+		}
+		return dst, n
+	}
+	for i := range usual {
+		if u := &usual[i]; len(text) >= len(u.reference) && string(text[:len(u.reference)]) == u.reference {
+			return append(dst, u.character...), len(u.reference)
+		}
+	}
+	return dst, 0
+}
+
+// numbered returns the character of a numeric reference, if the number is the code of the character
+// itself. Such a code is no control character and no surrogate, and the reference ends with a
+// semicolon. n is its length, 0 for any other reference.
+func numbered(text []byte) (r rune, n int) {
+	const longest = 8 // such as &#xffff;
+	base, i := rune(10), 2
+	if len(text) > 2 && text[2]|0x20 == 'x' {
+		base, i = 16, 3
+	}
+	for ; i < min(len(text), longest); i++ {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			r = r*base + rune(c-'0')
+		case base == 16 && 'a' <= c|0x20 && c|0x20 <= 'f':
+			r = r*base + rune(c|0x20-'a') + 10
+		case c == ';' && (0x20 <= r && r < 0x7f || 0xa0 <= r && r < 0xd800):
+			return r, i + 1
+		default:
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
+// referenceEnd returns the end of the possible reference at the beginning of a text.
+func referenceEnd(text []byte) int {
+	i := 1
+	if i < len(text) && text[i] == '#' {
+		i++
+	}
+	for i < len(text) && (isLetter(text[i]) || '0' <= text[i] && text[i] <= '9') {
+		i++
+	}
+	if i < len(text) && text[i] == ';' {
+		i++
+	}
+	return i
 }
