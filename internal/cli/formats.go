@@ -17,13 +17,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/charset"
 	web "github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // formats are how inputs can be read. The first is for all that none of the others recognizes.
@@ -201,4 +204,41 @@ func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out strin
 		return nil, usageError{warc.ErrARC}
 	}
 	return found, nil
+}
+
+// tagWebRecord is the field with the revisit data of a web record: docs/format.md, "Data of a
+// document".
+const tagWebRecord dedup.Tag = 3
+
+// writeRevisits makes a run store the data of revisit records, and write these.
+func (f *formats) writeRevisits(job *pipeline.Job) {
+	archive := f.warc
+	if !archive.Revisit.Write {
+		return
+	}
+	store := job.Store
+	job.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
+		if store != nil {
+			dst = store(dst, file, doc)
+		}
+		if of := archive.AppendWitness(nil, doc.Raw, doc.ID); of != nil {
+			dst = dedup.AppendField(dst, tagWebRecord, of)
+		}
+		return dst
+	}
+	job.Replace = func(w *output.Writer, r pipeline.Removal) (bool, error) {
+		removed := warc.Removed{Raw: r.Raw, Of: r.Result.Of.ID, Verdict: r.Result.Verdict.String()}
+		score, err := report.Share(r.Result.Score).MarshalJSON()
+		if err == nil {
+			removed.Score = string(score)
+			removed.Own, _, err = r.Own.Field(tagWebRecord)
+		}
+		if err == nil {
+			removed.Witness, _, err = r.Of.Field(tagWebRecord)
+		}
+		if err != nil {
+			return false, err
+		}
+		return archive.Instead(w, removed)
+	}
 }

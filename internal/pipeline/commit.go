@@ -53,6 +53,9 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.Window.Seconds > 0 {
 		job.began = job.whenBegun()
 	}
+	if err := x.SetBatch(job.Batch); err != nil {
+		return nil, err
+	}
 	return c, x.Begin(index.Policy{
 		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, Passages: job.Passages, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
 		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
@@ -131,6 +134,7 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	if c.job.Window.Told && !index.TellsTime(rec.added) {
 		c.tally.Undated++
 	}
+	c.index.NoteDependent(rec.name(), r)
 	if c.job.Each != nil {
 		return c.job.Each(rec.name(), r, c.index.Counts())
 	}
