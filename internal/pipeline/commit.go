@@ -3,11 +3,13 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -157,13 +159,13 @@ func (c *committer) full(f index.FilterState) {
 
 // flush hands on the written bytes if a reader may be waiting for them.
 func (c *committer) flush() error {
-	if !c.out.live() {
+	if !slices.ContainsFunc(c.out.all(), func(w *output.Writer) bool { return w != nil && w.Live() }) {
 		return nil
 	}
 	if err := c.beside.Wait(); err != nil {
 		return err
 	}
-	return c.out.flush()
+	return c.out.each((*output.Writer).Flush)
 }
 
 // failed waits for the writing beside and returns the run's error: err, which may be nil, and any

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -183,13 +182,6 @@ func (o *outputs) reject(b *block, rec *record) error {
 	o.buf = append(rec.Bad.AppendJSON(o.buf[:0]), '\n')
 	return o.Rejects.WriteRecord(o.buf)
 }
-
-// live reports whether a reader may be waiting for the output.
-func (o *outputs) live() bool {
-	return slices.ContainsFunc(o.all(), func(w *output.Writer) bool { return w != nil && w.Live() })
-}
-
-func (o *outputs) flush() error { return o.each((*output.Writer).Flush) }
 
 // sync brings the written bytes to the disk and returns their count; if ended, no more will come.
 // An output that already had its name when the run was continued stays as it was. If its length
