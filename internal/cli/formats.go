@@ -324,3 +324,21 @@ func (f encodingFlag) check(found corpus.Format) error {
 	}
 	return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, %s: leave it out", f, found.Name(), why)
 }
+
+// checkTimes finds whether the documents carry their times, by the format of the inputs.
+func (f *options) checkTimes() error {
+	format := f.found
+	if format == nil {
+		format = f.formats.all()[f.formats.chosen] // of a pipe; nil if it is unknown
+	}
+	switch format.(type) {
+	case warc.Format:
+		f.Window.Told = f.Window.Seconds > 0
+	case jsonl.Format, jsonarray.Format, csv.Format, nil:
+	default:
+		if f.Window.Told {
+			return usageError{fmt.Errorf("--format auto:time=FIELD: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
+		}
+	}
+	return nil
+}

@@ -259,3 +259,7 @@ func clock() (func() time.Time, error) {
 	t := time.Unix(seconds, 0)
 	return func() time.Time { return t }, nil
 }
+
+func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
+	inSeconds(fs, &w.Seconds, "window", "documents count for this long, such as 48h or 2d, and no longer")
+}
