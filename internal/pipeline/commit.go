@@ -89,7 +89,7 @@ func (c *committer) turn(b *block) (err error) {
 			return nil
 		}
 		head, _ := b.source.Frames.Head()
-		return lead(c.out.Kept, head)
+		return BeginOutput(c.out.Kept, nil, head)
 	}
 	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
 		if err := c.index.Checkpoint(); err != nil {

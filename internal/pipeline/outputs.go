@@ -276,7 +276,7 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 			return o, err
 		}
 	}
-	if err := errors.Join(enclose(o.Kept, l.job.Enclosure), enclose(o.Report, l.job.Tabled), lead(o.Kept, l.job.Head)); err != nil {
+	if err := errors.Join(BeginOutput(o.Kept, l.job.Enclosure, l.job.Head), BeginOutput(o.Report, l.job.Tabled, nil)); err != nil {
 		return o, err
 	}
 	if plan := l.job.Tree; plan != nil {
@@ -315,18 +315,17 @@ func (l *Ledger) openTree(plan *output.TreePlan, worthless []output.FileID) (*ou
 	return t, nil
 }
 
-func lead(w *output.Writer, head []byte) error {
-	if w == nil || head == nil {
+// BeginOutput begins an output with what encloses its records, or with a head, if there are any.
+func BeginOutput(w *output.Writer, around output.Enclosure, head []byte) error {
+	switch {
+	case w == nil:
 		return nil
+	case around != nil:
+		return w.Enclose(around)
+	case head != nil:
+		return w.Lead(head)
 	}
-	return w.Lead(head)
-}
-
-func enclose(w *output.Writer, e output.Enclosure) error {
-	if w == nil || e == nil {
-		return nil
-	}
-	return w.Enclose(e)
+	return nil
 }
 
 // started is the index's note of a run over files until it remembers any document: the partial files
