@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -34,7 +35,7 @@ func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
 	if fs.NArg() != 4 {
 		return fmt.Errorf("want the report, the input, the output of firstseen cut and its list: cuts REPORT INPUT OUT LIST")
 	}
-	c := cutCheck{passages: map[string][]lines.Passage{}, cuts: map[string][]madeCut{}, stands: map[string]*standing{}}
+	c := cutCheck{passages: map[string][]report.Passage{}, cuts: map[string][]madeCut{}, stands: map[string]*standing{}}
 	removed := map[string]bool{}
 	reports, err := lines.Open(fs.Args()[:1], nil)
 	if err != nil {
@@ -73,7 +74,7 @@ func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
 }
 
 type cutCheck struct {
-	passages map[string][]lines.Passage
+	passages map[string][]report.Passage
 	cuts     map[string][]madeCut
 	stands   map[string]*standing
 
@@ -158,9 +159,9 @@ func (c *cutCheck) document(d idText, after *idText) {
 // is of.
 func (c *cutCheck) earlier(id string, s *standing, m madeCut) int {
 	for _, p := range c.passages[id] {
-		if p.Start <= m.Start && m.End <= p.End && p.Of == m.Of && p.OfStart == m.OfStart {
+		if p.Start <= m.Start && m.End <= p.End && p.Of == m.Of && int(p.OfStart) == m.OfStart {
 			own, _ := slices.BinarySearch(s.starts, p.Start)
-			of, _ := slices.BinarySearch(c.stands[p.Of].starts, p.OfStart)
+			of, _ := slices.BinarySearch(c.stands[p.Of].starts, int(p.OfStart))
 			return of - own
 		}
 	}

@@ -38,12 +38,13 @@ func extract(ctx context.Context, files []string, out io.Writer) error {
 	for _, mode := range modes {
 		e := html.New(mode.mode)
 		var text []byte
+		room := make([]byte, 0, size)
 		rounds, found := 0, 0
 		from := time.Now()
 		for ; time.Since(from) < leastExtracting && ctx.Err() == nil; rounds++ {
 			found = 0
 			for _, page := range pages {
-				text = e.Append(text[:0], page)
+				text = e.Append(text[:0], page, room)
 				found += len(text)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	plainly "github.com/firstseen/firstseen/bench/naive"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
-	"github.com/firstseen/firstseen/feature/words"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -38,7 +37,7 @@ func methods(ctx context.Context, args []string, out io.Writer) error {
 		docs := s.Docs[:min(*most, len(s.Docs))]
 		var plain plainly.Collection
 		var counter terms.Counter
-		reader := words.NewReader(nil)
+		reader := terms.NewReader(nil)
 		for _, d := range docs {
 			plain.Add(d.Text)
 			var found []uint64

@@ -213,9 +213,7 @@ func (w *watcher) measure(took usage) row {
 	if t := w.index.Table(); t != nil {
 		st := t.Stats()
 		r.Entries, r.Merges, r.FileBytes, r.FreeBytes = st.Entries, st.Merges, st.FileBytes, st.FreeBytes
-		for _, l := range st.Runs {
-			r.Runs = append(r.Runs, l.Runs)
-		}
+		r.Runs = st.Runs
 	}
 	return r
 }

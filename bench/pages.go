@@ -104,6 +104,6 @@ func writePages(ctx context.Context, sets []*labelled, dir string) error {
 // extract puts the text of each page in its place.
 func (s *labelled) extract(e *html.Extractor) {
 	for i, doc := range s.Docs {
-		s.Docs[i] = eval.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text)))}
+		s.Docs[i] = eval.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text), nil))}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -107,7 +108,7 @@ func (c *passageCheck) document(d, e *units.Text, text string, line *lines.Line)
 }
 
 // passage checks one passage, and marks its words.
-func (c *passageCheck) passage(d, e *units.Text, p *lines.Passage, starts []int, found []bool, end *int) {
+func (c *passageCheck) passage(d, e *units.Text, p *report.Passage, starts []int, found []bool, end *int) {
 	c.passages++
 	from, _ := slices.BinarySearch(starts, p.Start)
 	to, _ := slices.BinarySearch(starts, p.End)
@@ -125,7 +126,7 @@ func (c *passageCheck) passage(d, e *units.Text, p *lines.Passage, starts []int,
 	c.placed++
 	e.Read([]byte(c.texts[p.Of])) // the whole, for a line end depends on those around it
 	ofStarts := startsOf(e)
-	of, _ := slices.BinarySearch(ofStarts, p.OfStart)
+	of, _ := slices.BinarySearch(ofStarts, int(p.OfStart))
 	for i := from; i < to; i++ {
 		if of+i-from >= e.Len() || string(d.Form(i)) != string(e.Form(of+i-from)) {
 			c.differ++

@@ -49,7 +49,7 @@ func (s *labelled) readPages() {
 	e := html.New(html.Visible)
 	for i, doc := range s.Docs {
 		if strings.HasPrefix(doc.Text, "<!DOCTYPE") {
-			s.Docs[i] = eval.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text)))}
+			s.Docs[i] = eval.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text), nil))}
 		}
 	}
 }

@@ -1,16 +1,146 @@
 package bloomstore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
+	"slices"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sys/cpu"
 
 	"github.com/firstseen/firstseen/internal/durable"
 )
+
+const (
+	magic   = "firstseen.filter"
+	version = 1
+
+	prefixSize = 24 // magic, version, length of the header
+	fixedSize  = 64 // header before scheme and stamp
+	sumSize    = 8
+	pageSize   = 4096
+	maxStamp   = 64 << 10
+	maxHeader  = (fixedSize + maxScheme + maxStamp + sumSize + pageSize - 1) &^ (pageSize - 1)
+)
+
+// Header holds the fields of a saved filter that precede its bits.
+type Header struct {
+	Version int
+	Shape   Shape
+	Scheme  string
+	Items   uint64 // keys added, repeats included
+	Ones    uint64 // one bits
+	Stamp   []byte // as given to Save
+}
+
+func (h *Header) size() int {
+	n := fixedSize + len(h.Scheme) + len(h.Stamp) + sumSize
+	return (n + pageSize - 1) &^ (pageSize - 1)
+}
+
+func (h *Header) fileSize() uint64 { return uint64(h.size()) + h.Shape.Bytes() + sumSize }
+
+func (h *Header) encode() []byte {
+	b := make([]byte, h.size())
+	copy(b, magic)
+	le := binary.LittleEndian
+	le.PutUint32(b[16:], version)
+	le.PutUint32(b[20:], uint32(len(b)))
+	le.PutUint64(b[24:], h.Shape.Bits)
+	le.PutUint32(b[32:], uint32(h.Shape.Hashes))
+	le.PutUint32(b[36:], uint32(len(h.Scheme)))
+	le.PutUint32(b[40:], uint32(len(h.Stamp)))
+	le.PutUint64(b[48:], h.Items)
+	le.PutUint64(b[56:], h.Ones)
+	copy(b[fixedSize:], h.Scheme)
+	copy(b[fixedSize+len(h.Scheme):], h.Stamp)
+	end := len(b) - sumSize
+	le.PutUint64(b[end:], xxh3.Hash(b[:end]))
+	return b
+}
+
+func damage(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// decodeHeader reads and checks the header of a file of the given size. It takes no more
+// memory than the longest header has, and only after the beginning was found in order.
+func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
+	var prefix [prefixSize]byte
+	if err := readFull(r, prefix[:]); err != nil {
+		return Header{}, err
+	}
+	le := binary.LittleEndian
+	if string(prefix[:16]) != magic {
+		return Header{}, damage("it does not begin like a filter")
+	}
+	if v := le.Uint32(prefix[16:]); v != version {
+		return Header{}, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, version)
+	}
+	size := le.Uint32(prefix[20:])
+	if size < pageSize || size > maxHeader || size%pageSize != 0 {
+		return Header{}, damage("a header of %d bytes cannot be", size)
+	}
+	b := make([]byte, size)
+	copy(b, prefix[:])
+	if err := readFull(r, b[prefixSize:]); err != nil {
+		return Header{}, err
+	}
+	end := len(b) - sumSize
+	if le.Uint64(b[end:]) != xxh3.Hash(b[:end]) {
+		return Header{}, damage("the header does not match its checksum")
+	}
+	h, err := parseHeader(b)
+	if want := h.fileSize(); err == nil && fileSize != want {
+		return Header{}, damage("it has %d bytes and should have %d", fileSize, want)
+	}
+	return h, err
+}
+
+// parseHeader decodes a header whose checksum is right. It still checks every field: a checksum
+// does not prove the author.
+func parseHeader(b []byte) (Header, error) {
+	le := binary.LittleEndian
+	scheme, stamp := uint64(le.Uint32(b[36:])), uint64(le.Uint32(b[40:]))
+	end := uint64(len(b) - sumSize)
+	if scheme > maxScheme || stamp > maxStamp || fixedSize+scheme+stamp > end {
+		return Header{}, damage("names of %d and %d bytes do not fit the header", scheme, stamp)
+	}
+	h := Header{
+		Version: version,
+		Shape:   Shape{Bits: le.Uint64(b[24:]), Hashes: int(min(le.Uint32(b[32:]), maxHashes+1))},
+		Scheme:  string(b[fixedSize : fixedSize+scheme]),
+		Items:   le.Uint64(b[48:]),
+		Ones:    le.Uint64(b[56:]),
+		Stamp:   b[fixedSize+scheme : fixedSize+scheme+stamp : fixedSize+scheme+stamp],
+	}
+	if err := h.Shape.Validate(); err != nil {
+		return Header{}, damage("%v", err)
+	}
+	if err := validateScheme(h.Scheme); err != nil {
+		return Header{}, damage("%v", err)
+	}
+	if h.Ones > h.Shape.Bits || h.size() != len(b) || le.Uint32(b[44:]) != 0 || len(bytes.TrimLeft(b[fixedSize+scheme+stamp:end], "\x00")) > 0 {
+		return Header{}, damage("the header contradicts itself")
+	}
+	return h, nil
+}
+
+// readFull reads all of b. An input that ends early is damage; another error of
+// the reader is passed on as it is.
+func readFull(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return damage("it is cut short")
+	}
+	return err
+}
 
 // Save replaces a file by the filter in one step. After an error or a crash, path holds the old
 // file. Once Save returns nil, the new one survives a power cut. Beside the old file it needs
@@ -29,7 +159,6 @@ func (f *Filter) Save(path string, stamp []byte) error {
 	return nil
 }
 
-// encode writes header, bits and trailer.
 func (f *Filter) encode(w io.Writer, stamp []byte) error {
 	h := Header{Shape: f.shape, Scheme: f.scheme, Items: f.items, Ones: f.ones, Stamp: stamp}
 	sum := xxh3.New()
@@ -76,7 +205,6 @@ func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	return nil
 }
 
-// decode reads a filter from r, which has size bytes.
 func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	sum := xxh3.New()
 	both := io.TeeReader(r, sum)
@@ -133,7 +261,6 @@ func ReadHeader(path string) (h Header, err error) {
 	return h, err
 }
 
-// explain adds the file and the remedy.
 func explain(path string, err error) error {
 	hint := ""
 	switch {
@@ -145,4 +272,87 @@ func explain(path string, err error) error {
 		hint = "; use a newer program, or delete it to have it rebuilt from the side table"
 	}
 	return fmt.Errorf("opening filter %s: %w%s", path, err, hint)
+}
+
+// exchangeHeader is the length of m, k and the length of the bit set.
+const exchangeHeader = 24
+
+// Export writes the filter in the form of WriteTo of github.com/bits-and-blooms/bloom/v3, for
+// that library's ReadFrom. Scheme, items and checksums are lost. It writes large pieces: w needs
+// no buffer.
+func (f *Filter) Export(w io.Writer) error {
+	be := binary.BigEndian
+	b := be.AppendUint64(make([]byte, 0, exchangeHeader), f.shape.Bits)
+	b = be.AppendUint64(b, uint64(f.shape.Hashes))
+	b = be.AppendUint64(b, f.shape.Bits)
+	if _, err := w.Write(b); err != nil {
+		return fmt.Errorf("exporting filter: %w", err)
+	}
+	if err := writeWords(w, f.words, true); err != nil {
+		return fmt.Errorf("exporting filter: %w", err)
+	}
+	return nil
+}
+
+// chunkWords is the number of words read, written or checked at a time: 256 KiB, which stays in a
+// core's own cache from one step to the next.
+const chunkWords = 32 << 10
+
+func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
+	var swapped []uint64
+	if bigEndian != cpu.IsBigEndian {
+		swapped = make([]uint64, min(chunkWords, len(words)))
+	}
+	for chunk := range slices.Chunk(words, chunkWords) {
+		if swapped != nil {
+			chunk = swapped[:copy(swapped, chunk)]
+			swapBytes(chunk)
+		}
+		if _, err := w.Write(asBytes(chunk)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readWords fills words from r, which has them in little-endian order, and returns the number of
+// one bits. The error of a short input is io.ErrUnexpectedEOF.
+func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
+	for chunk := range slices.Chunk(words, chunkWords) {
+		if _, err := io.ReadFull(r, asBytes(chunk)); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, err
+		}
+		if cpu.IsBigEndian {
+			swapBytes(chunk)
+		}
+		ones += countOnes(chunk)
+	}
+	return ones, nil
+}
+
+func asBytes(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
+}
+
+func swapBytes(words []uint64) {
+	for i, w := range words {
+		words[i] = bits.ReverseBytes64(w)
+	}
+}
+
+func countOnes(words []uint64) uint64 {
+	var n int
+	for _, w := range words {
+		n += bits.OnesCount64(w)
+	}
+	return uint64(n)
+}
+
+// excess reports whether a bit at m or above is one. words are those of m bits, none for 0.
+func excess(words []uint64, m uint64) bool {
+	tail := m % 64
+	return tail != 0 && words[len(words)-1]>>tail != 0
 }

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -80,58 +81,62 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 			return nil, err
 		}
 	}
-	wait := 50 * time.Millisecond
-	for {
-		answers, again, err := c.see(ctx, body.Bytes(), len(docs))
-		if err == nil || !again {
-			return answers, err
+	path := "/v1/see?batch=" + url.QueryEscape(c.Batch)
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		data, err := c.Do(ctx, http.MethodPost, path, "application/x-ndjson", body.Bytes())
+		if err == nil {
+			return parse(data, len(docs))
+		}
+		var refused *StatusError
+		if errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusServiceUnavailable {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%w; the last try: %w", ctx.Err(), err)
 		case <-time.After(wait):
-			wait = min(2*wait, time.Second)
 		}
 	}
 }
 
-// see tries once. again means that another try may have another result.
-func (c *Client) see(ctx context.Context, body []byte, want int) (answers []Answer, again bool, err error) {
-	address := c.URL + "/v1/see?batch=" + url.QueryEscape(c.Batch)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, false, err
+// parse reads the answers to a number of documents.
+func parse(data []byte, want int) (answers []Answer, err error) {
+	for dec := json.NewDecoder(bytes.NewReader(data)); dec.More(); {
+		var one Answer
+		if err := dec.Decode(&one); err != nil {
+			return nil, fmt.Errorf("reading the answers: %w", err)
+		}
+		answers = append(answers, one)
 	}
-	r.Header.Set("Content-Type", "application/x-ndjson")
+	if len(answers) != want {
+		return nil, fmt.Errorf("the server sent %d answers to %d documents", len(answers), want)
+	}
+	return answers, nil
+}
+
+// Do sends a request once, and returns the body of the answer. A refusal is a *StatusError.
+func (c *Client) Do(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", contentType)
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	a, err := c.HTTP.Do(r)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	defer a.Body.Close()
 	data, err := io.ReadAll(a.Body)
-	if err != nil {
-		return nil, true, err
+	if err != nil || a.StatusCode == http.StatusOK {
+		return data, err
 	}
-	if a.StatusCode != http.StatusOK {
-		refused := &StatusError{Status: a.StatusCode}
-		if json.Unmarshal(data, refused) != nil {
-			refused.Message = string(data)
-		}
-		refused.Message = cmp.Or(refused.Message, "no reason given")
-		return nil, a.StatusCode == http.StatusTooManyRequests || a.StatusCode == http.StatusServiceUnavailable, refused
+	refused := &StatusError{Status: a.StatusCode}
+	if json.Unmarshal(data, refused) != nil {
+		refused.Message = string(data)
 	}
-	for dec := json.NewDecoder(bytes.NewReader(data)); dec.More(); {
-		var one Answer
-		if err := dec.Decode(&one); err != nil {
-			return nil, false, fmt.Errorf("reading the answers: %w", err)
-		}
-		answers = append(answers, one)
-	}
-	if len(answers) != want {
-		return nil, false, fmt.Errorf("the server sent %d answers to %d documents", len(answers), want)
-	}
-	return answers, false, nil
+	refused.Message = cmp.Or(refused.Message, "no reason given")
+	return nil, refused
 }

@@ -1,8 +1,12 @@
 package corpus
 
 import (
+	"bytes"
+	"fmt"
+	"iter"
 	"slices"
 
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
@@ -32,6 +36,11 @@ type Block struct {
 	stored   int64 // bytes of the input, or so far
 	maxRatio int
 
+	own
+}
+
+// own is the memory of a block.
+type own struct {
 	buf   []byte   // Data and the beginning of the next block
 	long  memory   // Data, if it is one long record
 	room  []byte   // see Room
@@ -70,18 +79,17 @@ func (b *Block) Release() {
 
 // Copy is a block with the same records, in memory of its own.
 func (b *Block) Copy() Block {
-	return Block{
-		Input: b.Input, File: b.File, First: b.First, Read: b.Read, Records: b.Records, Reject: b.Reject, Format: b.Format, Opened: b.Opened, Frames: b.Frames,
-		Charset: b.Charset, stored: b.stored, maxRatio: b.maxRatio, Data: slices.Clone(b.Data), Spans: slices.Clone(b.Spans),
-	}
+	c := *b
+	c.Data, c.Spans, c.own = slices.Clone(b.Data), slices.Clone(b.Spans), own{}
+	return c
 }
 
 // Refill has the block hold the records of another, which must not change meanwhile.
 func (b *Block) Refill(from *Block) {
 	b.Release()
-	b.Input, b.File, b.First, b.Read, b.Records, b.Reject, b.Format = from.Input, from.File, from.First, from.Read, from.Records, from.Reject, from.Format
-	b.Data, b.Spans, b.Opened, b.Frames, b.Charset = from.Data, from.Spans, from.Opened, from.Frames, from.Charset
-	b.stored, b.maxRatio = from.stored, from.maxRatio
+	mine, more, passed := b.own, b.More, b.Passed
+	*b = *from
+	b.own, b.More, b.Passed = mine, more, passed
 }
 
 // Rewind forgets what Room and Name have given out. A parser begins with it.
@@ -163,6 +171,77 @@ func (b *Block) Strip(f Cutter, record []byte) (raw []byte, empty bool) {
 	return raw, len(raw) == 0 || empty && b.Reject == ""
 }
 
+// Documents goes over the records found by [Frames], for its parser. read completes *doc, which has
+// Raw and At, or returns why it is no document.
+func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		b.Rewind()
+		for _, span := range b.Spans {
+			*doc = Document{Raw: b.Data[span.Start:span.End:span.End], At: span.At, Other: span.Other}
+			if !span.Other || span.Bad != "" {
+				b.complete(doc, span.Bad, read)
+			}
+			if !yield(doc) {
+				return
+			}
+		}
+	}
+}
+
+// CutDocuments goes over the records found by a [Cutter], for its parser. read completes *doc, which
+// has Raw and At, or returns why it is no document. Empty records are handed out only if all is set.
+func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		b.Rewind()
+		at := b.First
+		for rest := b.Data; len(rest) > 0; at = at.Next() {
+			end, whole := c.Cut(rest, 1)
+			if whole == 0 {
+				end = len(rest)
+			}
+			raw, empty := b.Strip(c, rest[:end])
+			rest = rest[end:]
+			if empty && !all {
+				continue
+			}
+			if *doc = (Document{Raw: raw, At: at, Empty: empty}); !empty {
+				reason := b.Reject
+				if reason == "" && !ValidUTF8(raw) {
+					reason = "it is not UTF-8"
+				}
+				if reason == "" {
+					doc.ID = b.Name(at)
+				}
+				b.complete(doc, reason, read)
+			}
+			if !yield(doc) {
+				return
+			}
+		}
+	}
+}
+
+// complete reads a document, unless there is a reason why it is bad.
+func (b *Block) complete(doc *Document, reason string, read func() error) {
+	if reason == "" {
+		err := read()
+		if err == nil {
+			return
+		}
+		reason = err.Error()
+	}
+	doc.ID, doc.Text = nil, nil
+	doc.Bad = b.Bad(doc.At, doc.Raw, reason)
+}
+
+// Bad returns a bad record of the block. If it could not be decoded, the reason says so.
+func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
+	if b.Charset != "" && bytes.IndexByte(raw, Malformed) >= 0 {
+		reason = fmt.Sprintf("it is not valid %s: decoded, %s", b.Charset, reason)
+	}
+	return &BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
+}
+
 // memory belongs to a long record, or to its room. It is outside the Go heap: it comes back at once
 // when it is freed, does not trigger the collector, and takes only touched pages. A record long only
 // beside small blocks is in the heap, because asking the system would cost more.
@@ -188,4 +267,26 @@ func (m *memory) hold(data []byte, n int) []byte {
 func (m *memory) free() {
 	_ = hugemem.Free(m.mem) // it refuses memory of the heap
 	m.mem = nil
+}
+
+// Inflation counts the decompressed bytes of the bodies of records, over one input after the other. A
+// compressed input may hold pages compressed again, each small beside its record. The zero value is
+// ready.
+type Inflation struct {
+	input   int
+	decoded int64
+}
+
+// Add counts a parsed block. It fails if the bodies of an input have expanded to more than the source
+// of the block allows for its stored bytes.
+func (n *Inflation) Add(b *Block) error {
+	if b.Input != n.input {
+		*n = Inflation{input: b.Input}
+	}
+	n.decoded += b.Inflated
+	e := compress.Expansion{Stored: func() int64 { return b.stored }, Decoded: n.decoded, Most: b.maxRatio}
+	if err := e.Add(0); err != nil {
+		return fmt.Errorf("reading %s: the bodies of its records: %w", b.File, err)
+	}
+	return nil
 }

@@ -1,11 +1,14 @@
 package corpus
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // Document is one record of an input: a document, or the reason why it is none.
@@ -85,4 +88,134 @@ func (p *Place) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	return json.Unmarshal(data, &p.Record)
+}
+
+// BadRecord is a record without a valid document.
+type BadRecord struct {
+	File   string
+	At     Place
+	Reason string // in plain words, one line
+	Raw    []byte // the record; of one beyond the length limit only the head
+}
+
+// Error returns file, place and reason, so that a bad record can end a run if the user allows none.
+func (b *BadRecord) Error() string {
+	return fmt.Sprintf("%s:%v: %s", b.File, b.At, b.Reason)
+}
+
+// maxRejectRaw bounds the bytes of a bad record that are written to a rejects
+// file: enough to recognise it, and the file stays small.
+const maxRejectRaw = 1024
+
+// AppendJSON appends the record as one JSON object to dst: file, line (its
+// place), reason, and raw, its first 1024 bytes with U+FFFD for every byte outside UTF-8. It is a line
+// of a rejects file, without its end.
+func (b *BadRecord) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"file":`...)
+	dst = appendString(dst, []byte(b.File))
+	dst = append(dst, `,"line":`...)
+	dst = b.At.appendJSON(dst)
+	dst = append(dst, `,"reason":`...)
+	dst = appendString(dst, []byte(b.Reason))
+	dst = append(dst, `,"raw":`...)
+	dst = appendString(dst, clip(b.Raw, maxRejectRaw))
+	return append(dst, '}')
+}
+
+// clip cuts b to at most n bytes, not inside a character.
+func clip(b []byte, n int) []byte {
+	if len(b) <= n {
+		return b
+	}
+	for i := n; i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			return b[:i]
+		}
+	}
+	return b[:n]
+}
+
+// appendString appends s as a JSON string. Bytes that are not UTF-8 become
+// U+FFFD; U+2028 and U+2029 are escaped for readers that take JSON for
+// JavaScript.
+func appendString(dst, s []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRune(s[i:])
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r < 0x20 || r == 0x7f || r == 0x2028 || r == 0x2029:
+			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+		i += size
+	}
+	return append(dst, '"')
+}
+
+// Columns that annotated rows get, of formats that have columns.
+const (
+	VerdictColumn = "firstseen_verdict"
+	OfColumn      = "firstseen_of"
+	ScoreColumn   = "firstseen_score"
+)
+
+// Verdict is an annotation in columns.
+type Verdict struct {
+	Verdict string   `json:"verdict"`
+	Of      *string  `json:"of"`    // nil without an earlier document
+	Score   *float64 `json:"score"` // likewise
+}
+
+// ReadVerdict reads the value of an annotation.
+func ReadVerdict(value []byte) (v Verdict, err error) {
+	if err := json.Unmarshal(value, &v); err != nil {
+		return v, fmt.Errorf("reading a verdict: %w", err)
+	}
+	return v, nil
+}
+
+// longestTime is the longest text that can be a time, in bytes.
+const longestTime = 64
+
+// ParseTime returns the time in a text, zero without one: RFC 3339 in letters of either case, or Unix
+// seconds in digits alone. A blank may stand for the T, and a time without zone is UTC, as Python and
+// pandas write times. Fractions of a second are dropped.
+func ParseTime(text []byte) time.Time {
+	if len(text) > longestTime {
+		return time.Time{}
+	}
+	if seconds, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return UnixTime(float64(seconds))
+	}
+	form := bytes.ToUpper(text)
+	if at := len(time.DateOnly); len(form) > at && form[at] == ' ' {
+		form[at] = 'T'
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+		if t, err := time.Parse(layout, string(form)); err == nil {
+			return t.UTC().Truncate(time.Second)
+		}
+	}
+	return time.Time{}
+}
+
+// mostSeconds is the end of the year 9999, as RFC 3339 has it.
+const mostSeconds = 253402300799
+
+// UnixTime converts seconds since 1970, without fractions. It is zero outside the years of RFC 3339.
+func UnixTime(seconds float64) time.Time {
+	if seconds = math.Floor(seconds); !(math.Abs(seconds) <= mostSeconds) {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0).UTC()
 }

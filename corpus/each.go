@@ -3,6 +3,8 @@ package corpus
 import (
 	"context"
 	"io"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // EachBlock calls f with every block of a source, and the parser of its format. A block is valid
@@ -27,4 +29,72 @@ func EachBlock(ctx context.Context, source *Source, f func(b *Block, parser Pars
 			return err
 		}
 	}
+}
+
+// EachParallel reads a source and calls work for every block in one of so many goroutines, and emit
+// with its result in the order of the source. Results are used again, so there are a few of them
+// however long the source is: the T given to work is one made by new, maybe with the content of an
+// earlier block. The source is closed.
+func EachParallel[T any](ctx context.Context, source *Source, jobs int, create func() T, newWorker func() func(*Block, T) error, emit func(*Block, T) error) error {
+	defer source.Close() // after its end, nothing; before it, another error is reported
+	type piece struct {
+		block  Block
+		result T
+		err    error
+		done   chan struct{}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	free, todo, order := make(chan *piece, jobs+2), make(chan *piece, jobs+2), make(chan *piece, jobs+2)
+	for range cap(free) {
+		free <- &piece{result: create()}
+	}
+	group.Go(func() error {
+		defer close(todo)
+		defer close(order)
+		for {
+			var p *piece
+			select {
+			case p = <-free:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if err := source.Next(ctx, &p.block); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			p.done = make(chan struct{})
+			todo <- p
+			order <- p
+		}
+	})
+	for range jobs {
+		group.Go(func() error {
+			work := newWorker()
+			for p := range todo {
+				p.err = work(&p.block, p.result)
+				close(p.done)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		var inflation Inflation
+		for p := range order {
+			<-p.done
+			err := p.err
+			if err == nil {
+				err = emit(&p.block, p.result)
+			}
+			if err == nil {
+				err = inflation.Add(&p.block)
+			}
+			if err != nil {
+				return err
+			}
+			free <- p
+		}
+		return nil
+	})
+	return group.Wait()
 }

@@ -77,14 +77,6 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// Bad returns a bad record of the block. If it could not be decoded, the reason says so.
-func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
-	if b.Charset != "" && bytes.IndexByte(raw, Malformed) >= 0 {
-		reason = fmt.Sprintf("it is not valid %s: decoded, %s", b.Charset, reason)
-	}
-	return &BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
-}
-
 // frameDecoded finds records in the decoded text of the input, as if that were stored.
 func (s *Source) frameDecoded(stored *input.StoredInput) {
 	stored.Forget()

@@ -52,7 +52,6 @@ func (f *framed) close() {
 
 // fill puts the next records into b, or none at the end of the input.
 func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
-	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
 	var err error
 	for full := false; !full && err == nil; {
 		full, err = f.step(ctx, s, b)
@@ -60,14 +59,8 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 	if err == io.EOF {
 		s.eof, err = true, nil
 	}
-	if len(b.Spans) > 0 {
-		if !b.Long() {
-			b.Data = b.buf
-		}
-		s.next = b.Spans[0].At
-		s.emit(b, b.Data, len(b.Spans))
-		b.Frames = f.frames
-	}
+	s.emitSpans(b)
+	b.Frames = f.frames
 	return err
 }
 
@@ -153,10 +146,8 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool, err error) {
 		b.Spans[len(b.Spans)-1].Other = fr.Other && reason == ""
 		full = fr.Alone
 	}
-	f.drop(min(pass, f.w-f.r))
-	if f.skip = pass - left; f.skip < 0 {
-		f.skip = 0
-	}
+	f.r += min(pass, f.w-f.r)
+	f.skip = max(pass-left, 0)
 	return full, nil
 }
 
@@ -179,23 +170,20 @@ func (f *framed) enter(stored int64) {
 	}
 }
 
-// place returns the place of the last counted record.
-func (f *framed) place() Place { return Place{f.member, f.number} }
-
 // add copies a record into the block.
 func (f *framed) add(b *Block, raw []byte, bad string) {
 	start := len(b.buf)
 	b.buf = append(b.buf, raw...)
-	b.Spans = append(b.Spans, Span{At: f.place(), Start: start, End: len(b.buf), Bad: bad})
+	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, Start: start, End: len(b.buf), Bad: bad})
 }
 
 // handOver moves a long record from the window to the block, with its memory, unless the following
 // bytes need much of that.
 func (f *framed) handOver(b *Block, size int) {
-	b.Spans = append(b.Spans, Span{At: f.place(), End: size})
+	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size})
 	if rest := f.w - f.r - size; f.r > 0 || rest > windowSize || f.long.mem == nil {
 		b.Data = b.long.hold(f.buf[f.r:f.r+size], size)
-		f.drop(size)
+		f.r += size
 		return
 	}
 	b.long, f.long = f.long, memory{}
@@ -213,9 +201,6 @@ func (f *framed) moved(n int) {
 	}
 }
 
-// drop forgets the first bytes of the window.
-func (f *framed) drop(n int) { f.r += n }
-
 // passOver skips the rest of a frame longer than the window.
 func (f *framed) passOver(ctx context.Context, s *Source) error {
 	if f.r == f.w && !f.last {
@@ -224,12 +209,10 @@ func (f *framed) passOver(ctx context.Context, s *Source) error {
 		}
 	}
 	n := min(f.skip, f.w-f.r)
-	f.drop(n)
-	f.skip -= n
-	if f.r < f.w || !f.last {
-		return nil
+	f.r += n
+	if f.skip -= n; f.r == f.w && f.last {
+		f.skip = 0
 	}
-	f.skip = 0
 	return nil
 }
 
@@ -238,8 +221,8 @@ func (f *framed) passOver(ctx context.Context, s *Source) error {
 func (f *framed) need(ctx context.Context, s *Source, n int) error {
 	for f.w-f.r < n && !f.last {
 		step := min(n, max(2*(f.w-f.r), s.cfg.BlockSize))
-		if step > s.cfg.BlockSize && s.room != nil {
-			if err := s.room(ctx, 2*step); err != nil {
+		if step > s.cfg.BlockSize {
+			if err := s.askRoom(ctx, 2*step); err != nil {
 				return err
 			}
 		}

@@ -16,14 +16,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// chooseFramed reads the input in a format with frames.
-func (s *Source) chooseFramed(f Format, stored *input.StoredInput) error {
-	if err := s.choose(f); err != nil {
-		return err
-	}
-	return s.beginFramed(stored)
-}
-
 // beginFramed has the input read by its frames, from its beginning.
 func (s *Source) beginFramed(stored *input.StoredInput) error {
 	f := &framed{buf: s.window, frames: s.chosen.Frames(s.cfg.MaxRecord)}

@@ -103,6 +103,18 @@ func (LineCutter) Strip(line []byte) (raw []byte, empty bool) {
 	return raw, len(bytes.TrimSpace(raw)) == 0
 }
 
+// CutByEnds is the method Cut of a [Cutter] by its method End.
+func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
+	for records < most {
+		next := c.End(data[end:], 0)
+		if next < 0 {
+			break
+		}
+		end, records = end+next, records+1
+	}
+	return end, records
+}
+
 // Framed is the kind of formats whose records a [Frames] finds.
 type Framed struct{ defaults }
 
@@ -127,6 +139,30 @@ func (FrameDefaults) Numbered() bool { return false }
 
 // Head is none.
 func (FrameDefaults) Head() (head []byte, has bool) { return nil, false }
+
+// NumberedFrames are the defaults of records with numbers. Behind damage no number is known, so nothing
+// is read there.
+type NumberedFrames struct {
+	FrameDefaults
+	sections int
+}
+
+// Numbered is true.
+func (*NumberedFrames) Numbered() bool { return true }
+
+// Begin counts the sections: the part after damage is the second.
+func (f *NumberedFrames) Begin() { f.sections++ }
+
+// Damaged reports whether the section stands behind damage.
+func (f *NumberedFrames) Damaged() bool { return f.sections > 1 }
+
+// BadRest hands out all remaining bytes as one bad record.
+func BadRest(data []byte, end SectionEnd, number int64, reason string) Frame {
+	if len(data) < overlongHead && end == GoesOn { // the bytes shown must not depend on how much has come
+		return Frame{Need: overlongHead}
+	}
+	return Frame{Take: len(data), Pass: 1 << 62, Record: true, Bad: reason, Number: number}
+}
 
 // Random is the kind of formats whose files are not read from their beginning to their end. Such a
 // file cannot be a pipe, and cannot be compressed as a whole.

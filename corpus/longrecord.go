@@ -12,9 +12,9 @@ func (s *Source) longRecord(ctx context.Context, b *Block) error {
 	for {
 		n := len(record)
 		want := min(n+s.cfg.BlockSize, s.limit)
-		if want > granted && s.room != nil {
+		if want > granted {
 			granted = min(2*want, s.limit)
-			if err := s.room(ctx, granted); err != nil {
+			if err := s.askRoom(ctx, granted); err != nil {
 				return err
 			}
 		}

@@ -30,12 +30,13 @@ type Rows interface {
 
 // opened is an input of the kind AtRandom.
 type opened struct {
-	rows    Rows
-	ratio   compress.Expansion // of records
-	pending []byte             // a record that did not fit into the block before
-	span    Span               // of it
-	has     bool
-	err     error // behind the records that were handed out
+	rows   Rows
+	ratio  compress.Expansion // of records
+	record []byte             // the next one, read and not handed out, if has is true
+	has    bool
+	at     Place
+	bad    string
+	err    error // behind the records that were handed out
 }
 
 // notAtRandom is the error of an input that can only be read from its beginning on.
@@ -61,89 +62,61 @@ func (s *Source) beginOpened(stored *input.StoredInput) error {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
 	stored.Forget()
-	s.opened = &opened{rows: rows}
-	s.opened.ratio = compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}
+	s.opened = &opened{rows: rows, ratio: compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}}
 	return nil
 }
 
-// fillOpened puts the next records into b, or none at the end of the input.
-func (s *Source) fillOpened(ctx context.Context, b *Block) error {
-	o := s.opened
-	b.buf, b.Spans, b.Data = b.buf[:0], b.Spans[:0], nil
-	buf := b.buf
-	if o.has {
-		o.has = false
-		b.buf = append(b.buf, o.pending...)
-		b.Spans = append(b.Spans, o.span)
-		if o.pending = o.pending[:0]; cap(o.pending) > 4*s.cfg.BlockSize {
-			o.pending = nil
+// fill puts the next records into b, or none at the end of the input. A long one gets memory of its own.
+func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
+	for len(b.buf) < s.cfg.BlockSize && len(b.Spans) < s.most && !b.Long() {
+		if o.look(ctx, s.name); o.err != nil {
+			break
+		}
+		start, end := len(b.buf), len(b.buf)+len(o.record)
+		if start > 0 && end > s.cfg.BlockSize {
+			break
+		}
+		if end <= max(s.cfg.BlockSize, apartFrom) {
+			b.buf = append(b.buf, o.record...)
+		} else if err := s.askRoom(ctx, 2*end); err != nil {
+			return err
+		} else {
+			b.Data = b.long.hold(o.record, end)
+		}
+		b.Spans = append(b.Spans, Span{At: o.at, Start: start, End: end, Bad: o.bad})
+		if o.has = false; end > 4*s.cfg.BlockSize {
+			o.record = nil
 		}
 	}
 	err := o.err
-	for err == nil && len(b.buf) < s.cfg.BlockSize && len(b.Spans) < s.most {
-		if err = ctx.Err(); err == nil {
-			err = o.add(b, s.cfg.BlockSize)
-		}
-		if o.has {
-			break
-		}
-	}
-	if err != nil && err != io.EOF && o.err == nil {
-		err = compress.ReadError(s.name, err)
-	}
-	o.err = err
+	s.read = s.began + o.rows.Read()
 	if err == io.EOF {
 		s.eof, err = true, nil
 		s.read = s.began + max(s.size, 0)
-	} else {
-		s.read = s.began + o.rows.Read()
 	}
 	if len(b.Spans) == 0 {
 		return err
 	}
-	if err := s.settleOpened(ctx, b, buf); err != nil {
-		return err
-	}
-	s.next = b.Spans[0].At
-	s.emit(b, b.Data, len(b.Spans))
+	s.emitSpans(b)
 	b.Opened = o.rows
 	return nil // an error is met again, behind the records before it
 }
 
-// settleOpened gives a long record memory of its own. The block goes back to buf, which it
-// had before.
-func (s *Source) settleOpened(ctx context.Context, b *Block, buf []byte) error {
-	b.Data = b.buf
-	if len(b.buf) <= s.cfg.BlockSize || len(b.buf) <= apartFrom {
-		return nil
+// look reads the next record, if that was not done.
+func (o *opened) look(ctx context.Context, name string) {
+	if o.err != nil || o.has {
+		return
 	}
-	if s.room != nil {
-		if err := s.room(ctx, 2*len(b.buf)); err != nil {
-			return err
-		}
+	if o.err = ctx.Err(); o.err != nil {
+		return
 	}
-	b.Data = b.long.hold(b.buf, len(b.buf))
-	b.buf = buf
-	return nil
-}
-
-// add appends the next record to a block or, if that has no room, keeps it for the next.
-func (o *opened) add(b *Block, size int) error {
-	start := len(b.buf)
-	data, at, bad, err := o.rows.Next(b.buf)
-	if err != nil {
-		return err
+	var err error
+	o.record, o.at, o.bad, err = o.rows.Next(o.record[:0])
+	if err == nil {
+		err = o.ratio.Add(len(o.record))
 	}
-	if err := o.ratio.Add(len(data) - start); err != nil {
-		return err
+	if err != nil && err != io.EOF {
+		err = compress.ReadError(name, err)
 	}
-	span := Span{At: at, Start: start, End: len(data), Bad: bad}
-	if b.buf = data; start > 0 && len(data) > size {
-		o.pending = append(o.pending[:0], data[start:]...)
-		o.span = Span{At: at, End: len(data) - start, Bad: bad}
-		o.has, b.buf = true, data[:start]
-		return nil
-	}
-	b.Spans = append(b.Spans, span)
-	return nil
+	o.has, o.err = err == nil, err
 }

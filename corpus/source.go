@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -151,6 +150,14 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	s.want, s.room = s.cfg.BlockSize, room
 }
 
+// askRoom waits until n bytes may be taken.
+func (s *Source) askRoom(ctx context.Context, n int) error {
+	if s.room == nil {
+		return nil
+	}
+	return s.room(ctx, n)
+}
+
 // Next fills b with the next records and returns nil, or io.EOF when all inputs
 // are read, or an error naming the input that could not be read. Records that
 // were complete before an error are handed out first. What b held before is
@@ -171,7 +178,7 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 		}
 		if s.index-1 == s.cfg.SkipInputs && !s.skip.over {
 			if err := s.skip.pass(b, s, s.in == nil); err != nil {
-				return s.stop(fmt.Errorf("reading %s: %w", s.name, err))
+				s.err = fmt.Errorf("reading %s: %w", s.name, err)
 			}
 		}
 		if b.Records > 0 {
@@ -179,13 +186,6 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 		}
 	}
 	s.err = s.closeInput(s.err)
-	s.closeAhead()
-	return s.err
-}
-
-// stop ends reading with an error.
-func (s *Source) stop(err error) error {
-	s.err = errors.Join(err, s.closeInput(nil))
 	s.closeAhead()
 	return s.err
 }
@@ -257,9 +257,11 @@ func (s *Source) readTo(ctx context.Context, buf []byte, n int) ([]byte, error) 
 
 // fill puts the next whole records into b.Data, or none at all.
 func (s *Source) fill(ctx context.Context, b *Block) error {
-	if b.Data, b.Spans, b.Records = nil, nil, 0; s.opened != nil {
-		return s.fillOpened(ctx, b)
-	} else if s.framed != nil {
+	b.buf, b.Data, b.Spans, b.Records = b.buf[:0], nil, b.Spans[:0], 0
+	switch {
+	case s.opened != nil:
+		return s.opened.fill(ctx, s, b)
+	case s.framed != nil:
 		return s.framed.fill(ctx, s, b)
 	}
 	for {
@@ -332,6 +334,18 @@ func (s *Source) emit(b *Block, data []byte, whole int) {
 	if whole == 0 && len(data) > 0 {
 		b.Records = 1
 	}
+}
+
+// emitSpans describes the records that were found in b, if any.
+func (s *Source) emitSpans(b *Block) {
+	if len(b.Spans) == 0 {
+		return
+	}
+	if !b.Long() {
+		b.Data = b.buf
+	}
+	s.next = b.Spans[0].At
+	s.emit(b, b.Data, len(b.Spans))
 }
 
 // checkSize is called at the end of an input.

@@ -143,7 +143,10 @@ func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 		f = s.format
 	}
 	if f != nil && f.Kind() == ByFrames {
-		return s.chooseFramed(f, stored)
+		if err := s.choose(f); err != nil {
+			return err
+		}
+		return s.beginFramed(stored)
 	}
 	return err
 }

@@ -3,7 +3,16 @@ package corpus
 import (
 	"bytes"
 	"errors"
+
+	"github.com/segmentio/asm/utf8"
 )
+
+// ByteOrderMark is that of UTF-8.
+const ByteOrderMark = "\xef\xbb\xbf"
+
+// ValidUTF8 is [unicode/utf8.Valid] for whole texts. With AVX2 it is ten times as fast outside ASCII:
+// 4.5 GB/s of Chinese, not 0.45.
+func ValidUTF8(text []byte) bool { return utf8.Valid(text) }
 
 // Text makes the text of a body, which may be in any encoding, and says whether it is to be
 // [Document.Exact]. It may return a piece of
@@ -62,4 +71,15 @@ func (t *Texts) room(b *Block, n int) []byte {
 		*buf = make([]byte, 0, n+n/4)
 	}
 	return (*buf)[:0]
+}
+
+// LooksLikeHTML reports whether a body without a type begins like a page.
+func LooksLikeHTML(body []byte) bool {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, tag := range []string{"<!doctype html", "<html", "<head", "<body", "<title", "<!--"} {
+		if len(body) >= len(tag) && bytes.EqualFold(body[:len(tag)], []byte(tag)) {
+			return true
+		}
+	}
+	return false
 }

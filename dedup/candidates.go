@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -41,23 +42,6 @@ func (c *decider) holdersOfWhole(table asker) (nums []uint32, err error) {
 	return c.answers.of(0), nil
 }
 
-// lookup asks the table for the keys of features that the filter has seen (rule 6). The
-// other keys are absent for certain.
-func (c *decider) lookup(table asker) error {
-	c.asked, c.ask = c.asked[:0], c.ask[:0]
-	for i := range c.sketch.Features {
-		if c.seen[i] {
-			c.asked = append(c.asked, i)
-			c.ask = append(c.ask, c.keys[i])
-		}
-	}
-	if err := c.answers.lookup(table, c.ask); err != nil {
-		return err
-	}
-	c.count(len(c.ask))
-	return nil
-}
-
 // count counts a look-up of so many keys.
 func (c *decider) count(keys int) {
 	c.counts.Lookups++
@@ -75,7 +59,7 @@ func (c *decider) count(keys int) {
 // apart. gather notes the weight that all hold together of the others.
 func (c *decider) gather() {
 	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
-	for a, i := range c.asked {
+	for a, i := range c.answers.asked {
 		docs := c.answers.of(a)
 		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
 		what := uint64(i)
@@ -107,8 +91,7 @@ func withoutDead(docs []uint32) []uint32 {
 	return docs
 }
 
-// named leaves out who is not: the zeros, and in place what stands for documents that only
-// count.
+// named leaves out the zeros and, in place, what stands for documents that only count.
 func named(docs []uint32) []uint32 {
 	docs = withoutDead(docs)
 	if !slices.Contains(docs, Counted) {
@@ -124,7 +107,7 @@ const (
 	countedPair = 1 << 30
 )
 
-// group turns the pairs, whose features ascend, into candidates.
+// collect turns the pairs, whose features ascend, into candidates.
 func (c *decider) collect() {
 	c.positions = slices.Grow(c.positions[:0], len(c.pairs))[:len(c.pairs)]
 	candidates, used := c.found.Candidates[:0], 0
@@ -152,4 +135,49 @@ func (c *decider) collect() {
 		e.Weight += weight
 	}
 	c.found.Candidates = candidates
+}
+
+// postings are the documents of pairs, each once. A hash table finds them: to sort all pairs
+// takes three times as long, for a document shares most of its features with few others.
+type postings struct {
+	slots  []uint32 // 1 + the index of a document; 0: free
+	sorted []uint64 // document<<32 | index, by document
+	pairs  []uint32 // of each index, how many
+	rank   []uint32 // of each index, its place in sorted
+	of     []uint32 // of each pair, the index
+}
+
+// gather finds the documents of pairs, which have them in their higher halves.
+func (h *postings) gather(pairs []uint64) {
+	size := 1 << bits.Len(uint(2*len(pairs)))
+	h.slots = slices.Grow(h.slots[:0], size)[:size]
+	clear(h.slots)
+	h.sorted, h.pairs, h.of = h.sorted[:0], h.pairs[:0], h.of[:0]
+	for _, pair := range pairs {
+		i := h.find(uint32(pair>>32), uint32(size-1))
+		h.pairs[i]++
+		h.of = append(h.of, i)
+	}
+	slices.Sort(h.sorted)
+	h.rank = slices.Grow(h.rank[:0], len(h.sorted))[:len(h.sorted)]
+	for place, s := range h.sorted {
+		h.rank[uint32(s)] = uint32(place)
+	}
+}
+
+// find returns the index of a document.
+func (h *postings) find(num, mask uint32) uint32 {
+	const golden = 0x9e3779b1 // neighbours come far from each other
+	for at := num * golden >> 7 & mask; ; at = (at + 1) & mask {
+		switch i := h.slots[at]; {
+		case i == 0:
+			i = uint32(len(h.sorted))
+			h.slots[at] = i + 1
+			h.sorted = append(h.sorted, uint64(num)<<32|uint64(i))
+			h.pairs = append(h.pairs, 0)
+			return i
+		case uint32(h.sorted[i-1]>>32) == num:
+			return i - 1
+		}
+	}
 }

@@ -128,7 +128,7 @@ func (c *decisionCase) inCommon(i int) string {
 func runsOfText(text string) map[string]bool {
 	var words []string
 	s := canon.NewScanner()
-	_, whole := canontest.Read(text)
+	_, whole, _ := canontest.Read(text)
 	for unit, rest := s.NextUnit([]byte(whole)); unit != nil; unit, rest = s.NextUnit(rest) {
 		words = append(words, string(unit))
 	}

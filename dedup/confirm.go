@@ -35,14 +35,8 @@ type confirming struct {
 	ask    Confirmer
 	text   []byte
 	active bool // for this document
-	tries  []try
+	tries  []found
 	exact  failed // the exact copy that was not confirmed
-}
-
-// A try is a candidate to be asked about, at a position in decision.selected.
-type try struct {
-	at int
-	found
 }
 
 // failed is a document whose text did not confirm an exact copy.
@@ -60,11 +54,7 @@ func (c *confirming) begin(text []byte, wanted bool) {
 
 // confirm asks about the at-th of the documents that were read last.
 func (c *decider) confirm(at int) (Confirmation, error) {
-	record, err := ParseRecord(c.read.data[at])
-	if err != nil {
-		return Confirmation{}, c.damaged(c.read.nums[at], err)
-	}
-	return c.confirming.ask(c.confirming.text, c.read.ids[at], &record)
+	return c.confirming.ask(c.confirming.text, c.read.ids[at], &c.read.all[at])
 }
 
 // confirmExact asks about an exact copy, which was read last.
@@ -84,59 +74,40 @@ func (c *decider) confirmExact(num uint32, features int, r *Result) (ok bool, er
 	return answer.OK, nil
 }
 
-// aloneConfirmed is alone if copies have to be confirmed.
-func (c *decider) aloneConfirmed(r *Result) (witness, relation found, err error) {
-	witness.candidate, relation.candidate = -1, -1
-	tries := c.confirming.tries[:0]
-	for at, i := range c.selected {
-		e := &c.found.Candidates[i]
-		f, err := c.judge.Compare(e, c.sketches[at])
-		if err != nil {
-			return witness, relation, c.damaged(e.Num, err)
-		}
-		if f.Relation == method.Copy || f.Open || c.rules.Verify && f.New.To > 0 {
-			tries = append(tries, try{at, found{i, f}})
-		} else {
-			c.relate(found{i, f}, &relation)
-		}
-	}
-	slices.SortStableFunc(tries, func(a, b try) int { // candidates are in order of arrival
+// confirmed asks about the candidates to be tried, the best first, and returns the first that stands
+// for the document. The others are related if they seemed to be copies.
+func (c *decider) confirmed(relation *found, r *Result) (witness found, err error) {
+	tries := c.confirming.tries
+	slices.SortStableFunc(tries, func(a, b found) int { // candidates are in order of arrival
 		return cmp.Or(cmp.Compare(b.Relation, a.Relation), cmp.Compare(b.Score, a.Score))
 	})
-	c.confirming.tries = tries
 	for n, t := range tries {
-		if c.rules.Verify && t.Relation == method.Copy && t.Sure {
-			return t.found, relation, nil
+		copied := t.Relation == method.Copy
+		if c.rules.Verify && copied && t.Sure {
+			return t, nil
 		}
 		if n < maxAsked {
 			answer, err := c.confirm(t.at)
 			if err != nil {
-				return witness, relation, err
+				return t, err
 			}
 			if answer.OK {
-				if t.Relation != method.Copy {
+				if !copied {
 					t.Score, t.Estimated = answer.Value, false
 				}
 				r.Confirm, r.Asked = answer, true
-				return t.found, relation, nil
+				return t, nil
 			}
-			if (t.Relation == method.Copy || t.New.To > 0) && !r.Asked {
+			if (copied || t.New.To > 0) && !r.Asked {
 				r.Confirm, r.Asked = answer, true
 			}
 		}
-		if t.Relation == method.Copy {
+		if copied {
 			t.Relation, t.Share = method.Related, t.Score
+			c.relate(t, relation)
 		}
-		c.relate(t.found, &relation)
 	}
-	return witness, relation, nil
-}
-
-// relate makes f the reported relation, if it is a relation and goes before the best so far.
-func (c *decider) relate(f found, best *found) {
-	if f.Relation == method.Related && c.better(f.candidate, f.Share, best, best.Share) {
-		*best = f
-	}
+	return found{candidate: -1}, nil
 }
 
 // keepUnconfirmed reports an exact copy that was not confirmed, if nothing else is known of the

@@ -7,22 +7,17 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A decision is one document on its way through the three steps: its candidates are found
-// (candidates.go), their records fetched (fetch.go), and judged (judge.go). The first two ask the
-// filter and the store; the third needs neither. Its buffers are reused.
+// A decider is one document on its way through the three steps: its candidates are found
+// (candidates.go), their records fetched, and judged (judge.go). The first two ask the filter and the
+// store; the third needs neither. Its buffers are reused.
 type decider struct {
-	rules Rules
-	// counting: the store has documents that only count.
-	counting bool
-
+	rules  Rules
 	judge  method.Judge
 	sketch *feature.Sketch
 	keys   []uint64 // of its features, and of the whole text
 	seen   []bool   // the filter's answer for each
 	counts Counts
 
-	asked     []int // the features looked up, in order
-	ask       []uint64
 	answers   answers
 	pairs     []uint64 // one document<<32 | feature for each posting
 	postings  postings // of the pairs
@@ -32,7 +27,6 @@ type decider struct {
 
 	selected []int // the candidates to compare
 	read     records
-	sketches [][]byte // stored sketches of those read
 
 	confirming confirming
 
@@ -41,8 +35,9 @@ type decider struct {
 	also    []Source
 }
 
-func newDecider(rules Rules, m method.Method, ask Confirmer, table Store) decider {
-	return decider{rules: rules, counting: counts(table), confirming: confirming{ask: ask}, judge: m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})}
+func newDecider(rules Rules, m method.Method, ask Confirmer) decider {
+	judge := m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})
+	return decider{rules: rules, confirming: confirming{ask: ask}, judge: judge}
 }
 
 // load makes s the document to decide about.
@@ -71,10 +66,13 @@ func (c *decider) byRules(table asker) (Result, error) {
 	if !c.judge.MayReach(c.seen[:n]) { // rule 5
 		return r, nil
 	}
-	if err := c.lookup(table); err != nil {
+	// The keys of features that the filter has not seen are absent for certain (rule 6).
+	if err := c.answers.lookupSeen(table, c.keys[:n], c.seen); err != nil {
 		return r, err
 	}
+	c.count(len(c.answers.keys))
 	c.gather()
+	c.selected = c.judge.Select(c.selected[:0], &c.found)
 	if err := c.fetch(table); err != nil {
 		return r, err
 	}
@@ -110,9 +108,9 @@ func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
 		if err := c.fetchOne(table, num); err != nil {
 			return false, err
 		}
-		same, features, err := c.judge.Same(c.sketches[0])
+		same, features, err := c.judge.Same(c.read.all[0].Sketch)
 		if err != nil {
-			return false, c.damaged(num, err)
+			return false, damaged(num, err)
 		}
 		if same {
 			if same, err = c.confirmExact(num, features, r); err != nil {
@@ -126,4 +124,41 @@ func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// fetch reads the records of the candidates selected.
+func (c *decider) fetch(table asker) error {
+	c.read.nums = c.read.nums[:0]
+	for _, i := range c.selected {
+		c.read.nums = append(c.read.nums, c.found.Candidates[i].Num)
+	}
+	return c.read.read(table)
+}
+
+// fetchOne reads the record of one document.
+func (c *decider) fetchOne(table asker, num uint32) error {
+	c.read.nums = append(c.read.nums[:0], num)
+	return c.read.read(table)
+}
+
+// nameSources asks the store for the ids of the documents in a result.
+func (c *decider) nameSources(table asker, r *Result) error {
+	c.read.nums = c.read.nums[:0]
+	if r.Of.Num != 0 {
+		c.read.nums = append(c.read.nums, r.Of.Num)
+	}
+	for i := range r.Also {
+		c.read.nums = append(c.read.nums, r.Also[i].Num)
+	}
+	if err := c.read.read(table); err != nil {
+		return err
+	}
+	ids := c.read.ids
+	if r.Of.Num != 0 {
+		r.Of.ID, ids = string(ids[0]), ids[1:]
+	}
+	for i := range r.Also {
+		r.Also[i].ID = string(ids[i])
+	}
+	return nil
 }

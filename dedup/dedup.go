@@ -192,7 +192,7 @@ type Document struct {
 	Sketch *feature.Sketch
 	// Added is stored with the document if it is kept: fields, as AppendField writes them.
 	Added []byte
-	// Time is passed to a [TimedStore] with a kept document: Unix seconds.
+	// Time is stored with the document, by a [Store] that cares: Unix seconds.
 	Time uint32
 	// Uncounted: if it is removed, it is not remembered, not even to count.
 	Uncounted bool

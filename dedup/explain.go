@@ -55,16 +55,16 @@ func (c *decider) reasons(table asker, why []method.Reason) ([]method.Reason, er
 			return nil, err
 		}
 		if explains {
-			more, err := judge.Reasons(e, c.sketches[0])
+			more, err := judge.Reasons(e, c.read.all[0].Sketch)
 			if err != nil {
-				return nil, c.damaged(e.Num, err)
+				return nil, damaged(e.Num, err)
 			}
 			why = append(why, more...)
 			continue
 		}
-		f, err := c.judge.Compare(e, c.sketches[0])
+		f, err := c.judge.Compare(e, c.read.all[0].Sketch)
 		if err != nil {
-			return nil, c.damaged(e.Num, err)
+			return nil, damaged(e.Num, err)
 		}
 		why = append(why, method.Reason{Says: c.findingText(&f)})
 	}

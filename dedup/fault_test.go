@@ -32,11 +32,11 @@ func (f *faulty) count(method string, n int) error {
 	return nil
 }
 
-func (f *faulty) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+func (f *faulty) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	if err := f.count("Add", 1); err != nil {
 		return 0, err
 	}
-	return f.Memory.Add(ids, data, keys)
+	return f.Memory.Add(ids, data, keys, times, marks)
 }
 
 func (f *faulty) Lookup(keys []uint64, holders []uint32, n []uint8) error {

@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/firstseen/firstseen/feature/method"
@@ -14,17 +13,14 @@ import (
 // found is a candidate that reaches the threshold alone.
 type found struct {
 	candidate int // position in decision.found.Candidates, -1 for none
+	at        int // and in decision.selected
 	method.Finding
 }
 
 // verdict decides by the records that were fetched: what one document brings about
 // goes before what all bring about together (rule 9).
 func (c *decider) verdict(r *Result) error {
-	alone := c.alone
-	if c.confirming.active {
-		alone = func() (found, found, error) { return c.aloneConfirmed(r) }
-	}
-	witness, relation, err := alone()
+	witness, relation, err := c.alone(r)
 	if err != nil {
 		return err
 	}
@@ -33,7 +29,7 @@ func (c *decider) verdict(r *Result) error {
 	switch {
 	case witness.candidate >= 0:
 		r.Verdict, r.Score = Duplicate, witness.Score
-		r.Counted = witness.Thin && c.counting && !c.confirming.active
+		r.Counted = witness.Thin && !c.confirming.active
 		r.Contained, r.Estimated = witness.Contained, witness.Estimated
 		r.Distance, r.ByDistance = witness.Distance, witness.ByDistance
 		c.fillSources(witness, r)
@@ -57,31 +53,41 @@ func (c *decider) verdict(r *Result) error {
 
 // alone finds the best of the candidates that stand for the document, and of those
 // that it is only related to: on a tie the earliest.
-func (c *decider) alone() (witness, relation found, err error) {
+func (c *decider) alone(r *Result) (witness, relation found, err error) {
 	witness.candidate, relation.candidate = -1, -1
+	tries := c.confirming.tries[:0]
 	for at, i := range c.selected {
 		e := &c.found.Candidates[i]
-		f, err := c.judge.Compare(e, c.sketches[at])
-		if err != nil {
-			return witness, relation, c.damaged(e.Num, err)
+		f := found{candidate: i, at: at}
+		if f.Finding, err = c.judge.Compare(e, c.read.all[at].Sketch); err != nil {
+			return witness, relation, damaged(e.Num, err)
 		}
-		if f.Relation == method.Copy && c.better(i, f.Score, &witness, witness.Score) {
-			witness = found{i, f}
+		switch {
+		case c.confirming.active && (f.Relation == method.Copy || f.Open || c.rules.Verify && f.New.To > 0):
+			tries = append(tries, f)
+		case f.Relation == method.Copy && c.better(i, f.Score, &witness, witness.Score):
+			witness = f
 		}
-		c.relate(found{i, f}, &relation)
+		c.relate(f, &relation)
 	}
-	return witness, relation, nil
+	c.confirming.tries = tries
+	if c.confirming.active {
+		witness, err = c.confirmed(&relation, r)
+	}
+	return witness, relation, err
+}
+
+// relate makes f the reported relation, if it is a relation and goes before the best so far.
+func (c *decider) relate(f found, best *found) {
+	if f.Relation == method.Related && c.better(f.candidate, f.Share, best, best.Share) {
+		*best = f
+	}
 }
 
 // better reports whether candidate i, with that share, goes before the best so far.
 func (c *decider) better(i int, share float64, best *found, bestShare float64) bool {
 	return best.candidate < 0 || share > bestShare ||
 		share == bestShare && c.found.Candidates[i].Num < c.found.Candidates[best.candidate].Num
-}
-
-// damaged names the document with the unreadable record.
-func (c *decider) damaged(num uint32, err error) error {
-	return fmt.Errorf("document %d: %w", num, err)
 }
 
 // exact is rule 2: the result for a document with the same text as num, which has so many features.

@@ -19,12 +19,7 @@ type stored struct {
 }
 
 // Add implements [Store].
-func (m *Memory) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	return m.AddCounted(ids, data, keys, nil, nil)
-}
-
-// AddCounted implements [CountingStore].
-func (m *Memory) AddCounted(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
+func (m *Memory) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
 	if m.holders == nil {
 		m.holders = map[uint64][]uint32{}
 	}
@@ -72,7 +67,13 @@ func (m *Memory) RecordsBy(_ int, nums []uint32, ids, data [][]byte) error {
 	return m.Records(nums, ids, data)
 }
 
-// Live reports whether a document can be named.
+// ClosedBy implements [SharedStore]: nothing is taken back.
+func (m *Memory) ClosedBy(_ int, _ []uint64, closed []bool) error {
+	clear(closed)
+	return nil
+}
+
+// Live implements [SharedStore].
 func (m *Memory) Live(num uint32) bool {
 	return num > 0 && int(num) <= len(m.docs) && !m.docs[num-1].counted
 }

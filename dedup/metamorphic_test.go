@@ -30,7 +30,7 @@ func admit(t *rapid.T, table dedup.Store, set *feature.Sketch) {
 	for _, f := range set.Features {
 		keys = append(keys, f.Key)
 	}
-	if _, err := table.Add([]string{"earlier"}, [][]byte{doc.Append(nil)}, [][]uint64{append(keys, set.Whole)}); err != nil {
+	if _, err := table.Add([]string{"earlier"}, [][]byte{doc.Append(nil)}, [][]uint64{append(keys, set.Whole)}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -138,7 +138,7 @@ func TestAddAMethod(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %v of %q", c.id, r, err, c.verdict, c.of)
 		}
 	}
-	if _, err := table.Add([]string{"odd"}, [][]byte{{1, 0, 0, 0}}, [][]uint64{sketchKeys(simhash{}, "other")}); err != nil {
+	if _, err := table.Add([]string{"odd"}, [][]byte{{1, 0, 0, 0}}, [][]uint64{sketchKeys(simhash{}, "other")}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := d.See("other", []byte("other")); err == nil || !strings.Contains(err.Error(), "document 4: no 64 bits") {

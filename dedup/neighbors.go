@@ -19,7 +19,7 @@ type neighbors struct {
 	has    uint64 // documents in memory
 }
 
-var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a store with the method Documents")
+var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a SharedStore")
 
 // newNeighbors fills a method's memory from the store. It returns nil for a method without a memory, and
 // without a store.
@@ -28,43 +28,31 @@ func newNeighbors(m method.Method, table Store) (*neighbors, error) {
 	if !ok || table == nil {
 		return nil, nil
 	}
-	counted, ok := table.(interface{ Documents() uint32 })
+	shared, ok := table.(SharedStore)
 	if !ok {
 		return nil, errUncounted
 	}
-	memory, err := r.NewMemory()
-	if err != nil {
-		return nil, err
-	}
-	n := &neighbors{memory: memory}
-	return n, n.fill(table, counted.Documents())
+	n := &neighbors{memory: r.NewMemory()}
+	return n, n.fill(shared)
 }
 
-// A liver is a Store that can take documents back, after which it knows nothing of them.
-type liver interface{ Live(num uint32) bool }
-
 // fill reads the stored records of all documents.
-func (n *neighbors) fill(table Store, documents uint32) error {
+func (n *neighbors) fill(table SharedStore) error {
 	const together = 1024
 	var r records
-	dead, someDead := table.(liver)
-	for done := uint32(0); done < documents; {
+	for done, last := uint32(0), table.Documents(); done < last; {
 		r.nums = r.nums[:0]
-		for len(r.nums) < together && done < documents {
-			if done++; !someDead || dead.Live(done) {
+		for len(r.nums) < together && done < last {
+			if done++; table.Live(done) {
 				r.nums = append(r.nums, done)
 			}
 		}
 		if err := r.read(table); err != nil {
 			return fmt.Errorf("reading what is kept: %w", err)
 		}
-		for i, data := range r.data {
-			record, err := ParseRecord(data)
-			if err == nil {
-				err = n.add(record.Sketch)
-			}
-			if err != nil {
-				return fmt.Errorf("document %d: %w", r.nums[i], err)
+		for i := range r.all {
+			if err := n.add(r.all[i].Sketch); err != nil {
+				return damaged(r.nums[i], err)
 			}
 		}
 	}

@@ -15,25 +15,24 @@ import (
 //     before it in the group were kept, it is. If none of these has a key of it, the
 //     table decides as ever. If the table has its whole text, it is a copy of that. Else
 //     it is open, and the table is asked for its keys.
-//  2. Each open document by itself. If all earlier documents sharing a key with it are
-//     removed, the table decides. The table also decides if it names as many holders
-//     of the key as there may be.
-//  3. The others depend on each other. Those that have a key in common are a component;
-//     within one, documents are decided in order, by the contents of the table and the
-//     kept documents of the group. Components know nothing of each other.
-//  4. Kept documents are numbered, in order, and added to the table.
-//  5. The passages of each are found.
-//  6. They are added to the filter, and all are reported.
+//  2. Open documents depend on each other. Those that have a key in common are a component, unless
+//     the table names as many holders of the key as there may be. Within one, documents are decided
+//     in order, by the contents of the table and the kept documents of the group. Components know
+//     nothing of each other.
+//  3. Kept documents are numbered, in order, and added to the table.
+//  4. The passages of each are found.
+//  5. They are added to the filter, and all are reported.
 //
-// Until 4 nothing changes filter or table. In the group a kept document has a number above all of
-// the table's, in order of documents; its final number is known in 4.
+// Until 3 nothing changes filter or table. In the group a kept document has a number above all of
+// the table's, in order of documents; its final number is known in 3. A document decided alone goes
+// the same way, beside any store or none. Its passages are found before it is added.
 
 // parallel is a group on its way.
 type parallel struct {
 	d     *Deduper
 	group *Group
-	store SharedStore
-	base  uint32 // documents in the table
+	store SharedStore // nil for a document alone
+	base  uint32      // documents in the table
 	now   int64
 	pool  Pool
 
@@ -41,7 +40,7 @@ type parallel struct {
 	chunk   int           // documents of a task
 	errs    []error       // of tasks
 	owner   []int         // of the tasks of step 1, who had it
-	taken   []atomic.Bool // of these, in step 6
+	taken   []atomic.Bool // of these, in step 5
 
 	purpose    purpose
 	seen       []bool // of each key, whether the filter has seen it before the group
@@ -53,8 +52,7 @@ type parallel struct {
 	unresolved []int    // documents that step 1 has left, ascending
 	asked      []asked  // of each open document
 	root       []int32  // of an open document, another of its component, or itself
-	parts      [][]int  // components, each ascending
-	shorten    bool     // step 3 is under way
+	parts      [][]int  // components: parts of unresolved, each ascending
 
 	ids  []string // of added documents
 	recs [][]byte
@@ -114,53 +112,38 @@ type member struct {
 
 // Lookup and Records ask the table.
 func (m *member) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return m.parallel.store.LookupBy(m.reader, keys, holders, n)
+	if shared := m.parallel.store; shared != nil {
+		return shared.LookupBy(m.reader, keys, holders, n)
+	}
+	return m.parallel.d.Cfg.Table.Lookup(keys, holders, n)
 }
 
 func (m *member) Records(nums []uint32, ids, data [][]byte) error {
-	return m.parallel.store.RecordsBy(m.reader, nums, ids, data)
+	if shared := m.parallel.store; shared != nil {
+		return shared.RecordsBy(m.reader, nums, ids, data)
+	}
+	return m.parallel.d.Cfg.Table.Records(nums, ids, data)
 }
 
-// decideOne is decide for a group of one document, beside any store or none. Steps 2 and 3 do not
-// concern it.
+// decideOne is decide for a group of one document.
 func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
-	g.base = math.MaxUint32 // no document of the group has a number
-	d, m := g.d, g.members[0]
-	d.testFilter(b.keys, g.seen, (*bloomstore.Filter).Test)
-	m.loadDocument(0)
-	r, err := m.decideBeside(d)
-	if err := m.settleNow(0, r, err); err != nil {
-		return Result{}, err
-	}
-	if p > checking {
-		if err := m.findPassagesBeside(d); err != nil {
-			return Result{}, err
-		}
-	}
-	if p < deciding {
-		return g.results[0], nil
-	}
-	err = g.add()
-	if err == nil && d.neighbors != nil && g.state[0] == kept {
-		err = d.neighbors.add(m.record.Sketch)
+	g.store, g.base = nil, math.MaxUint32 // no document of the group has a number
+	m := g.members[0]
+	err := m.first(0)
+	if err == nil && p > checking {
+		err = m.findPassages(0, math.MaxUint32)
 	}
 	if err != nil {
-		return g.results[0], fmt.Errorf("remembering document %q: %w", b.docs[0].ID, err)
+		return Result{}, err
 	}
-	m.finish(0, (*bloomstore.Filter).Add)
+	if p == deciding {
+		if err := g.add(); err != nil {
+			return g.results[0], fmt.Errorf("remembering document %q: %w", b.docs[0].ID, err)
+		}
+		m.finish(0, (*bloomstore.Filter).Add)
+	}
 	return g.results[0], nil
-}
-
-// decideBeside decides the only document of a group beside the documents of the Deduper.
-func (m *member) decideBeside(d *Deduper) (Result, error) {
-	if d.Cfg.Table == nil {
-		return m.decideByFilter(d.Cfg.Filter.Rate()), nil
-	}
-	if d.neighbors != nil {
-		d.neighbors.load(&m.decider, m.sketch)
-	}
-	return m.decide(d.Cfg.Table)
 }
 
 func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
@@ -169,7 +152,7 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	if err := g.share(pool); err != nil {
 		return err
 	}
-	for _, step := range []func() error{g.decideAlone, g.decideUntouched, g.decideComponents} {
+	for _, step := range []func() error{g.decideAlone, g.decideComponents} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -188,7 +171,7 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 func (g *parallel) addMembers(n int) {
 	cfg := &g.d.Cfg
 	for len(g.members) < n {
-		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm, cfg.Table), parallel: g, reader: len(g.members)})
+		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, reader: len(g.members)})
 	}
 }
 
@@ -279,11 +262,7 @@ func (m *member) loadDocument(i int) {
 func (g *parallel) decideAlone() error {
 	err := g.each(g.group.Len(), g.chunk, func(m *member, i int) error {
 		g.owner[i/g.chunk] = m.reader
-		from, to := g.group.keysOf(i)
-		// Until they are added, in step 5, other documents have had the cache.
-		g.d.testFilter(g.group.keys[from:to], g.seen[from:to], (*bloomstore.Filter).TestLazily)
-		m.loadDocument(i)
-		return m.alone(i)
+		return m.first(i)
 	})
 	g.unresolved = g.unresolved[:0]
 	for i, s := range g.state {
@@ -294,12 +273,32 @@ func (g *parallel) decideAlone() error {
 	return err
 }
 
-func (m *member) alone(i int) error {
-	b := m.parallel.group
-	if !b.docs[i].repeats {
-		r, err := m.decide(m)
-		return m.settleNow(i, r, err)
+// first is step 1 for a document.
+func (m *member) first(i int) error {
+	g := m.parallel
+	b, d := g.group, g.d
+	from, to := b.keysOf(i)
+	test := (*bloomstore.Filter).Test
+	if g.store != nil { // until the keys are added, in step 5, other documents have had the cache
+		test = (*bloomstore.Filter).TestLazily
 	}
+	d.testFilter(b.keys[from:to], g.seen[from:to], test)
+	m.loadDocument(i)
+	switch {
+	case d.Cfg.Table == nil:
+		return m.settleNow(i, m.decideByFilter(d.Cfg.Filter.Rate()), nil)
+	case b.docs[i].repeats:
+		return m.firstOfRepeating(i)
+	case d.neighbors != nil:
+		d.neighbors.load(&m.decider, m.sketch)
+	}
+	r, err := m.decide(m)
+	return m.settleNow(i, r, err)
+}
+
+// firstOfRepeating is step 1 for a document that has keys of earlier ones in the group.
+func (m *member) firstOfRepeating(i int) error {
+	b := m.parallel.group
 	from, to := b.keysOf(i)
 	m.possible = append(m.possible[:0], m.seen...)
 	for p := from; p < to; p++ {
@@ -338,7 +337,7 @@ func (g *parallel) publish(i int) {
 	}
 }
 
-// settle notes the result of a document.
+// settle notes the result of a document. Its buffers may be used for the next one.
 func (m *member) settle(i int, r Result, err error) error {
 	g := m.parallel
 	id := g.group.docs[i].ID
@@ -369,7 +368,7 @@ func copied[T any](values, memory []T) (copied, all []T) {
 	return memory[at:len(memory):len(memory)], memory
 }
 
-// add is step 4.
+// add is step 3.
 func (g *parallel) add() error {
 	if g.d.Cfg.Table == nil {
 		return nil
@@ -400,11 +399,14 @@ func (g *parallel) add() error {
 	if len(g.ids) == 0 {
 		return nil
 	}
-	_, err := addAt(g.d.Cfg.Table, g.ids, g.recs, g.keys, g.at, g.marks)
+	_, err := g.d.Cfg.Table.Add(g.ids, g.recs, g.keys, g.at, g.marks)
+	if err == nil && g.d.neighbors != nil && g.state[0] == kept {
+		err = g.d.neighbors.add(g.members[0].record.Sketch)
+	}
 	return err
 }
 
-// emit is step 6.
+// emit is step 5.
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
 		m.finish(i, (*bloomstore.Filter).AddShared)
@@ -412,7 +414,7 @@ func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	})
 }
 
-// finish is step 6 for a document. add is one of the filter's ways to add keys.
+// finish is step 5 for a document. add is one of the filter's ways to add keys.
 func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) {
 	g := m.parallel
 	if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {

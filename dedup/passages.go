@@ -3,7 +3,6 @@ package dedup
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -61,8 +60,6 @@ func remembered(doc *Document) []uint64 {
 // picking is a goroutine's part in finding candidates by picks.
 type picking struct {
 	seen       []bool
-	at         []int // the picks looked up
-	ask        []uint64
 	answers    answers
 	full       []bool   // of each pick: as many as may be named hold it
 	rare       []bool   // of each pick: one document holds it
@@ -79,9 +76,9 @@ type pickedBy struct {
 	single bool
 }
 
-// findPassages completes the result of document i, which is kept under the number own. repeated
-// marks the picks that earlier documents of the group have.
-func (m *member) findPassages(i int, own uint32, ask asker) error {
+// findPassages completes the result of document i, which is kept under the number own. One decided
+// alone may then be removed.
+func (m *member) findPassages(i int, own uint32) error {
 	g, p := m.parallel, &m.picking
 	doc := &g.group.docs[i]
 	if g.d.Cfg.Passages == nil || g.state[i] != kept {
@@ -93,9 +90,10 @@ func (m *member) findPassages(i int, own uint32, ask asker) error {
 	for n, repeats := range g.group.picksOf(i) {
 		p.seen[n] = p.seen[n] || repeats
 	}
-	err := p.lookup(ask, picks)
+	err := p.answers.lookupSeen(m, picks, p.seen)
 	if err == nil {
-		err = p.choose(ask, own, len(picks) < passages.ShortText)
+		p.choose(own, len(picks))
+		err = p.read(m)
 	}
 	if err == nil {
 		err = g.d.Cfg.Passages(&doc.Document, p.candidates, &g.results[i])
@@ -103,30 +101,23 @@ func (m *member) findPassages(i int, own uint32, ask asker) error {
 	if err != nil {
 		return fmt.Errorf("finding passages of document %q: %w", doc.ID, err)
 	}
+	if r := &g.results[i]; g.store == nil && r.Consumed && g.d.Cfg.Rules.RemoveConsumed {
+		r.Kept = false
+		g.publish(i)
+	}
 	return nil
 }
 
-// lookup asks the table for the picks that were seen.
-func (p *picking) lookup(ask asker, picks []uint64) error {
-	p.at, p.ask = p.at[:0], p.ask[:0]
-	for i, key := range picks {
-		if p.seen[i] {
-			p.at, p.ask = append(p.at, i), append(p.ask, key)
-		}
-	}
-	p.full = slices.Grow(p.full[:0], len(picks))[:len(picks)]
-	p.rare = slices.Grow(p.rare[:0], len(picks))[:len(picks)]
+// choose picks the documents before own that can have a chain of two of the picks. One pick is enough
+// for a short text, and if no other document holds it: a stretch of 50 to 90 words has often just one.
+func (p *picking) choose(own uint32, picks int) {
+	short := picks < passages.ShortText
+	p.full = slices.Grow(p.full[:0], picks)[:picks]
+	p.rare = slices.Grow(p.rare[:0], picks)[:picks]
 	clear(p.full)
 	clear(p.rare)
-	return p.answers.lookup(ask, p.ask)
-}
-
-// choose reads the records of the documents before own that can have a chain of two picks. One pick
-// is enough for a short text, and if no other document holds it: a stretch of 50 to 90 words has
-// often just one.
-func (p *picking) choose(ask asker, own uint32, short bool) error {
-	p.pairs, p.picked, p.candidates = p.pairs[:0], p.picked[:0], p.candidates[:0]
-	for a, at := range p.at {
+	p.pairs, p.picked = p.pairs[:0], p.picked[:0]
+	for a, at := range p.answers.asked {
 		docs := p.answers.of(a)
 		for len(docs) > 0 && docs[len(docs)-1] >= own { // added with the group
 			docs = docs[:len(docs)-1]
@@ -151,7 +142,6 @@ func (p *picking) choose(ask asker, own uint32, short bool) error {
 		p.picked = p.picked[:most]
 		slices.SortFunc(p.picked, func(a, b pickedBy) int { return cmp.Compare(a.num, b.num) })
 	}
-	return p.read(ask)
 }
 
 // chained reports whether the document of these pairs can hold two picks that are neighbours. It is
@@ -176,17 +166,14 @@ func (p *picking) read(ask asker) error {
 	if err := p.records.read(ask); err != nil {
 		return err
 	}
+	p.candidates = p.candidates[:0]
 	for i, num := range p.records.nums {
-		r, err := ParseRecord(p.records.data[i])
-		if err != nil {
-			return fmt.Errorf("document %d: %w", num, err)
-		}
-		p.candidates = append(p.candidates, PassageCandidate{num, p.records.ids[i], r, p.picked[i].single})
+		p.candidates = append(p.candidates, PassageCandidate{num, p.records.ids[i], p.records.all[i], p.picked[i].single})
 	}
 	return nil
 }
 
-// findAllPassages is step 5: nothing in it changes table or filter.
+// findAllPassages is step 4: nothing in it changes table or filter.
 func (g *parallel) findAllPassages() error {
 	if g.d.Cfg.Passages == nil {
 		return nil
@@ -196,18 +183,6 @@ func (g *parallel) findAllPassages() error {
 	}
 	const chunk = 4
 	return g.each(g.group.Len(), chunk, func(m *member, i int) error {
-		return m.findPassages(i, g.number[i], m)
+		return m.findPassages(i, g.number[i])
 	})
-}
-
-// findPassagesBeside finds those of the only document of a group, before it is remembered.
-func (m *member) findPassagesBeside(d *Deduper) error {
-	if err := m.findPassages(0, math.MaxUint32, d.Cfg.Table); err != nil {
-		return err
-	}
-	if r := &m.parallel.results[0]; r.Consumed && d.Cfg.Rules.RemoveConsumed {
-		r.Kept = false
-		m.parallel.publish(0)
-	}
-	return nil
 }

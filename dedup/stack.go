@@ -17,14 +17,13 @@ import (
 // keep it. The earlier stores may not be changed while the stack is in use; no other user may ask
 // the stores meanwhile.
 type Stack struct {
-	stores  []SharedStore // the last is added to
-	own     layers
-	readers []*layers
+	stores []SharedStore // the last is added to
+	layers []*layers     // of the owner, and of each reader
 }
 
 // NewStack returns the stack of stores, and adds to the last. It does not close them.
 func NewStack(earlier []SharedStore, last SharedStore) *Stack {
-	return &Stack{stores: append(slices.Clone(earlier), last)}
+	return &Stack{stores: append(slices.Clone(earlier), last), layers: []*layers{{}}}
 }
 
 var errTooMany = errors.New("no more than 4294967295 documents have a number, those of the earlier stores among them")
@@ -46,15 +45,14 @@ func (s *Stack) Documents() uint32 {
 
 func (s *Stack) last() SharedStore { return s.stores[len(s.stores)-1] }
 
-// Live reports whether a document is there and was not taken back.
+// Live implements [SharedStore].
 func (s *Stack) Live(num uint32) bool {
 	for _, store := range s.stores {
 		if count := store.Documents(); num > count {
 			num -= count
 			continue
 		}
-		l, ok := store.(liver)
-		return num > 0 && (!ok || l.Live(num))
+		return num > 0 && store.Live(num)
 	}
 	return false
 }
@@ -68,29 +66,19 @@ func (s *Stack) Closed() bool {
 }
 
 // Add implements [Store].
-func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	return s.AddAt(ids, data, keys, make([]uint32, len(ids)))
-}
-
-// AddAt implements [TimedStore].
-func (s *Stack) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (uint32, error) {
-	return s.AddCounted(ids, data, keys, times, nil)
-}
-
-// AddCounted implements [CountingStore], if the last store does.
-func (s *Stack) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
+func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	before := s.Before()
 	if uint64(before)+uint64(s.last().Documents())+uint64(len(ids)) > math.MaxUint32 {
 		return 0, errTooMany
 	}
-	first, err := addAt(s.last(), ids, data, keys, times, marks)
+	first, err := s.last().Add(ids, data, keys, times, marks)
 	return before + first, err
 }
 
 // Share implements [SharedStore].
 func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
-	for len(s.readers) < n {
-		s.readers = append(s.readers, &layers{})
+	for len(s.layers) <= n {
+		s.layers = append(s.layers, &layers{})
 	}
 	for _, store := range s.stores {
 		if err := store.Share(n, run); err != nil {
@@ -102,31 +90,27 @@ func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
 
 // Lookup implements [Store].
 func (s *Stack) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return s.own.lookup(s.stores, owner, keys, holders, n)
+	return s.LookupBy(owner, keys, holders, n)
 }
 
 // Records implements [Store].
 func (s *Stack) Records(nums []uint32, ids, data [][]byte) error {
-	return s.own.records(s.stores, owner, nums, ids, data)
+	return s.RecordsBy(owner, nums, ids, data)
 }
 
 // LookupBy implements [SharedStore].
 func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return s.readers[reader].lookup(s.stores, reader, keys, holders, n)
+	return s.layers[reader+1].lookup(s.stores, reader, keys, holders, n)
 }
 
-// ClosedBy implements [ClosingStore]: who comes is added to the last store.
+// ClosedBy implements [SharedStore]: new documents are added to the last store.
 func (s *Stack) ClosedBy(reader int, keys []uint64, closed []bool) error {
-	if store, closes := s.last().(ClosingStore); closes {
-		return store.ClosedBy(reader, keys, closed)
-	}
-	clear(closed)
-	return nil
+	return s.last().ClosedBy(reader, keys, closed)
 }
 
 // RecordsBy implements [SharedStore].
 func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return s.readers[reader].records(s.stores, reader, nums, ids, data)
+	return s.layers[reader+1].records(s.stores, reader, nums, ids, data)
 }
 
 // owner asks a store by Lookup and Records; readers have the numbers from 0.

@@ -34,23 +34,25 @@ func newDealt(sizes []uint32, open func() dedup.SharedStore) *dealt {
 	return d
 }
 
-func (d *dealt) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
-	return d.AddCounted(ids, data, keys, make([]uint32, len(ids)), make([]bool, len(ids)))
-}
-
-func (d *dealt) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
+func (d *dealt) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	first = d.Documents() + 1
+	if times == nil {
+		times = make([]uint32, len(ids))
+	}
+	if marks == nil {
+		marks = make([]bool, len(ids))
+	}
 	for i, store := range d.earlier {
 		n := min(int(d.sizes[i]-store.Documents()), len(ids))
 		if n == 0 {
 			continue
 		}
-		if _, err := store.(dedup.CountingStore).AddCounted(ids[:n], data[:n], keys[:n], times[:n], marks[:n]); err != nil {
+		if _, err := store.Add(ids[:n], data[:n], keys[:n], times[:n], marks[:n]); err != nil {
 			return 0, err
 		}
 		ids, data, keys, times, marks = ids[n:], data[n:], keys[n:], times[n:], marks[n:]
 	}
-	_, err = d.Stack.AddCounted(ids, data, keys, times, marks)
+	_, err = d.Stack.Add(ids, data, keys, times, marks)
 	return first, err
 }
 
@@ -81,10 +83,10 @@ func (*full) Documents() uint32 { return math.MaxUint32 - 1 }
 
 func TestStackWithoutNumbers(t *testing.T) {
 	s := dedup.NewStack([]dedup.SharedStore{&full{}}, &dedup.Memory{})
-	if first, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{nil}); err != nil || first != math.MaxUint32 {
+	if first, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{nil}, nil, nil); err != nil || first != math.MaxUint32 {
 		t.Errorf("the last number: %d, %v", first, err)
 	}
-	if _, err := s.Add([]string{"b"}, [][]byte{nil}, [][]uint64{nil}); err == nil {
+	if _, err := s.Add([]string{"b"}, [][]byte{nil}, [][]uint64{nil}, nil, nil); err == nil {
 		t.Error("a document has a number that there is none of")
 	}
 	d, err := dedup.New(dedup.Config{Table: s})
@@ -209,11 +211,11 @@ type recorder struct {
 	also *dedup.Memory
 }
 
-func (r recorder) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	if _, err := r.also.Add(ids, data, keys); err != nil {
+func (r recorder) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
+	if _, err := r.also.Add(ids, data, keys, times, marks); err != nil {
 		return 0, err
 	}
-	return r.Memory.Add(ids, data, keys)
+	return r.Memory.Add(ids, data, keys, times, marks)
 }
 
 // TestStackOfLongDocuments: the filters of earlier stores are asked for all keys of a
@@ -256,7 +258,7 @@ func TestStackWithoutTheForgotten(t *testing.T) {
 	first, last := newTable(t, "first.db").(forgetful), newTable(t, "last.db").(forgetful)
 	add := func(s dedup.Store, keys ...uint64) {
 		t.Helper()
-		if _, err := s.Add([]string{""}, [][]byte{nil}, [][]uint64{keys}); err != nil {
+		if _, err := s.Add([]string{""}, [][]byte{nil}, [][]uint64{keys}, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

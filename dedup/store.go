@@ -1,6 +1,9 @@
 package dedup
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -35,49 +38,15 @@ type Store interface {
 	// first. A key that stands twice in a document counts once. Lookup and Records
 	// know them at once. The store keeps none of the slices, which have equal
 	// lengths. After an error none of the documents is stored.
-	Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error)
+	//
+	// times are Document.Time of each, for a store that cares. The marked documents only
+	// count: Lookup returns Counted in the place of each (docs/design.md, rule 6). They have
+	// numbers like others, and empty ids. Either slice may be nil.
+	Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
 }
 
-// Counted stands in the results of a [CountingStore] for a document that only counts.
+// Counted stands in the results of a look-up for a document that only counts.
 const Counted = math.MaxUint32
-
-// A CountingStore is a Store that also has documents which only count as holders of their keys:
-// Lookup returns Counted in the place of each (docs/design.md, rule 6). Beside any other store,
-// removed documents do not count.
-type CountingStore interface {
-	Store
-	// AddCounted is AddAt; the marked documents only count. They have numbers like
-	// others, and empty ids.
-	AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
-}
-
-// counts reports whether a store has documents that only count.
-func counts(s Store) bool {
-	if stack, ok := s.(*Stack); ok {
-		s = stack.last()
-	}
-	_, ok := s.(CountingStore)
-	return ok
-}
-
-// A TimedStore is a Store that also takes the times at which documents were made.
-type TimedStore interface {
-	Store
-	// AddAt is Add of documents with these times, Document.Time of each.
-	AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error)
-}
-
-// addAt adds documents, with their times if the store takes them, and those that only count if
-// there are any.
-func addAt(s Store, ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
-	if counting, ok := s.(CountingStore); ok && slices.Contains(marks, true) {
-		return counting.AddCounted(ids, data, keys, times, marks)
-	}
-	if timed, ok := s.(TimedStore); ok {
-		return timed.AddAt(ids, data, keys, times)
-	}
-	return s.Add(ids, data, keys)
-}
 
 // A SharedStore is a Store that several goroutines can ask at once, which is what
 // [Deduper.DecideAll] needs.
@@ -92,18 +61,15 @@ type SharedStore interface {
 	// call for that reader.
 	LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error
 	RecordsBy(reader int, nums []uint32, ids, data [][]byte) error
+	// ClosedBy reports, by a reader, whether each key is closed: MaxHolders held it at one time.
+	// After some of them were taken back, Lookup names fewer, and still no new document is a
+	// holder (docs/design.md, rule 15). It is asked about few keys.
+	ClosedBy(reader int, keys []uint64, closed []bool) error
 	// Documents is how many there are, and the number of the last.
 	Documents() uint32
-}
-
-// A ClosingStore is a SharedStore that takes documents back, so keys may be closed for which it
-// names fewer than MaxHolders. New documents are no holders of a closed key (docs/design.md, rule
-// 15).
-type ClosingStore interface {
-	SharedStore
-	// ClosedBy reports whether each key is closed. It is asked about a few keys, those shared by
-	// several documents of a batch.
-	ClosedBy(reader int, keys []uint64, closed []bool) error
+	// Live reports whether a document can be named. One that was taken back cannot, nor one
+	// that only counts.
+	Live(num uint32) bool
 }
 
 // An asker is the part of a store that a decision needs.
@@ -114,6 +80,8 @@ type asker interface {
 
 // answers are those to a look-up. They are used again and again.
 type answers struct {
+	asked   []int // positions of the keys looked up
+	keys    []uint64
 	holders []uint32
 	n       []uint8
 }
@@ -125,6 +93,17 @@ func (p *answers) lookup(s asker, keys []uint64) error {
 	return s.Lookup(keys, p.holders, p.n)
 }
 
+// lookupSeen asks the store for the keys that were seen.
+func (p *answers) lookupSeen(s asker, keys []uint64, seen []bool) error {
+	p.asked, p.keys = p.asked[:0], p.keys[:0]
+	for i, key := range keys {
+		if seen[i] {
+			p.asked, p.keys = append(p.asked, i), append(p.keys, key)
+		}
+	}
+	return p.lookup(s, p.keys)
+}
+
 // of are the documents that hold the i-th key.
 func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
 
@@ -133,14 +112,101 @@ type records struct {
 	nums []uint32
 	ids  [][]byte
 	data [][]byte
+	all  []Record
 }
 
 // read asks the store for the documents r.nums.
 func (r *records) read(s asker) error {
 	n := len(r.nums)
+	r.all = r.all[:0]
 	if n == 0 {
 		return nil
 	}
 	r.ids, r.data = slices.Grow(r.ids[:0], n)[:n], slices.Grow(r.data[:0], n)[:n]
-	return s.Records(r.nums, r.ids, r.data)
+	if err := s.Records(r.nums, r.ids, r.data); err != nil {
+		return err
+	}
+	for i, data := range r.data {
+		record, err := ParseRecord(data)
+		if err != nil {
+			return damaged(r.nums[i], err)
+		}
+		r.all = append(r.all, record)
+	}
+	return nil
+}
+
+// damaged names the document with the unreadable record.
+func damaged(num uint32, err error) error {
+	return fmt.Errorf("document %d: %w", num, err)
+}
+
+// A Record is the data a [Store] keeps of a document beside its id and its keys: see
+// docs/format.md, "Data of a document".
+type Record struct {
+	Verdict Verdict // by which it was kept
+	Time    int64   // of arrival, Unix seconds
+	Added   []byte  // fields, as AppendField writes them
+	Sketch  []byte  // the method's data for judging by
+}
+
+var errRecord = errors.New("the data of a document is not what was stored: the store is damaged, or another program's")
+
+// Append appends the data to b.
+func (r *Record) Append(b []byte) []byte {
+	b = append(b, recordVersion, byte(r.Verdict))
+	b = binary.AppendVarint(b, r.Time)
+	b = binary.AppendUvarint(b, uint64(len(r.Added)))
+	b = append(b, r.Added...)
+	return append(b, r.Sketch...)
+}
+
+const recordVersion = 1
+
+// ParseRecord reads what Append has written, all of b, which Added and Sketch then are parts of.
+func ParseRecord(b []byte) (Record, error) {
+	var r Record
+	if len(b) < 2 || b[0] != recordVersion {
+		return r, errRecord
+	}
+	r.Verdict, b = Verdict(b[1]), b[2:]
+	n := 0
+	if r.Time, n = binary.Varint(b); n <= 0 {
+		return r, errRecord
+	}
+	b = b[n:]
+	added, n := binary.Uvarint(b)
+	if n <= 0 || added > uint64(len(b)-n) {
+		return r, errRecord
+	}
+	r.Added, r.Sketch = b[n:][:added:added], b[n+int(added):]
+	return r, nil
+}
+
+// A Tag identifies a field of [Record.Added]: see docs/format.md, "Data of a document".
+type Tag byte
+
+// AppendField appends a field to those of a document, which stand in the order of their
+// tags, each at most once.
+func AppendField(added []byte, tag Tag, value []byte) []byte {
+	added = append(added, byte(tag))
+	added = binary.AppendUvarint(added, uint64(len(value)))
+	return append(added, value...)
+}
+
+// Field finds a field in Added. It passes over the others, including unknown ones. ok is false if
+// there is none.
+func (r *Record) Field(tag Tag) (value []byte, ok bool, err error) {
+	for b := r.Added; len(b) > 0; {
+		at := Tag(b[0])
+		length, n := binary.Uvarint(b[1:])
+		if n <= 0 || length > uint64(len(b)-1-n) {
+			return nil, false, errRecord
+		}
+		value, b = b[1+n:][:length:length], b[1+n+int(length):]
+		if at == tag {
+			return value, true, nil
+		}
+	}
+	return nil, false, nil
 }

@@ -1,27 +1,29 @@
 package dedup
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// Steps 2 and 3 of a group: the documents that others of it may concern. Of a key that
+// Step 2 of a group: the documents that others of it may concern. Of a key that
 // the table names MaxHolders of, or has closed, no document of the group is one of the first holders.
 // Of any other, all open documents that have it are in one component.
 
 // askTable has the table name the holders of an open document's keys.
 func (m *member) askTable(i int) error {
 	c := &m.decider
-	c.ask = c.ask[:0]
-	for p := range c.seen {
-		if m.asksFor(p) {
-			c.ask = append(c.ask, c.keys[p])
-		}
+	// The filter does not have the keys of documents that only count. So the table is asked also for
+	// those that a document of the group may hold, and for the whole text.
+	for p, whole := 0, c.keys[len(c.keys)-1]; p < len(c.keys); p++ {
+		m.possible[p] = m.possible[p] || c.keys[p] == whole
 	}
-	if err := c.answers.lookup(m, c.ask); err != nil {
+	if err := c.answers.lookupSeen(m, c.keys, m.possible); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
-	for p := range c.seen {
+	for _, asked := range m.possible {
 		var docs []uint32
-		if m.asksFor(p) {
+		if asked {
 			docs = c.answers.of(a)
 			a++
 		}
@@ -31,57 +33,25 @@ func (m *member) askTable(i int) error {
 	return m.askClosed(i)
 }
 
-// asksFor reports whether the table is asked for the p-th key. The filter does not have the
-// keys of documents that only count: so also for those that a document of the group may
-// hold, and for the whole text.
-func (m *member) asksFor(p int) bool {
-	return m.seen[p] || m.counting && (m.possible[p] || m.keys[p] == m.keys[len(m.keys)-1])
-}
-
-// askClosed asks a table that takes documents back which keys are closed, among those shared with
-// earlier documents of the group.
+// askClosed asks the table which keys are closed, among those shared with earlier documents of the
+// group.
 func (m *member) askClosed(i int) error {
-	store, closes := m.parallel.store.(ClosingStore)
-	if !closes {
-		return nil
-	}
-	n, c := m.parallel.asked[i].n, &m.decider
+	n, ask := m.parallel.asked[i].n, m.answers.keys[:0]
 	first, _ := m.parallel.group.keysOf(i)
-	m.repeated, c.ask = m.repeated[:0], c.ask[:0]
+	m.repeated = m.repeated[:0]
 	for p := range n {
 		if n[p] < MaxHolders && m.parallel.group.earlier(first+p) {
-			m.repeated, c.ask = append(m.repeated, p), append(c.ask, c.keys[p])
+			m.repeated, ask = append(m.repeated, p), append(ask, m.keys[p])
 		}
 	}
-	m.closed = slices.Grow(m.closed[:0], len(c.ask))[:len(c.ask)]
-	if err := store.ClosedBy(m.reader, c.ask, m.closed); err != nil {
+	m.answers.keys = ask
+	m.closed = slices.Grow(m.closed[:0], len(ask))[:len(ask)]
+	if err := m.parallel.store.ClosedBy(m.reader, ask, m.closed); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	for a, p := range m.repeated {
 		if m.closed[a] {
 			n[p] |= closedKey
-		}
-	}
-	return nil
-}
-
-// decideUntouched is step 2.
-func (g *parallel) decideUntouched() error {
-	const chunk = 4
-	err := g.each(len(g.unresolved), chunk, func(m *member, o int) error {
-		i := g.unresolved[o]
-		m.findLinks(i)
-		if g.asked[i].touched {
-			return nil
-		}
-		return m.decideUnresolved(i)
-	})
-	if err != nil {
-		return err
-	}
-	for _, i := range g.unresolved {
-		if !g.asked[i].touched {
-			g.publish(i)
 		}
 	}
 	return nil
@@ -108,11 +78,17 @@ func (m *member) findLinks(i int) {
 	a.links = m.links[at:len(m.links):len(m.links)]
 }
 
-// decideComponents is step 3.
+// decideComponents is step 2.
 func (g *parallel) decideComponents() error {
+	const chunk = 4
+	err := g.each(len(g.unresolved), chunk, func(m *member, o int) error {
+		m.findLinks(g.unresolved[o])
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	g.findComponents()
-	g.shorten = true
-	defer func() { g.shorten = false }()
 	return g.each(len(g.parts), 1, func(m *member, part int) error {
 		for _, i := range g.parts[part] {
 			if err := m.decideUnresolved(i); err != nil {
@@ -124,8 +100,7 @@ func (g *parallel) decideComponents() error {
 	})
 }
 
-// findComponents puts the documents that are still open into components. Those of step
-// 2 belong to one too: they may be the only link between two others.
+// findComponents puts the open documents into components.
 func (g *parallel) findComponents() {
 	for _, i := range g.unresolved {
 		g.root[i] = int32(i)
@@ -133,21 +108,16 @@ func (g *parallel) findComponents() {
 			g.root[g.rootOf(int32(i))] = g.rootOf(j)
 		}
 	}
+	slices.SortStableFunc(g.unresolved, func(a, b int) int {
+		return cmp.Compare(g.rootOf(int32(a)), g.rootOf(int32(b)))
+	})
 	g.parts = g.parts[:0]
-	where := map[int32]int{}
-	for _, i := range g.unresolved {
-		if !g.asked[i].touched {
-			continue
+	for from, to := 0, 0; from < len(g.unresolved); from = to {
+		root := g.rootOf(int32(g.unresolved[from]))
+		for to < len(g.unresolved) && g.rootOf(int32(g.unresolved[to])) == root {
+			to++
 		}
-		root := g.rootOf(int32(i))
-		at, known := where[root]
-		if !known {
-			at = len(g.parts)
-			where[root] = at
-			g.parts = slices.Grow(g.parts, 1)[:at+1]
-			g.parts[at] = g.parts[at][:0]
-		}
-		g.parts[at] = append(g.parts[at], i)
+		g.parts = append(g.parts, g.unresolved[from:to])
 	}
 }
 
@@ -190,8 +160,8 @@ func (g *parallel) keptBefore(p int) bool {
 // holders appends the group's earlier holders of the key at p, the earliest first, up to the capacity
 // of dst. A kept document is appended by its number, and one that only counts as Counted.
 //
-// In step 3 it takes removed documents out of the chain, which belongs to one component. Otherwise
-// each of a thousand copies of one page would look at all before it.
+// It takes removed documents out of the chain, which belongs to one component. Otherwise each of a
+// thousand copies of one page would look at all before it.
 func (g *parallel) holders(dst []uint32, p int) []uint32 {
 	b, last, of := g.group, int32(-1), int32(-1)
 	for q := b.head[p]; b.owner[q] < b.owner[p] && len(dst) < cap(dst); q = b.next[q] {
@@ -204,7 +174,7 @@ func (g *parallel) holders(dst []uint32, p int) []uint32 {
 			dst = append(dst, Counted)
 		}
 		of = j
-		if g.state[j] == removed && last >= 0 && g.shorten {
+		if g.state[j] == removed && last >= 0 {
 			b.next[last] = b.next[q]
 			continue
 		}

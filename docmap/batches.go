@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -27,17 +28,14 @@ type Batch struct {
 // ErrNoBatch: there is no batch of that name.
 var ErrNoBatch = errors.New("no such batch")
 
-type span struct{ first, last uint32 }
-
-type namedSpan struct {
-	span
-	name string
+type span struct {
+	first, last uint32
+	batch       string
 }
 
 type batches struct {
-	spans   map[string][]span // ascending each
-	sorted  []namedSpan       // all spans by first document; nil if it must be made anew
-	current string            // batch of the documents after from, "" for none
+	spans   []span // of all batches, ascending
+	current string // batch of the documents after from, "" for none
 	from    uint32
 	dirty   map[string]bool // names to be written
 	removed removedLog
@@ -61,23 +59,29 @@ func (t *Table) SetBatch(name string) error {
 	return nil
 }
 
-// extend puts the documents up to docs into the current batch.
 func (b *batches) extend(docs uint32) {
 	if b.current != "" && docs > b.from {
-		list := b.spans[b.current]
-		if n := len(list); n > 0 && list[n-1].last == b.from {
-			list[n-1].last = docs
+		if n := len(b.spans) - 1; n >= 0 && b.spans[n].last == b.from && b.spans[n].batch == b.current {
+			b.spans[n].last = docs
 		} else {
-			list = append(list, span{b.from + 1, docs})
+			b.spans = append(b.spans, span{b.from + 1, docs, b.current})
 		}
-		b.spans[b.current] = list
-		b.touch(b.current)
+		b.dirty[b.current] = true
 	}
 	b.from = docs
 }
 
-func (b *batches) touch(name string) {
-	b.dirty[name], b.sorted = true, nil
+// of returns the spans of one batch, none if it does not exist.
+func (b *batches) of(name string) []span {
+	return slices.DeleteFunc(slices.Clone(b.spans), func(s span) bool { return s.batch != name })
+}
+
+func (b *batches) names() map[string]bool {
+	names := map[string]bool{}
+	for _, s := range b.spans {
+		names[s.batch] = true
+	}
+	return names
 }
 
 // BatchOf returns the batch of a document, "" if it has none.
@@ -86,18 +90,9 @@ func (t *Table) BatchOf(num uint32) string {
 	if num > b.from {
 		return b.current
 	}
-	if b.sorted == nil {
-		b.sorted = []namedSpan{}
-		for name, list := range b.spans {
-			for _, s := range list {
-				b.sorted = append(b.sorted, namedSpan{s, name})
-			}
-		}
-		slices.SortFunc(b.sorted, func(x, y namedSpan) int { return cmp.Compare(x.first, y.first) })
-	}
-	i := sort.Search(len(b.sorted), func(i int) bool { return b.sorted[i].last >= num })
-	if i < len(b.sorted) && b.sorted[i].first <= num {
-		return b.sorted[i].name
+	i := sort.Search(len(b.spans), func(i int) bool { return b.spans[i].last >= num })
+	if i < len(b.spans) && b.spans[i].first <= num {
+		return b.spans[i].batch
 	}
 	return ""
 }
@@ -105,34 +100,32 @@ func (t *Table) BatchOf(num uint32) string {
 // Batches lists all batches by name.
 func (t *Table) Batches() []Batch {
 	t.batches.extend(t.docs)
-	list := []Batch{}
-	for _, name := range slices.Sorted(maps.Keys(t.batches.spans)) {
-		b := Batch{Name: name}
-		for _, s := range t.batches.spans[name] {
-			b.Documents += s.last - s.first + 1
-			for num := s.first; num <= s.last; num++ {
-				switch {
-				case t.tombstones.counted.which.has(num):
-					b.Documents--
-				case !t.tombstones.has(num):
-					b.Live++
-				}
+	found := map[string]Batch{}
+	for _, s := range t.batches.spans {
+		b := found[s.batch]
+		b.Name = s.batch
+		for num := s.first; num <= s.last; num++ {
+			counted := t.tombstones.counted.has(num)
+			if !counted {
+				b.Documents++
+			}
+			if !counted && !t.tombstones.gone(num) {
+				b.Live++
 			}
 		}
-		list = append(list, b)
+		found[s.batch] = b
 	}
-	return list
+	return slices.SortedFunc(maps.Values(found), func(x, y Batch) int { return cmp.Compare(x.Name, y.Name) })
 }
 
 // BatchDocs returns the live documents of a batch, ascending, including those that only count.
 // The error is ErrNoBatch.
-func (t *Table) BatchDocs(name string) ([]uint32, error) {
+func (t *Table) BatchDocs(name string) (nums []uint32, err error) {
 	t.batches.extend(t.docs)
-	list, ok := t.batches.spans[name]
-	if !ok {
+	list := t.batches.of(name)
+	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: %q", ErrNoBatch, name)
 	}
-	var nums []uint32
 	for _, s := range list {
 		for num := s.first; num <= s.last; num++ {
 			if !t.tombstones.gone(num) {
@@ -150,60 +143,49 @@ func (t *Table) EndBatch(name string) error {
 		return fmt.Errorf("ending a batch: %w", err)
 	}
 	t.batches.extend(t.docs)
-	if _, ok := t.batches.spans[name]; !ok {
+	if !t.batches.names()[name] {
 		return fmt.Errorf("%w: %q", ErrNoBatch, name)
 	}
-	delete(t.batches.spans, name)
-	t.batches.touch(name)
+	t.batches.spans = slices.DeleteFunc(t.batches.spans, func(s span) bool { return s.batch == name })
+	t.batches.dirty[name] = true
 	return nil
 }
 
 // dropBelow removes the documents below a watermark from all batches, and batches without others.
 func (b *batches) dropBelow(mark uint32) {
-	for name, list := range b.spans {
-		left := slices.DeleteFunc(slices.Clone(list), func(s span) bool { return s.last < mark })
-		if len(left) > 0 && left[0].first < mark {
-			left[0].first = mark
+	for len(b.spans) > 0 && b.spans[0].first < mark {
+		s := &b.spans[0]
+		b.dirty[s.batch] = true
+		if s.last >= mark {
+			s.first = mark
+			return
 		}
-		if slices.Equal(left, list) {
-			continue
-		}
-		if b.spans[name] = left; len(left) == 0 {
-			delete(b.spans, name)
-		}
-		b.touch(name)
+		b.spans = b.spans[1:]
 	}
 }
 
-// write stores the changed batches.
-func (b *batches) write(c *change, next *header) {
-	b.extend(next.docs)
-	if len(b.dirty) == 0 && b.removed.empty() {
+func (b *batches) write(c *change) {
+	b.extend(c.head.docs)
+	if len(b.dirty) == 0 && len(b.removed.bufs) == 0 {
 		return
 	}
-	next.needs |= needsBatches
+	c.head.needs |= needsBatches
 	c.bucket(bucketBatch)
 	for name := range b.dirty {
-		if list, ok := b.spans[name]; ok {
+		if list := b.of(name); len(list) > 0 {
 			c.put(bucketBatch, []byte(name), encodeSpans(name, list))
 		} else {
 			c.delete(bucketBatch, []byte(name))
 		}
 	}
+	c.tx.OnCommit(func() { clear(b.dirty) })
 	b.removed.write(c)
 }
 
-func (b *batches) saved() {
-	clear(b.dirty)
-	b.removed.saved()
-}
-
 func encodeSpans(name string, list []span) []byte {
-	le := binary.LittleEndian
-	b := le.AppendUint32(nil, uint32(len(list)))
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(list)))
 	for _, s := range list {
-		b = le.AppendUint32(b, s.first)
-		b = le.AppendUint32(b, s.last)
+		b = appendNumbers(b, []any{s.first, s.last})
 	}
 	return seal(b, batchSeed(name))
 }
@@ -212,7 +194,7 @@ func batchSeed(name string) uint64 { return xxh3.HashStringSeed(name, seedBatch)
 
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
-	b.from, b.spans, b.dirty = t.head.docs, map[string][]span{}, map[string]bool{}
+	b.from, b.dirty = t.head.docs, map[string]bool{}
 	if t.head.needs&needsBatches == 0 {
 		return nil
 	}
@@ -225,8 +207,9 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 		if err != nil {
 			return err
 		}
-		b.spans[string(key)] = list
+		b.spans = append(b.spans, list...)
 	}
+	slices.SortFunc(b.spans, func(x, y span) int { return cmp.Compare(x.first, y.first) })
 	b.dropBelow(t.head.win.watermark())
 	return nil
 }
@@ -244,11 +227,135 @@ func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
 	list := make([]span, count)
 	next := uint32(1)
 	for i := range list {
-		s := span{f.u32(), f.u32()}
+		s := span{f.u32(), f.u32(), name}
 		if s.first < next || s.last < s.first || s.last > docs {
 			return nil, damage("the batch %.40q has documents %d to %d of %d", name, s.first, s.last, docs)
 		}
 		list[i], next = s, s.last+1
+	}
+	return list, nil
+}
+
+// A Removed is a document missing from the table for the sake of one in it.
+type Removed struct {
+	Of    uint32 // the document in the table
+	Batch string // of the removed one, "" for none
+	ID    string
+}
+
+// removedLog holds the documents noted since the last checkpoint, encoded.
+type removedLog struct {
+	chunkLog
+	bytes int
+}
+
+var bucketRemoved = []byte("removed")
+
+const removedHead = 8 // checksum
+
+// NoteRemoved notes that the document of an id was removed for the sake of document of, if that
+// one is in another batch than the current one. It is listed when that batch is cancelled. The
+// next Checkpoint makes it durable.
+func (t *Table) NoteRemoved(of uint32, id string) {
+	b := &t.batches
+	if batch := t.BatchOf(of); batch != "" && batch != b.current {
+		b.removed.add(Removed{of, b.current, id})
+	}
+}
+
+func (l *removedLog) add(r Removed) {
+	chunk, _ := l.last(removedHead)
+	before := len(*chunk)
+	b := binary.AppendUvarint(*chunk, uint64(r.Of))
+	b = append(b, byte(len(r.Batch)))
+	b = append(b, r.Batch...)
+	b = binary.AppendUvarint(b, uint64(len(r.ID)))
+	*chunk = append(b, r.ID...)
+	l.bytes += len(*chunk) - before
+}
+
+func (l *removedLog) write(c *change) {
+	if len(l.bufs) == 0 || c.bucket(bucketRemoved) == nil {
+		return
+	}
+	next := uint32(0)
+	if last, _ := c.bucket(bucketRemoved).Cursor().Last(); len(last) == 4 {
+		next = binary.BigEndian.Uint32(last) + 1
+	}
+	for _, b := range l.chunks(next, seedRemoved) {
+		c.add(bucketRemoved, uint64(next), b)
+		next++
+	}
+	c.tx.OnCommit(func() { l.bufs, l.bytes = nil, 0 })
+}
+
+// Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
+// removal. An error ends it.
+func (t *Table) Removed() iter.Seq2[Removed, error] {
+	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) {
+		for key := []byte{}; key != nil; {
+			var list []Removed
+			ok := step(func(s *snapshot) (err error) {
+				list, key, err = removedChunk(s.tx, key)
+				return err
+			})
+			if !ok {
+				return
+			}
+			for _, r := range list {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// removedChunk returns the entries of the first chunk at or after a key, and the key after it;
+// nil at the end.
+func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err error) {
+	bucket := tx.Bucket(bucketRemoved)
+	if bucket == nil {
+		return nil, nil, nil
+	}
+	key, value := bucket.Cursor().Seek(at)
+	if key == nil {
+		return nil, nil, nil
+	}
+	if len(key) != 4 || len(value) < removedHead {
+		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
+	}
+	chunk, body := uint64(binary.BigEndian.Uint32(key)), value[removedHead:]
+	if xxh3.HashSeed(body, seedRemoved+chunk) != binary.LittleEndian.Uint64(value) {
+		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
+	}
+	list, err = removedEntries(body)
+	return list, binKey(chunk + 1), err
+}
+
+// removedBefore reports whether all documents of a chunk were removed for the sake of one below a
+// watermark.
+func removedBefore(chunk []byte, mark uint32) (bool, error) {
+	list, err := removedEntries(chunk[min(removedHead, len(chunk)):])
+	return !slices.ContainsFunc(list, func(r Removed) bool { return r.Of >= mark }), err
+}
+
+func removedEntries(b []byte) (list []Removed, err error) {
+	f := &fields{b: b}
+	for len(f.b) > 0 && !f.short {
+		var r Removed
+		r.Of = uint32(f.uvarint())
+		r.Batch = string(f.next(int(f.next(1)[0])))
+		n := f.uvarint()
+		if n > uint64(len(f.b)) {
+			f.short = true
+			break
+		}
+		r.ID = string(f.next(int(n)))
+		list = append(list, r)
+	}
+	if f.short {
+		return nil, damage("a chunk of removed documents is cut short")
 	}
 	return list, nil
 }

@@ -81,7 +81,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportMetric(keys/b.Elapsed().Seconds(), "keys/s")
 	b.ReportMetric(float64(st.FileBytes)/keys, "bytes/key")
 	b.ReportMetric(float64(st.FreeBytes)/keys, "free/key")
-	b.ReportMetric(float64(st.MergedKeys)/keys, "merged/key")
+	b.ReportMetric(float64(t.head.merged)/keys, "merged/key")
 }
 
 // BenchmarkAddBaseline is the alternative to packed runs: one bbolt key for each key, put in

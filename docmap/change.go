@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"errors"
 	"iter"
 	"os"
 
@@ -10,10 +11,12 @@ import (
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do
-// nothing. They make buckets that are missing.
+// nothing. They make buckets that are missing. What a write changes in memory changes in
+// tx.OnCommit.
 type change struct {
-	tx  *bbolt.Tx
-	err error
+	tx   *bbolt.Tx
+	head header // of the table after it, for putHeader
+	err  error
 }
 
 func (c *change) bucket(name []byte) (b *bbolt.Bucket) {
@@ -43,14 +46,13 @@ func (c *change) delete(bucket, key []byte) {
 	}
 }
 
-// drop removes a bucket, if there is one.
 func (c *change) drop(bucket []byte) {
 	if c.err == nil && c.tx.Bucket(bucket) != nil {
 		c.err = c.tx.DeleteBucket(bucket)
 	}
 }
 
-// update runs f in a write transaction. f reads the state before it from t.reading.
+// update runs f in a write transaction. f reads the state before it from t.own.
 func (t *Table) update(f func(c *change)) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (t *Table) update(f func(c *change)) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
-	c := &change{tx: tx}
+	c := &change{tx: tx, head: t.head}
 	if f(c); c.err != nil {
 		return c.err
 	}
@@ -92,17 +94,12 @@ func (t *Table) update(f func(c *change)) (err error) {
 // step failed, the sync of the header, the header is written all the same. The next transaction
 // would then build on a state unknown to this Table.
 func (t *Table) before(id int) bool {
-	now, err := newest(t.db)
-	return err == nil && now < id
-}
-
-// newest returns the number of the last transaction in the file.
-func newest(db *bbolt.DB) (id int, err error) {
-	tx, err := db.Begin(false)
+	tx, err := t.db.Begin(false)
 	if err != nil {
-		return 0, err
+		return false
 	}
-	return tx.ID(), tx.Rollback()
+	now := tx.ID()
+	return tx.Rollback() == nil && now < id
 }
 
 // entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has
@@ -117,4 +114,70 @@ func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
 			key, value = c.Next()
 		}
 	}
+}
+
+// steps is the work that checkpoints have left to Step, and the piece of it under way.
+type steps struct {
+	owed  []func() error
+	next  func() (struct{}, bool) // resumes the first; nil before it begins
+	stop  func()
+	yield func(struct{}) bool // set while work is done in steps
+	err   error               // of the piece that has ended
+}
+
+var errStopped = errors.New("the work of a checkpoint is left to a later one")
+
+// stepBytes bounds the values in a transaction of Step: about 10 ms.
+const stepBytes = 1 << 20
+
+// Step does one transaction of the work that checkpoints of a [Options.Stepwise] table have left. It
+// reports whether there is more. After an error a later checkpoint takes up the work.
+func (t *Table) Step() (more bool, err error) {
+	s := &t.steps
+	if len(s.owed) == 0 {
+		return false, nil
+	}
+	if err := t.writable(); err != nil {
+		return false, err
+	}
+	t.version++
+	if s.next == nil {
+		s.next, s.stop = iter.Pull(func(yield func(struct{}) bool) {
+			s.yield = yield
+			s.err = t.commit("merging", s.owed[0])
+			s.yield = nil
+		})
+	}
+	if _, paused := s.next(); paused {
+		return true, nil
+	}
+	err = s.err
+	s.next, s.owed, s.err = nil, s.owed[1:], nil
+	return len(s.owed) > 0, err
+}
+
+// pause lets the caller of Step go on. In between, nothing writes runs.
+func (t *Table) pause() error {
+	if t.steps.yield != nil && !t.steps.yield(struct{}{}) {
+		return errStopped
+	}
+	return nil
+}
+
+func (t *Table) updateStep(f func(c *change)) error {
+	if err := t.update(f); err != nil {
+		return err
+	}
+	return t.pause()
+}
+
+// finishSteps does all that is owed: runs may not be added in the middle of it.
+func (t *Table) finishSteps() error {
+	for more := true; more; {
+		var err error
+		if more, err = t.Step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -20,19 +20,11 @@ import (
 // once, but until the next Checkpoint they are in memory only, and a crash loses them. The caller
 // may reuse all slices. A key given twice for a document counts once. After an error none was
 // added.
-func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64) (first uint32, err error) {
-	return t.AddAt(ids, data, keys, nil)
-}
-
-// AddAt is Add for a table with a window. times are those of the documents, in Unix seconds;
-// Advance must have been called with each. Without a window they mean nothing.
-func (t *Table) AddAt(ids []string, data [][]byte, keys [][]uint64, times []uint32) (first uint32, err error) {
-	return t.AddCounted(ids, data, keys, times, nil)
-}
-
-// AddCounted is AddAt with marks on documents that only count: they hold keys, and look-ups never
-// name them. Their ids are empty. Without marks no document is one of them.
-func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
+//
+// A table with a window needs the times of the documents, in Unix seconds; Advance must have been
+// called with each. Without a window they mean nothing. Marked documents only count: they hold keys,
+// and look-ups never name them. Their ids are empty. Without marks no document is one of them.
+func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	if err := t.writable(); err != nil {
 		return 0, err
 	}
@@ -43,9 +35,9 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		return 0, fmt.Errorf("%s: the table is full: it has %d documents, including dead ones, and there are no more numbers; begin another one, and ask both together", t.path, t.docs)
 	}
 	t.version++
-	by := memtable.Alone
-	if t.spread.Run != nil && len(ids) >= sharedDocs {
-		by = t.spread
+	by := t.spread
+	if len(ids) < sharedDocs {
+		by = memtable.Alone
 	}
 	// Every step that can fail comes before the first change.
 	total := 0
@@ -53,7 +45,7 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		total += len(k)
 	}
 	mem := t.spaces[ofKeys].mem
-	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
+	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids)), mem.Reserve(total)); err != nil {
 		return 0, err
 	}
 	if err := t.addTimes(len(ids), times); err != nil {
@@ -67,13 +59,14 @@ func (t *Table) AddCounted(ids []string, data [][]byte, keys [][]uint64, times [
 		t.docs++
 		if len(marks) > 0 && marks[i] {
 			t.tombstones.counted.add(t.docs)
+			t.tombstones.marked = appendNumber(t.tombstones.marked, t.docs, 0)
 		}
 		t.content = digest(t.content, t.recs.add(id, data[i]), t.wal.add(t.docs, keys[i]))
 	}
 	return first, nil
 }
 
-// sharedDocs is the least number of documents that is worth waking the goroutines of Share.
+// sharedDocs is the least number of documents that is worth waking goroutines.
 const sharedDocs = 8
 
 // keysOfIDs returns the keys of documents in the index of ids: one each, none for an empty id. They
@@ -112,7 +105,6 @@ func (t *Table) Spare() (keys, documents, records int) {
 	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
 }
 
-// recordBytes returns the memory of records and removed documents.
 func (t *Table) recordBytes() int { return t.recs.size() + t.batches.removed.bytes }
 
 // pendingRecords is the number of bytes of documents that wait for a checkpoint. Ids may be long.
@@ -202,51 +194,56 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		next.flushed, next.chunks, next.pending = t.docs, 0, 0
 		write = clearPending
 	case flush && t.opt.Stepwise:
-		write = func(c *change, next *header) {
-			flushed = t.stageIn(c, next)
-			clearPending(c, next)
+		write = func(c *change) {
+			flushed, _ = t.stage(c, &c.head) // its errors are those of c
+			clearPending(c)
 		}
 	case flush:
-		if flushed, err = t.stage(&next); err != nil {
+		if flushed, err = t.stage(nil, &next); err != nil {
 			return err
 		}
 		write = clearPending
 	}
+	mark := t.head.win.watermark()
 	err = t.update(func(c *change) {
-		write(c, &next)
+		c.head = next
+		write(c)
 		t.recs.write(c)
 		t.tombstones.win.writeTimes(c, t.head.docs)
-		t.writeTaken(c, &next)
-		c.putHeader(&next, values)
+		t.writeTaken(c)
+		t.putHeader(c, values)
 	})
 	if err != nil {
 		return err
 	}
-	dropped := next.win.watermark() > t.head.win.watermark()
-	t.head, t.state = next, values
-	t.wal.reset()
-	t.recs.saved()
-	t.takenSaved()
+	t.wal.bufs, t.wal.n = t.wal.bufs[:0], 0
 	for i, r := range flushed {
 		t.spaces[i].runs = append(t.spaces[i].runs, r)
 		t.spaces[i].mem.Reset()
 	}
 	t.rotated(all)
+	dropped := t.head.win.watermark() > mark
 	if !dropped && flushed == nil {
 		return nil
 	}
-	return t.afterwards(func() (err error) {
+	work := func() (err error) {
 		if dropped {
 			err = t.sweepSlices()
 		}
-		if flushed != nil && err == nil {
-			err = t.merge()
+		for i := range t.spaces {
+			if flushed != nil && err == nil {
+				err = t.mergeSpace(i)
+			}
 		}
 		return err
-	})
+	}
+	if t.opt.Stepwise {
+		t.steps.owed = append(t.steps.owed, work)
+		return nil
+	}
+	return work()
 }
 
-// mergeState returns the owner's values after a checkpoint.
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 	values := maps.Clone(t.state)
 	for name, v := range state {
@@ -260,8 +257,8 @@ func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {
 	return values, nil
 }
 
-// writePending adds the keys since the last checkpoint to the pending ones.
-func (t *Table) writePending(c *change, next *header) {
+func (t *Table) writePending(c *change) {
+	next := &c.head
 	for _, b := range t.wal.chunks(next.chunks, seedPending) {
 		c.add(bucketPend, uint64(next.chunks), b)
 		next.chunks++
@@ -270,58 +267,39 @@ func (t *Table) writePending(c *change, next *header) {
 }
 
 // stage writes the memory tables into new runs and enters these in next. The bins are written in
-// transactions of bounded size, into buckets that no record names before next is written.
-func (t *Table) stage(next *header) (runs []*run, err error) {
+// transactions of bounded size, into buckets that no record names before next is written. In the
+// transaction of the checkpoint itself, c, it costs two syncs of the disk instead of ten.
+func (t *Table) stage(c *change, next *header) (runs []*run, err error) {
 	for i := range t.spaces {
 		s := &t.spaces[i]
-		r := t.newestRun(i, next)
+		entries, from := uint64(s.mem.Len()), &space{mem: s.mem}
+		r := t.sizes.newRun(runInfo{
+			id: next.nextRun, log: sorted.LogFor(entries),
+			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
+		})
+		next.nextRun++
+		s.keep = t.keep(i, r.first, r.last)
+		runs = append(runs, r)
+		if c != nil {
+			c.renew(r)
+			t.bins = nil // bbolt has the values of the other run until the commit
+			t.writeBins(c, s, r, 0, r.Bins(), r.binBytes(entries, r.Bins()), math.MaxInt, from)
+			continue
+		}
 		err := t.update(func(c *change) { c.renew(r) })
 		if err == nil {
-			err = t.fillRun(context.Background(), s, r, uint64(s.mem.Len()), &space{mem: s.mem})
+			err = t.fillRun(context.Background(), s, r, entries, from)
 		}
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, r)
 	}
-	t.enterFlushed(next, runs)
-	return runs, nil
-}
-
-// enterFlushed enters the runs of the memory tables.
-func (t *Table) enterFlushed(next *header, runs []*run) {
 	for i, r := range runs {
 		next.runs[i] = append(slices.Clip(next.runs[i]), r.runInfo)
 	}
 	next.flushed = t.docs
 	next.chunks, next.pending = 0, 0
-}
-
-// newestRun is the next run of a space, still empty: that of the memory table.
-func (t *Table) newestRun(space int, next *header) *run {
-	s := &t.spaces[space]
-	r := t.sizes.newRun(runInfo{
-		id: next.nextRun, log: sorted.LogFor(uint64(s.mem.Len())),
-		first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
-	})
-	next.nextRun++
-	s.keep = t.keep(space, r.first, r.last)
-	return r
-}
-
-// stageIn is stage in the transaction of the checkpoint itself: two syncs of the disk instead of ten.
-func (t *Table) stageIn(c *change, next *header) (runs []*run) {
-	for i := range t.spaces {
-		s := &t.spaces[i]
-		r := t.newestRun(i, next)
-		c.renew(r)
-		perBin := r.binBytes(uint64(s.mem.Len()), r.Bins())
-		t.bins = nil // bbolt has the values of the other run until the commit
-		t.writeBins(c, s, r, 0, r.Bins(), perBin, math.MaxInt, &space{mem: s.mem})
-		runs = append(runs, r)
-	}
-	t.enterFlushed(next, runs)
-	return runs
+	return runs, nil
 }
 
 // renew makes the bucket of a run empty: a checkpoint that failed may have written bins.
@@ -354,7 +332,9 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, limit int, from *space) uint64 {
 	round := min(max(uint64(limit)/perBin, 1), roundBins)
 	for used, bytes := 0, 0; bin < end && bytes < limit && c.err == nil; {
-		bins := t.packedBins(used, int(min(round, end-bin)))
+		n := int(min(round, end-bin))
+		t.bins = slices.Grow(t.bins[:used], n)[:used+n]
+		bins := t.bins[used:] // bbolt has those before until the commit
 		if c.err = t.pack(s, r, bin, bins, from); c.err != nil {
 			return bin
 		}
@@ -370,8 +350,7 @@ func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, 
 	return bin
 }
 
-// clearPending empties the pending keys, which are in a run now.
-func clearPending(c *change, _ *header) {
+func clearPending(c *change) {
 	c.drop(bucketPend)
 	c.bucket(bucketPend)
 }

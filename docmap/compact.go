@@ -24,7 +24,8 @@ func (t *Table) Compact(ctx context.Context) error {
 	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
 		err = errors.New("there is something in no checkpoint yet")
 	}
-	c := &compaction{ctx: ctx, old: t, fresh: &Table{path: t.path + newSuffix, opt: t.opt, sizes: t.sizes, source: t}}
+	c := &compaction{ctx: ctx, old: t, fresh: newTable(t.path+newSuffix, t.opt)}
+	c.fresh.source = t
 	if err == nil {
 		err = t.own.look(c.write)
 	}
@@ -38,7 +39,6 @@ func (t *Table) Compact(ctx context.Context) error {
 	return nil
 }
 
-// replaceBy puts another file in place of the table and closes the table.
 func (t *Table) replaceBy(path string) error {
 	err := t.stopReading()
 	if err == nil && runtime.GOOS == "windows" { // which renames no open file
@@ -64,20 +64,18 @@ type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
 	from       *snapshot // of old
-	head       header
 }
 
 func (c *compaction) write(s *snapshot) error {
 	c.from = s
-	c.fresh.own.table = c.fresh
 	c.fresh.opt.noSync = true // one sync at the end is enough
-	h := &c.head
+	h := &c.fresh.head
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
 	h.runs = [2][]runInfo{}
-	buckets := func() error { return c.fresh.update((*change).makeBuckets) }
-	header := func() error { return c.fresh.update(func(tx *change) { tx.putHeader(h, c.old.state) }) }
-	for _, step := range []func() error{c.fresh.openNew, buckets, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
+	create := func() error { return c.fresh.createNew(func(*change) {}) }
+	header := func() error { return c.fresh.update(func(tx *change) { c.fresh.putHeader(tx, c.old.state) }) }
+	for _, step := range []func() error{create, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -88,7 +86,7 @@ func (c *compaction) write(s *snapshot) error {
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
 // durable.
 func (c *compaction) cut() error {
-	s, err := c.fresh.reading()
+	s, err := c.fresh.own.reading()
 	if err != nil {
 		return err
 	}
@@ -103,17 +101,22 @@ func (c *compaction) cut() error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-// blocks writes the records of live documents, and empty ones in place of the others.
 func (c *compaction) blocks() error {
 	log := &c.fresh.recs
-	log.open.first = c.head.win.watermark()
-	for num := log.open.first; num <= c.head.docs; num++ {
-		if c.head.win.first(num) == num {
+	log.open.first = c.fresh.head.win.watermark()
+	for num := log.open.first; num <= c.fresh.head.docs; num++ {
+		if c.fresh.head.win.first(num) == num {
 			log.closeBlock() // a slice begins
 		}
-		rec, err := c.record(num)
-		if err != nil {
-			return err
+		var rec []byte
+		if !c.old.tombstones.gone(num) {
+			var err error
+			if rec, err = c.old.own.record(num); err == nil {
+				_, _, err = splitRecord(rec, num)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		if log.addRecord(rec); log.bytes >= c.old.sizes.sliceBytes {
 			if err := c.flush(log); err != nil {
@@ -121,8 +124,8 @@ func (c *compaction) blocks() error {
 			}
 		}
 	}
-	if c.head.win.first(c.head.docs+1) <= c.head.docs {
-		c.head.openBlock = log.open.first
+	if c.fresh.head.win.first(c.fresh.head.docs+1) <= c.fresh.head.docs {
+		c.fresh.head.openBlock = log.open.first
 	}
 	return c.flush(log)
 }
@@ -131,27 +134,15 @@ func (c *compaction) flush(log *docLog) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	defer log.saved()
 	return c.fresh.update(log.write)
-}
-
-func (c *compaction) record(num uint32) ([]byte, error) {
-	if c.old.tombstones.gone(num) {
-		return nil, nil
-	}
-	rec, err := c.old.own.record(num)
-	if err == nil {
-		_, _, err = splitRecord(rec, num)
-	}
-	return rec, err
 }
 
 // runs writes one run of each space or, with a window, one of each slice.
 func (c *compaction) runs() error {
 	for of := range c.old.spaces {
-		for last := c.head.win.watermark() - 1; last < c.head.docs; {
+		for last := c.fresh.head.win.watermark() - 1; last < c.fresh.head.docs; {
 			first := last + 1
-			last = c.head.win.last(first, c.head.docs)
+			last = c.fresh.head.win.last(first, c.fresh.head.docs)
 			if err := c.run(of, first, last); err != nil {
 				return err
 			}
@@ -164,19 +155,23 @@ func (c *compaction) runs() error {
 func (c *compaction) run(of int, first, last uint32) error {
 	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
 	to.limit = from.limit
-	info := runInfo{id: c.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
+	info := runInfo{id: c.fresh.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
 		to.keep = c.old.keep(of, first, last)
-	case g.dead > 0:
+	case g.dead.n > 0:
 		info.first = 0
-		to.keep = g.compacted
-		if of == ofIDs {
-			to.keep = c.old.keep(ofIDs, 0, last)
+		trim := c.old.keep(of, 0, last)
+		to.keep = func(docs []uint32) []uint32 {
+			docs = trim(docs)
+			if len(docs) > 0 && docs[len(docs)-1] == 0 {
+				return docs[:0] // a closed key without a live holder
+			}
+			return docs
 		}
 	}
 	part := &space{mem: from.mem, runs: slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })}
-	if last < c.head.docs {
+	if last < c.fresh.head.docs {
 		part.mem = nil // it has documents of the last slice only
 	}
 	entries, err := c.count(part, &sorted.Builder{Limit: to.limit, Keep: to.keep})
@@ -186,8 +181,8 @@ func (c *compaction) run(of int, first, last uint32) error {
 	info.log = sorted.LogFor(entries)
 	r := c.fresh.sizes.newRun(info)
 	err = c.fresh.fillRun(c.ctx, to, r, entries, part)
-	c.head.runs[of] = append(c.head.runs[of], r.runInfo)
-	c.head.nextRun++
+	c.fresh.head.runs[of] = append(c.fresh.head.runs[of], r.runInfo)
+	c.fresh.head.nextRun++
 	return err
 }
 
@@ -214,22 +209,20 @@ func (c *compaction) taken() error {
 	if g.win.length > 0 {
 		dead = g.old
 	}
-	for num := g.win.watermark(); num <= c.head.docs; num++ {
+	for num := g.win.watermark(); num <= c.fresh.head.docs; num++ {
 		switch {
-		case g.win.length == 0 && g.forgotten(num):
-			dead = appendNumber(dead, num, c.head.docs)
-		case g.counted.which.has(num):
+		case g.win.length == 0 && g.dead.has(num):
+			dead = appendNumber(dead, num, c.fresh.head.docs)
+		case g.counted.has(num):
 			counted = appendNumber(counted, num, 0)
 		}
 	}
-	all := batches{spans: c.old.batches.spans, dirty: map[string]bool{}}
-	for name := range all.spans {
-		all.dirty[name] = true
-	}
+	all := batches{spans: c.old.batches.spans, dirty: c.old.batches.names()}
 	return c.fresh.update(func(tx *change) {
-		deadList.write(tx, dead, &c.head)
-		countedList.write(tx, counted, &c.head)
-		all.write(tx, &c.head)
+		deadList.write(tx, dead)
+		countedList.write(tx, counted)
+		all.write(tx)
+		c.fresh.head.needs = tx.head.needs
 	})
 }
 
@@ -248,14 +241,11 @@ func (c *compaction) times() error {
 
 // removed copies the documents that were removed for the sake of live ones.
 func (c *compaction) removed() error {
-	if c.head.needs&needsBatches == 0 {
+	if c.fresh.head.needs&needsBatches == 0 {
 		return nil
 	}
 	var log removedLog
-	flush := func() error {
-		defer log.saved()
-		return c.fresh.update(log.write)
-	}
+	flush := func() error { return c.fresh.update(log.write) }
 	for r, err := range c.old.Removed() {
 		if err == nil && c.old.Live(r.Of) {
 			log.add(r)

@@ -248,8 +248,8 @@ func TestFullTable(t *testing.T) {
 func TestSlicesThatDoNotFit(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	two := []uint64{1, 2}
-	_, noData := table.Add([]string{"a", "b"}, make([][]byte, 1), make([][]uint64, 2))
-	_, noKeys := table.Add([]string{"a", "b"}, make([][]byte, 2), make([][]uint64, 3))
+	_, noData := table.Add([]string{"a", "b"}, make([][]byte, 1), make([][]uint64, 2), nil, nil)
+	_, noKeys := table.Add([]string{"a", "b"}, make([][]byte, 2), make([][]uint64, 3), nil, nil)
 	for what, err := range map[string]error{
 		"holders": table.Lookup(two, make([]uint32, 2*MaxHolders-1), make([]uint8, 2)),
 		"counts":  table.Lookup(two, make([]uint32, 2*MaxHolders), make([]uint8, 1)),

@@ -38,7 +38,8 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// damaged turns damage found in bins and pages into ErrDamaged.
+// damaged turns damage found in bins and pages into ErrDamaged. Only protected and verifiers
+// call it.
 func damaged(err error) error {
 	if bin, ok := errors.AsType[sorted.Damage](err); ok {
 		return damage("%s", bin)
@@ -61,7 +62,6 @@ func annotate(path string, err error) error {
 	return err
 }
 
-// wrap adds the operation to an error.
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -80,6 +80,7 @@ func (t *Table) protected(f func() error) (err error) {
 		if r := recover(); r != nil {
 			err = t.blame(r, debug.Stack())
 		}
+		err = damaged(err)
 	}()
 	return f()
 }
@@ -100,7 +101,6 @@ func (t *Table) blame(r any, stack []byte) error {
 	return fmt.Errorf("%w: %v; please report it with all of these lines:\n%s", errFault, r, stack)
 }
 
-// inFile returns the offset of an address in the mapped file.
 func (t *Table) inFile(addr uintptr) (at int64, ok bool) {
 	defer func() { _ = recover() }() // bbolt panics if nothing is mapped
 	if t.db == nil {

@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -89,7 +90,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 	// A file that is gone between two looks is not made anew, empty.
 	gone := &Table{path: filepath.Join(path, "gone"), opt: smallOptions}
-	if err := gone.openFile(false, 0); !errors.Is(err, os.ErrNotExist) {
+	if err := gone.openFile(false, true, 0); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(gone.path); !errors.Is(err, os.ErrNotExist) {
@@ -233,7 +234,7 @@ func TestFaultInPackingIsNoDamage(t *testing.T) {
 	}
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
 	from := &table.spaces[ofKeys]
-	must(t, from.mem.Add([]uint64{r.Lowest(4)}, 1))
+	must(t, from.mem.AddAll([][]uint64{{r.Lowest(4)}}, 1, memtable.Alone))
 	panics := func([]uint32) []uint32 { panic("in the middle") }
 	err := table.pack(&space{limit: keyLimit, keep: panics}, r, 0, make([]packed, 5), from)
 	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "in the middle") {

@@ -23,7 +23,7 @@ func Example() {
 	defer t.Close()
 	ids := []string{"first", "second"}
 	data := [][]byte{[]byte("what is known"), nil}
-	if _, err := t.Add(ids, data, [][]uint64{{0xfeed, 0xbeef}, {0xbeef, 0xcafe}}); err != nil {
+	if _, err := t.Add(ids, data, [][]uint64{{0xfeed, 0xbeef}, {0xbeef, 0xcafe}}, nil, nil); err != nil {
 		log.Fatal(err)
 	}
 	if err := t.Checkpoint(nil); err != nil {

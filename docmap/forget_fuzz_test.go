@@ -15,7 +15,7 @@ func FuzzTaken(f *testing.F) {
 	some := []tombstone{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
 	value, _ := encodeTombstones(some, seedDead)
 	f.Add(uint32(1), value[:len(value)-8])
-	spans := encodeSpans("name", []span{{1, 5}, {9, 9}})
+	spans := encodeSpans("name", []span{{1, 5, "name"}, {9, 9, "name"}})
 	f.Add(uint32(1), spans[:len(spans)-8])
 	f.Add(uint32(0), []byte("\x05\x01a\x02id"))
 	f.Fuzz(func(t *testing.T, first uint32, body []byte) {
@@ -28,7 +28,7 @@ func FuzzTaken(f *testing.F) {
 		}
 		var g tombstones
 		if err := g.loadList(binKey(uint64(first)), sum(seedDead+uint64(first)), docs); err == nil {
-			if g.dead > docs || uint32(len(g.old)) > g.dead {
+			if g.dead.n > docs || uint32(len(g.old)) > g.dead.n {
 				t.Fatalf("%d of %d documents, %v", g.dead, docs, g.old)
 			}
 		} else if !errors.Is(err, ErrDamaged) {

@@ -2,7 +2,7 @@ package docmap
 
 // addDoc adds one document.
 func (t *Table) addDoc(d Doc, keys []uint64) (uint32, error) {
-	return t.Add([]string{d.ID}, [][]byte{d.Data}, [][]uint64{keys})
+	return t.Add([]string{d.ID}, [][]byte{d.Data}, [][]uint64{keys}, nil, nil)
 }
 
 // postings are the answers to a look-up.
@@ -23,13 +23,14 @@ func (t *Table) ask(keys []uint64, p *postings) error {
 
 // loadList loads one list of ranges.
 func (g *tombstones) loadList(key, value []byte, docs uint32) error {
-	ranges, err := deadList.decode(key, value)
-	for i := 0; i < len(ranges) && err == nil; i++ {
-		err = g.load(ranges[i], docs)
+	ranges, err := deadList.decode(key, value, docs)
+	if err == nil {
+		err = deadList.addTo(&g.dead, ranges)
 	}
+	g.saved(ranges)
 	return err
 }
 
 func (k *docBlock) addDoc(id string, data []byte) bool {
-	return k.add(appendRecord(k.recs, k.next(), id, data))
+	return k.add(appendRecord(nil, k.next(), id, data))
 }

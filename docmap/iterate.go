@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 
@@ -155,8 +156,9 @@ func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 				continue
 			}
 			d := NumberedDoc{Num: num}
-			ok := step(func(*snapshot) (err error) {
-				d.Doc, err = t.docCopy(num)
+			ok := step(func(*snapshot) error {
+				id, data, err := t.own.doc(num)
+				d.Doc = Doc{string(id), bytes.Clone(data)}
 				return err
 			})
 			if !ok || !yield(d) {

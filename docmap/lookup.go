@@ -3,9 +3,218 @@ package docmap
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
+	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
+
+// A snapshot is a read transaction. Addresses of bins are valid only while one is open, because
+// bbolt then does not map the file anew. A write transaction may, when it commits; no snapshot is
+// open at that time.
+type snapshot struct {
+	tx   *bbolt.Tx
+	docs *bbolt.Cursor
+}
+
+// A reader holds what one goroutine needs for look-ups: a snapshot and reused memory. The table
+// has one of its own; Share makes others.
+type reader struct {
+	table   *Table
+	read    *snapshot // held between transactions that write, opened when needed
+	blocks  [lookupGroup]located
+	warm    byte     // keeps the compiler from dropping loads made for the cache
+	copies  []byte   // returned by Records
+	entries []uint32 // of one key, see all
+	build   sorted.Builder
+}
+
+// Share prepares the table for n goroutines that look up at once, until the table is next
+// changed. Each uses a reader of its own, numbered from 0. Add uses run for its work: run calls f
+// with 0 to tasks-1, at the same time or not, and returns when all calls have.
+func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
+	t.sharing(n)
+	t.spread = memtable.Spread{Parts: n, Run: run}
+	return t.own.look(nothing) // forgets the addresses of an earlier mapping
+}
+
+func (t *Table) sharing(n int) []*reader {
+	for len(t.shared) < n {
+		t.shared = append(t.shared, &reader{table: t})
+	}
+	return t.shared[:n]
+}
+
+// LookupBy is Lookup by one of the readers of Share.
+func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
+	return t.shared[reader].Lookup(keys, holders, n)
+}
+
+// ClosedBy sets closed[i] if keys[i] is closed: eight documents held it at one time, so a
+// document added now would be no holder. reader is one of the readers of Share.
+func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
+	clear(closed)
+	if !t.tombstones.any() {
+		return nil // then Lookup returns all eight holders of a closed key
+	}
+	r := t.shared[reader]
+	err := r.look(func(s *snapshot) error {
+		for i, key := range keys {
+			docs, err := r.all(s, ofKeys, key)
+			if err != nil {
+				return err
+			}
+			closed[i] = t.tombstones.closed(docs)
+		}
+		return nil
+	})
+	return wrap(err, "looking for closed keys")
+}
+
+// RecordsBy is Records by one of the readers of Share. Its results are valid until the next call
+// for that reader.
+func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
+	return t.shared[reader].Records(nums, ids, data)
+}
+
+func (r *reader) reading() (*snapshot, error) {
+	t := r.table
+	switch {
+	case t.db == nil:
+		return nil, errClosed
+	case t.unsure:
+		return nil, errUnsure
+	case r.read != nil:
+		return r.read, nil
+	}
+	tx, err := t.db.Begin(false)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{tx: tx}
+	if docs := tx.Bucket(bucketDocs); docs != nil {
+		s.docs = docs.Cursor()
+	}
+	if r == &t.own {
+		t.mapped(s)
+	}
+	r.read = s
+	return s, nil
+}
+
+// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
+func (t *Table) mapped(s *snapshot) {
+	t.used = s.tx.Size()
+	at := t.db.Info().Data
+	if at != t.mapping {
+		for i := range t.spaces {
+			for _, r := range t.spaces[i].runs {
+				r.Forget()
+			}
+		}
+	}
+	t.mapping = at
+}
+
+func (r *reader) look(f func(s *snapshot) error) error {
+	return r.table.guarded(func() error {
+		s, err := r.reading()
+		if err != nil {
+			return err
+		}
+		return f(s)
+	})
+}
+
+func nothing(*snapshot) error { return nil }
+
+func (r *reader) stop() error {
+	s := r.read
+	r.read = nil
+	if s == nil {
+		return nil
+	}
+	return s.tx.Rollback()
+}
+
+// Lookup is that of [Table].
+func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
+		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
+	}
+	err := r.look(func(s *snapshot) error { return r.find(s, keys, holders, n) })
+	return wrap(err, "looking keys up")
+}
+
+// Records is that of [Table].
+func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
+	if len(ids) < len(nums) || len(data) < len(nums) {
+		return fmt.Errorf("reading %d documents: room for %d ids and %d data only", len(nums), len(ids), len(data))
+	}
+	r.copies = r.copies[:0]
+	var at uint32
+	err := r.look(func(*snapshot) error {
+		for i, num := range nums {
+			at = num
+			id, d, err := r.doc(num)
+			if err != nil {
+				return err
+			}
+			ids[i], data[i] = r.copied(id), r.copied(d)
+		}
+		return nil
+	})
+	return wrap(err, "reading document %d", at)
+}
+
+// copied returns a copy of bytes of the mapped file. A disk error in reading them is caught here;
+// in a caller's code it would look like a fault of the program.
+func (r *reader) copied(b []byte) []byte {
+	at := len(r.copies)
+	r.copies = append(r.copies, b...)
+	return r.copies[at:len(r.copies):len(r.copies)]
+}
+
+// doc returns parts of the mapped file, valid while the snapshot lasts.
+func (r *reader) doc(num uint32) (id, data []byte, err error) {
+	if r.table.tombstones.has(num) {
+		return nil, nil, ErrNoDoc
+	}
+	rec, err := r.record(num)
+	if err != nil {
+		return nil, nil, err
+	}
+	return splitRecord(rec, num)
+}
+
+// record returns the record of a stored document, even if that was taken back.
+func (r *reader) record(num uint32) ([]byte, error) {
+	t := r.table
+	if num == 0 || num > t.docs {
+		return nil, ErrNoDoc
+	}
+	if num >= t.recs.first() {
+		return t.recs.record(num), nil
+	}
+	want := binKey(uint64(num))
+	k, v := r.read.docs.Seek(want)
+	if string(k) != string(want) {
+		if k == nil {
+			k, v = r.read.docs.Last()
+		} else {
+			k, v = r.read.docs.Prev()
+		}
+	}
+	if k == nil {
+		return nil, damage("document %d is missing", num)
+	}
+	return blockRecord(v, num)
+}
+
+// Documents returns the number of documents, which is also the number of the last.
+func (t *Table) Documents() uint32 { return t.docs }
 
 // MaxHolders is the number of documents that a key keeps: the earliest. A key with so many is
 // common.
@@ -30,7 +239,6 @@ type question struct {
 	n       []uint8
 }
 
-// room returns the place for more documents of key i.
 func (q *question) room(i int) []uint32 {
 	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
 }
@@ -104,53 +312,40 @@ func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
 }
 
 // Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
-// number that no document has.
-func (t *Table) Doc(num uint32) (d Doc, err error) {
-	err = t.own.look(func(*snapshot) error {
-		d, err = t.docCopy(num)
-		return err
-	})
-	return d, wrap(err, "reading document %d", num)
-}
-
-func (t *Table) docCopy(num uint32) (Doc, error) {
-	id, data, err := t.own.doc(num)
-	return Doc{string(id), bytes.Clone(data)}, err
+// number that no document has. It is a call of Records.
+func (t *Table) Doc(num uint32) (Doc, error) {
+	var id, data [1][]byte
+	err := t.Records([]uint32{num}, id[:], data[:])
+	return Doc{string(id[0]), bytes.Clone(data[0])}, err
 }
 
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
 // empty id is not indexed.
 func (t *Table) ByID(id string) (nums []uint32, err error) {
 	err = t.own.look(func(s *snapshot) error {
-		nums, err = t.findID(s, id)
-		return err
+		if id == "" {
+			return nil
+		}
+		found, err := t.own.all(s, ofIDs, idKey(id))
+		if err != nil {
+			return err
+		}
+		for _, num := range t.tombstones.liveOnly(found) {
+			if len(nums) == idLimit {
+				break
+			}
+			got, _, err := t.own.doc(num)
+			if errors.Is(err, ErrNoDoc) {
+				return damage("the id %q belongs to document %d of %d", id, num, t.docs)
+			}
+			if err != nil {
+				return err
+			}
+			if string(got) == id { // and not another with the same hash
+				nums = append(nums, num)
+			}
+		}
+		return nil
 	})
 	return nums, wrap(err, "looking the id %q up", id)
-}
-
-func (t *Table) findID(s *snapshot, id string) ([]uint32, error) {
-	if id == "" {
-		return nil, nil
-	}
-	found, err := t.own.all(s, ofIDs, idKey(id))
-	if err != nil {
-		return nil, err
-	}
-	var nums []uint32
-	for _, num := range t.tombstones.liveOnly(found) {
-		if len(nums) == idLimit {
-			break
-		}
-		got, _, err := t.own.doc(num)
-		if errors.Is(err, ErrNoDoc) {
-			return nil, damage("the id %q belongs to document %d of %d", id, num, t.docs)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if string(got) == id { // and not another with the same hash
-			nums = append(nums, num)
-		}
-	}
-	return nums, nil
 }

@@ -7,15 +7,6 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-func (t *Table) merge() error {
-	for i := range t.spaces {
-		if err := t.mergeSpace(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // mergeSpace advances the merges under way, each by its share, and starts those that have become
 // possible.
 func (t *Table) mergeSpace(space int) error {
@@ -51,7 +42,6 @@ func maxLevel(runs []*run) int {
 	return level
 }
 
-// merging returns the target of the merge of a level's runs, if there is one.
 func (s *space) merging(level int) *run {
 	for i, r := range s.runs {
 		if int(r.level) == level+1 && i+1 < len(s.runs) && s.runs[i+1].target == r.id {
@@ -90,8 +80,7 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 	return 0, 0
 }
 
-// busy reports whether a run takes part in a merge.
-func (r *run) busy() bool { return r.target != 0 || !r.complete() }
+func (r *run) busy() bool { return r.target != 0 || r.high != math.MaxUint64 }
 
 // mergeShare returns the share of a merge, of runs from document first on, to do after a flush.
 // In an ended slice the merge takes half as many flushes as the slice had, because slices keep
@@ -118,7 +107,7 @@ func (t *Table) start(of int, sources []*run, level int) error {
 		id: t.head.nextRun, level: uint8(level + 1), log: sorted.LogFor(from.entries()),
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
-	if info.first == 1 && t.tombstones.dead > 0 && t.tombstones.win.length == 0 {
+	if info.first == 1 && t.tombstones.dead.n > 0 && t.tombstones.win.length == 0 {
 		info.first = 0 // which stands for dead holders
 	}
 	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
@@ -187,30 +176,23 @@ func (t *Table) newMergeStep(space int, target *run) *mergeStep {
 // run does the transaction, at most up to bin number goal of the target.
 func (sl *mergeStep) run(goal uint64) error {
 	t := sl.t
-	next := t.head
-	var runs []*run
 	err := t.update(func(c *change) {
 		if sl.fresh {
-			next.nextRun = sl.target.id + 1
+			c.head.nextRun = sl.target.id + 1
 		}
-		sl.move(c, goal, &next)
-		runs = sl.install(&next)
-		c.putHeader(&next, nil)
+		sl.move(c, goal)
+		sl.install(c)
+		t.putHeader(c, nil)
 	})
 	// bbolt has moved the neighbours of removed and added bins.
 	for _, r := range append(sl.sources, sl.target) {
 		r.Forget()
 	}
-	if err != nil {
-		return err
-	}
-	t.head = next
-	t.spaces[sl.space].runs = runs
-	return nil
+	return err
 }
 
 // move writes bins of the target, whole widest source bins at a time, and removes their sources.
-func (sl *mergeStep) move(c *change, goal uint64, next *header) {
+func (sl *mergeStep) move(c *change, goal uint64) {
 	s, r := &sl.t.spaces[sl.space], sl.target
 	before := r.entries
 	s.keep = sl.t.keep(sl.space, r.first, r.last)
@@ -218,11 +200,15 @@ func (sl *mergeStep) move(c *change, goal uint64, next *header) {
 	// As many bins as fill a transaction, by the entries of the sources.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
-	n := max(1, sl.t.mergeBytes()/perBin/sl.step) * sl.step
+	bytes := sl.t.sizes.sliceBytes
+	if sl.t.opt.Stepwise {
+		bytes = min(bytes, stepBytes)
+	}
+	n := max(1, uint64(bytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
 	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)
-	next.merged += r.entries - before
+	c.head.merged += r.entries - before
 	for _, src := range sl.sources {
 		if c.err == nil {
 			c.err = src.dropBelow(c, sl.t, r.high)
@@ -237,7 +223,7 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 		c.drop(r.bucket())
 		return nil
 	}
-	s, err := t.reading()
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}
@@ -253,14 +239,15 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 	return nil
 }
 
-// install replaces the table's runs by those of the step, in next and in the returned list.
-func (sl *mergeStep) install(next *header) []*run {
+// install replaces the table's runs by those of the step.
+func (sl *mergeStep) install(c *change) {
 	done := sl.target.high == math.MaxUint64
 	if done {
-		next.merges++
+		c.head.merges++
 	}
+	all := &sl.t.spaces[sl.space].runs
 	var runs []*run
-	for _, r := range sl.t.spaces[sl.space].runs {
+	for _, r := range *all {
 		i := slices.IndexFunc(sl.sources, func(c *run) bool { return c.id == r.id })
 		switch {
 		case r.id == sl.target.id:
@@ -279,6 +266,6 @@ func (sl *mergeStep) install(next *header) []*run {
 	for i, r := range runs {
 		infos[i] = r.runInfo
 	}
-	next.runs[sl.space] = infos
-	return runs
+	c.head.runs[sl.space] = infos
+	c.tx.OnCommit(func() { *all = runs })
 }

@@ -16,49 +16,27 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
+// open opens the file, and creates it first if it is missing and may be written.
 func (t *Table) open() error {
-	if err := t.openExisting(); err != nil {
-		return err
-	}
-	if err := t.makeMemory(); err != nil {
-		return err
-	}
-	return t.load()
-}
-
-// makeMemory makes the memory tables.
-func (t *Table) makeMemory() (err error) {
-	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
-		if t.spaces[i].mem, err = memtable.New(t.opt.MemtableKeys, limit); err != nil {
-			return err
-		}
-		t.spaces[i].limit = limit
-	}
-	return nil
-}
-
-// openExisting opens the file, and creates it first if it is missing and may be written.
-func (t *Table) openExisting() error {
 	exists, err := t.precheck()
+	switch {
+	case err != nil:
+		return err
+	case !exists && (t.opt.ReadOnly || t.opt.AsIs):
+		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
+	case !exists:
+		err = t.createFile()
+	}
+	if err == nil {
+		err = t.openFile(t.opt.ReadOnly, true, 0)
+	}
+	if err == nil && exists && !t.opt.ReadOnly {
+		err = removeLeft(t.path + newSuffix) // by Compact; the table is locked now
+	}
 	if err != nil {
 		return err
 	}
-	if !exists && (t.opt.ReadOnly || t.opt.AsIs) {
-		return fmt.Errorf("%s: %w", t.path, fs.ErrNotExist)
-	}
-	if !exists {
-		if err := t.createFile(); err != nil {
-			return err
-		}
-	}
-	if err := t.openFile(t.opt.ReadOnly, 0); err != nil {
-		return err
-	}
-	if exists && !t.opt.ReadOnly {
-		// Left by Compact; the table is locked now.
-		return removeLeft(t.path + newSuffix)
-	}
-	return nil
+	return t.load()
 }
 
 // precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
@@ -75,7 +53,7 @@ func (t *Table) precheck() (exists bool, err error) {
 	case info.Size() < 3*pageSize:
 		return false, damage("it has %d bytes", info.Size())
 	}
-	if err := t.openFile(true, 0); err != nil {
+	if err := t.openFile(true, false, 0); err != nil {
 		return false, err
 	}
 	err = t.checkPages()
@@ -85,15 +63,10 @@ func (t *Table) precheck() (exists bool, err error) {
 // checkPages walks the pages of the state that a frozen table reads, else of the file's newest.
 func (t *Table) checkPages() error {
 	if !t.frozen {
-		return damaged(boltcheck.File(t.path))
+		return boltcheck.File(t.path)
 	}
-	_, err := t.pagesReached(t.own.read)
-	return damaged(err)
-}
-
-// pagesReached walks the pages of a state and counts them.
-func (t *Table) pagesReached(s *snapshot) (uint64, error) {
-	return boltcheck.Tree(t.path, uint64(s.tx.Cursor().Bucket().Root()), uint64(s.tx.Size())/pageSize)
+	tx := t.own.read.tx
+	return boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize)
 }
 
 // Freeze returns the table of the last checkpoint, for reading by another goroutine while this one
@@ -104,12 +77,11 @@ func (t *Table) Freeze() (*Table, error) {
 	if t.db == nil {
 		return nil, errClosed
 	}
-	f := &Table{path: t.path, opt: t.opt, sizes: t.sizes, db: t.db, frozen: true}
+	f := newTable(t.path, t.opt)
+	st := t.db.Stats()
+	f.db, f.frozen, f.freePages = t.db, true, st.FreePageN+st.PendingPageN
 	f.opt.ReadOnly, f.opt.Scheme = true, ""
-	f.own.table = f
-	f.wal.reset()
-	err := f.guarded(func() error { return errors.Join(f.makeMemory(), f.load()) })
-	if err != nil {
+	if err := f.guarded(f.load); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -120,8 +92,8 @@ func (t *Table) Freeze() (*Table, error) {
 var initialMapping = addressSpace
 
 // openFile opens the file with bbolt, but without bbolt's O_CREATE, which would make an empty
-// table of a missing file. flags are added.
-func (t *Table) openFile(readOnly bool, flags int) error {
+// table of a missing file. flags are added. The pages must be sound for the list of free ones.
+func (t *Table) openFile(readOnly, freeList bool, flags int) error {
 	opt := &bbolt.Options{
 		Timeout:  lockPatience,
 		ReadOnly: readOnly,
@@ -133,6 +105,7 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 		// The array keeps free pages in order and returns the lowest,
 		// so the file stays compact; there are few of them.
 		FreelistType:    bbolt.FreelistArrayType,
+		PreLoadFreelist: freeList,
 		InitialMmapSize: initialMapping(),
 		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
 			return os.OpenFile(name, flag&^os.O_CREATE|flags, mode)
@@ -141,7 +114,7 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 	db, err := bbolt.Open(t.path, 0o644, opt)
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s: %w by another process%s: wait for it to end (firstseen serve answers while it writes), or use another index", t.path, ErrLocked, holders(t.path))
+		return fmt.Errorf("%s: %w by another process: wait for it to end (firstseen serve answers while it writes), or use another index", t.path, ErrLocked)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return damage("%v", err)
 	case err != nil:
@@ -154,21 +127,34 @@ func (t *Table) openFile(readOnly bool, flags int) error {
 // newSuffix is added to the name of a table until its file is whole.
 const newSuffix = ".new"
 
-func (t *Table) openNew() error {
-	if err := removeLeft(t.path); err != nil {
+// createNew creates the file with what f writes beside empty buckets.
+func (t *Table) createNew(f func(c *change)) error {
+	err := removeLeft(t.path)
+	if err == nil {
+		err = t.openFile(false, true, os.O_CREATE|os.O_EXCL)
+	}
+	if err != nil {
 		return err
 	}
-	return t.openFile(false, os.O_CREATE|os.O_EXCL)
+	return t.update(func(c *change) {
+		for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
+			c.bucket(name)
+		}
+		f(c)
+	})
 }
 
 // createFile makes an empty table under another name and renames it. A process killed before the
 // rename leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
-	fresh := &Table{path: t.path + newSuffix, opt: t.opt}
-	err := fresh.openNew()
-	if err == nil {
-		err = fresh.create()
+	fresh := newTable(t.path+newSuffix, t.opt)
+	fresh.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
+	if fresh.head.uuid == [16]byte{} {
+		if _, err := rand.Read(fresh.head.uuid[:]); err != nil {
+			return err
+		}
 	}
+	err := fresh.createNew(func(c *change) { fresh.putHeader(c, map[string][]byte{}) })
 	if err := errors.Join(err, fresh.Close()); err != nil {
 		return err
 	}
@@ -178,38 +164,25 @@ func (t *Table) createFile() error {
 	return durable.Rename(fresh.path, t.path)
 }
 
-func (t *Table) create() error {
-	t.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
-	if t.head.uuid == [16]byte{} {
-		if _, err := rand.Read(t.head.uuid[:]); err != nil {
-			return err
-		}
-	}
-	t.state = make(map[string][]byte)
-	t.recs.open.first = 1
-	return t.update(func(c *change) {
-		c.makeBuckets()
-		c.putHeader(&t.head, t.state)
-	})
-}
-
-func (c *change) makeBuckets() {
-	for _, name := range [][]byte{bucketMeta, bucketDocs, bucketPend} {
-		c.bucket(name)
-	}
-}
-
 // putHeader writes the table record and, unless nil, the owner's values.
-func (c *change) putHeader(h *header, state map[string][]byte) {
+func (t *Table) putHeader(c *change, state map[string][]byte) {
+	c.put(bucketMeta, keyTable, c.head.encode())
+	c.tx.OnCommit(func() { t.head = c.head })
 	if state != nil {
 		c.put(bucketMeta, keyState, encodeState(state))
+		c.tx.OnCommit(func() { t.state = state })
 	}
-	c.put(bucketMeta, keyTable, h.encode())
 }
 
-// load reads the parts of a table that are kept in memory.
 func (t *Table) load() error {
-	s, err := t.reading()
+	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
+		mem, err := memtable.New(t.opt.MemtableKeys, limit)
+		if err != nil {
+			return err
+		}
+		t.spaces[i] = space{mem: mem, limit: limit}
+	}
+	s, err := t.own.reading()
 	if err != nil {
 		return err
 	}
@@ -232,7 +205,7 @@ func (t *Table) load() error {
 	if t.tombstones.win, err = readWindow(s.tx, h); err != nil {
 		return err
 	}
-	if err := errors.Join(t.loadTombstones(s.tx), t.loadCounted(s.tx), t.loadBatches(s.tx)); err != nil {
+	if err := errors.Join(t.loadTombstones(s.tx), t.loadBatches(s.tx)); err != nil {
 		return err
 	}
 	t.watchTombstones()
@@ -253,7 +226,6 @@ func (t *Table) load() error {
 	return t.sweepSlices()
 }
 
-// loadOpenBlock reads the block to which the next document is added.
 func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	t.docs, t.content = t.head.docs, t.head.content
 	t.recs.open.first = t.docs + 1
@@ -273,7 +245,7 @@ func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 // replay fills the memory tables from the pending keys and the ids of their documents.
 func (t *Table) replay(pend *bbolt.Bucket) error {
 	err := t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
-		return t.spaces[ofKeys].mem.Add(keys, doc)
+		return t.spaces[ofKeys].mem.AddAll([][]uint64{keys}, doc, memtable.Alone)
 	})
 	if err != nil {
 		return err
@@ -294,5 +266,4 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 	return nil
 }
 
-// idKey returns the key of a document id in the index of ids.
 func idKey(id string) uint64 { return xxh3.HashStringSeed(id, seedID) }

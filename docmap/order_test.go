@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -109,7 +108,7 @@ func TestOrderOfTransactions(t *testing.T) {
 // in two sub-blocks.
 func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
 	t.Helper()
-	s, err := table.reading()
+	s, err := table.own.reading()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +137,7 @@ func inFirst(b []byte) uint32 { return binary.LittleEndian.Uint32(b[12:]) }
 // binOfTwo returns the value of such a bin, and its entries.
 func binOfTwo(t *testing.T, table *Table, r *run, bin uint64) ([]byte, *sorted.Entries) {
 	t.Helper()
-	s, err := table.reading()
+	s, err := table.own.reading()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +243,7 @@ func TestDefaultMemory(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "test"})
 	keys, most := table.spaces[ofKeys].mem, table.opt.MemtableKeys
 	for n := 1; n < 2*most; n *= 2 { // it grows by steps, as documents come
-		if err := keys.Reserve(min(n, most), memtable.Alone); err != nil {
+		if err := keys.Reserve(min(n, most)); err != nil {
 			t.Fatal(err)
 		}
 	}

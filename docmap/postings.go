@@ -2,6 +2,7 @@ package docmap
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
@@ -34,7 +35,8 @@ func (g *tombstones) named(dst, docs []uint32) []uint32 {
 	var room, all [keyLimit]uint32
 	n, closed := 0, false
 	for len(docs) > 0 {
-		end := g.win.endOfSlice(docs)
+		last := g.win.last(docs[0], never)
+		end := sort.Search(len(docs), func(i int) bool { return docs[i] > last })
 		_, held := g.count(room[:0], docs[:end])
 		live := g.living(held)
 		closed = closed || len(held) == keyLimit && len(live) > 0
@@ -56,7 +58,7 @@ func (g *tombstones) living(held []uint32) []uint32 {
 // emit appends live holders, with Counted for those that only count.
 func (g *tombstones) emit(dst, held []uint32) []uint32 {
 	for _, doc := range held {
-		if g.counted.which.has(doc) {
+		if g.counted.has(doc) {
 			doc = Counted
 		}
 		dst = append(dst, doc)
@@ -75,34 +77,18 @@ func (g *tombstones) closed(docs []uint32) bool {
 	return len(held) == keyLimit
 }
 
-// trim returns the documents of a key that a run stores, in place.
-func (g *tombstones) trim(docs []uint32) []uint32 {
-	var room [keyLimit]uint32
-	n, _ := g.count(room[:0], docs)
-	return docs[:n]
-}
-
-// trimFirst is trim for a run of all documents up to last.
+// trimFirst is the rule for a run of all documents up to last.
 func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
 	if len(held) < keyLimit {
-		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.forgotten(d) && g.when(d) <= last })
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.dead.has(d) && g.when(d) <= last })
 	}
 	live := g.living(held)
 	docs = docs[:keyLimit]
 	zeros := keyLimit - len(live)
 	clear(docs[:zeros])
 	copy(docs[zeros:], live)
-	return docs
-}
-
-// compacted is trimFirst for all documents, except that a key without a live holder is dropped.
-func (g *tombstones) compacted(docs []uint32) []uint32 {
-	docs = g.trimFirst(docs, never)
-	if len(docs) > 0 && docs[len(docs)-1] == 0 {
-		return docs[:0]
-	}
 	return docs
 }
 
@@ -126,7 +112,11 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 	case first == 0:
 		return func(docs []uint32) []uint32 { return g.trimFirst(docs, last) }
 	}
-	return g.trim
+	return func(docs []uint32) []uint32 {
+		var room [keyLimit]uint32
+		n, _ := g.count(room[:0], docs)
+		return docs[:n]
+	}
 }
 
 // leaveOutDead replaces the documents found for keys by those that the rule names, if one of them

@@ -47,14 +47,14 @@ func TestSharedTableAnswersLikeOne(t *testing.T) {
 			asked, keys = append(asked, of...), append(keys, of)
 		}
 		for i := range ids {
-			if _, err := one.Add(ids[i:i+1], data[i:i+1], keys[i:i+1]); err != nil {
+			if _, err := one.Add(ids[i:i+1], data[i:i+1], keys[i:i+1], nil, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := many.Share(readers, together); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := many.Add(ids, data, keys); err != nil {
+		if _, err := many.Add(ids, data, keys, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		askAll(t, one, many, readers, asked)

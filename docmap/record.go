@@ -50,7 +50,6 @@ type header struct {
 	runs          [2][]runInfo // of keys, of ids
 }
 
-// runInfo is a run record.
 type runInfo struct {
 	id          uint32
 	level, log  uint8
@@ -119,10 +118,8 @@ func (f *fields) next(n int) []byte {
 	return p
 }
 
-func (f *fields) u8() uint8   { return f.next(1)[0] }
 func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
 func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
-func (f *fields) u64() uint64 { return binary.LittleEndian.Uint64(f.next(8)) }
 
 func (f *fields) read(numbers []any) {
 	for _, n := range numbers {
@@ -139,7 +136,6 @@ func (f *fields) uvarint() uint64 {
 	return v
 }
 
-// seal appends the checksum of b.
 func seal(b []byte, seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed))
 }
@@ -163,24 +159,27 @@ func decodeHeader(b []byte) (*header, error) {
 		return nil, damage("wrong checksum of the table record")
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return nil, otherVersion(v)
+		hint := "use the version of the program that wrote it, or a later one"
+		if v < version {
+			hint = "build the index again from the documents, or go on with the version of the program that wrote it"
+		}
+		return nil, fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 	}
 	f := &fields{b: body[12:]}
 	h := new(header)
 	copy(h.uuid[:], f.next(16))
 	h.scheme = string(f.next(int(f.u16())))
 	f.read(h.numbers())
-	if h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0 {
-		return nil, needsMore(h.needs)
-	}
 	extra := f.next(int(f.u32()))
-	if h.needs&needsWindow != 0 {
+	switch {
+	case h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0, h.needs&needsWindow == 0 && len(extra) > 0:
+		// Reading it without a feature of a later program could give wrong answers.
+		return nil, fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, h.needs)
+	case h.needs&needsWindow != 0:
 		var err error
 		if h.win, err = decodeWindow(extra, h.docs); err != nil {
 			return nil, err
 		}
-	} else if len(extra) != 0 {
-		return nil, needsMore(h.needs)
 	}
 	for i := range h.runs {
 		for range f.u32() {
@@ -198,21 +197,6 @@ func decodeHeader(b []byte) (*header, error) {
 	return h, h.check()
 }
 
-func otherVersion(v uint32) error {
-	hint := "use the version of the program that wrote it, or a later one"
-	if v < version {
-		hint = "build the index again from the documents, or go on with the version of the program that wrote it"
-	}
-	return fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
-}
-
-// needsMore is the error for a table with features of a later program. Reading it without them
-// could give wrong answers.
-func needsMore(needs uint32) error {
-	return fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, needs)
-}
-
-// check refuses a record whose parts contradict each other.
 func (h *header) check() error {
 	empty := h.docs == h.win.first(h.docs+1)-1 // the open slice
 	if h.flushed > h.docs || h.openBlock > h.docs || !empty && h.openBlock == 0 || h.flushed < h.win.watermark()-1 {
@@ -239,7 +223,6 @@ func (h *header) check() error {
 	return nil
 }
 
-// encodeState packs the owner's values, sorted by name.
 func encodeState(state map[string][]byte) []byte {
 	le := binary.LittleEndian
 	names := slices.Sorted(maps.Keys(state))

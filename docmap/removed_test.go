@@ -215,15 +215,15 @@ func TestTombstonesBelow(t *testing.T) {
 		g.dropBelow(mark)
 		left := uint32(0)
 		for num := mark; num < 310; num++ {
-			if is := num < 300 && buried(num); g.forgotten(num) != is || is && g.when(num) != 300+num/40 {
+			if is := num < 300 && buried(num); g.dead.has(num) != is || is && g.when(num) != 300+num/40 {
 				t.Fatalf("below %d: document %d: %v", mark, num, !is)
 			} else if is {
 				left++
 			}
 		}
 		between := !buried(mark-1) || !buried(mark) || mark%40 == 0 // else a range is there with those below
-		if g.dead != left && between {
-			t.Fatalf("below %d: %d are dead, and %d are left", mark, g.dead, left)
+		if g.dead.n != left && between {
+			t.Fatalf("below %d: %d are dead, and %d are left", mark, g.dead.n, left)
 		}
 	}
 }
@@ -278,20 +278,19 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	must(t, err)
 	must(t, table.SaveForgotten())
 	must(t, table.update(func(c *change) {
-		head := table.head
-		deadList.write(c, []tombstone{{3, 4, 5}}, &head)
+		deadList.write(c, []tombstone{{3, 4, 5}})
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {
 		t.Errorf("%d dead documents", table.Stats().Dead)
 		must(t, table.Close())
 	}
-	for _, list := range [][]span{{{1, 3}, {3, 4}}, {{2, 1}}, {{0, 1}}, {{4, 6}}} {
+	for _, list := range [][]span{{{1, 3, "a"}, {3, 4, "a"}}, {{2, 1, "a"}}, {{0, 1, "a"}}, {{4, 6, "a"}}} {
 		if got, err := decodeSpans("a", encodeSpans("a", list), 5); err == nil {
 			t.Errorf("the spans %v", got)
 		}
 	}
-	if got, err := decodeSpans("b", encodeSpans("a", []span{{1, 3}}), 5); err == nil {
+	if got, err := decodeSpans("b", encodeSpans("a", []span{{1, 3, "a"}}), 5); err == nil {
 		t.Errorf("the spans of another batch: %v", got)
 	}
 }

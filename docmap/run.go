@@ -1,13 +1,54 @@
 package docmap
 
 import (
+	"cmp"
 	"encoding/binary"
-	"math"
+	"sync"
+	"sync/atomic"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
+
+// sizes determine the division of runs and of the work. All tables have the same, except in
+// tests, which need fewer documents with smaller ones.
+type sizes struct {
+	division sorted.Division
+	// low and high are the numbers of runs of levels 0 and 1, and of those above, that
+	// become one.
+	low, high int
+	// sliceBytes bounds the values in one transaction of a flush or merge.
+	sliceBytes int
+}
+
+// Of runs: more at a time would write less and leave more runs to look into. Low
+// runs are few keys and many runs; from level 2 on, 100 million keys a run, merging
+// four at a time cost the tenth million of documents 4 µs each, and spares a
+// look-up two runs of ten.
+var defaultSizes = sizes{division: sorted.DefaultDivision, low: 4, high: 8, sliceBytes: 4 << 20}
+
+func (z *sizes) fanIn(level int) int {
+	if level < 2 {
+		return z.low
+	}
+	return z.high
+}
+
+// window returns the number of flushes between two merges of a level.
+func (z *sizes) window(level int) int {
+	n := 1
+	for l := range level + 1 {
+		n *= z.fanIn(l)
+	}
+	return n
+}
+
+// pace returns the share of a merge to do after each flush. The next merge of the same level
+// starts no sooner than a window of flushes later; this one is done after three quarters of that.
+// So the work of a flush is bounded and even: each level under way adds four thirds of the
+// flush's own writing.
+func (z *sizes) pace(level int) float64 { return 4.0 / 3 / float64(z.window(level)) }
 
 // A run is a sorted, immutable set of entries in the file.
 type run struct {
@@ -21,9 +62,6 @@ func (z *sizes) newRun(info runInfo) *run {
 }
 
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
-
-// complete reports that the run is not the target of an unfinished merge.
-func (i *runInfo) complete() bool { return i.high == math.MaxUint64 }
 
 func (i *runInfo) bucket() []byte {
 	return binary.BigEndian.AppendUint32([]byte("run"), i.id)
@@ -42,8 +80,7 @@ func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	}
 	// bbolt keeps a small bucket inside another page (its root is then 0), and moves
 	// it whenever that one is written.
-	v, err := r.Open(bin, value, bucket.Root() != 0)
-	return v, damaged(err)
+	return r.Open(bin, value, bucket.Root() != 0)
 }
 
 func (r *run) value(s *snapshot, bin uint64) (bucket *bbolt.Bucket, value []byte, err error) {
@@ -80,8 +117,7 @@ func (r *run) find(s *snapshot, dst []uint32, key uint64) ([]uint32, error) {
 	if err != nil {
 		return dst, err
 	}
-	dst, err = r.Find(dst, &v, key)
-	return dst, damaged(err)
+	return r.Find(dst, &v, key)
 }
 
 // collect appends the run's entries with keys in from..to.
@@ -96,8 +132,80 @@ func (r *run) collect(s *snapshot, e *sorted.Entries, from, to uint64) error {
 			return err
 		}
 		if err := v.AppendRange(e, from, to); err != nil {
-			return damaged(err)
+			return err
 		}
 	}
 	return nil
+}
+
+// Several goroutines pack bins, in rounds: collecting and sorting entries is nearly all the
+// work of a flush or a merge. A bin depends only on its entries, so its bytes are the same
+// whichever goroutine packs it. The goroutine of the transaction writes the bins, in order.
+
+const (
+	// mostPackers bounds the memory for packing bins: a quarter of a MiB each.
+	mostPackers = 16
+	// roundBins is the number of bins packed before one is written. It is the same for
+	// any number of goroutines, because the ends of transactions depend on it.
+	roundBins = 32
+)
+
+// packed is a bin to be written. Its memory is reused.
+type packed struct {
+	value []byte
+	n     int // entries
+	err   error
+}
+
+// pack makes the bins of r from number bin on, one for each of out. It uses only the shape of r.
+func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) error {
+	by := t.spread
+	by.Parts = min(by.Parts, mostPackers)
+	source := cmp.Or(t.source, t)
+	if _, err := source.own.reading(); err != nil { // forgets the addresses of an earlier mapping
+		return err
+	}
+	readers := source.sharing(by.Parts)
+	var next atomic.Int64
+	by.Run(by.Parts, func(part int) {
+		p := readers[part]
+		p.build.Limit, p.build.Keep = s.limit, s.keep
+		for i := next.Add(1) - 1; i < int64(len(out)); i = next.Add(1) - 1 {
+			out[i].err = t.protected(func() error { return p.pack(&out[i], r, bin+uint64(i), from) })
+		}
+	})
+	for i := range out {
+		if out[i].err != nil {
+			return out[i].err
+		}
+	}
+	return nil
+}
+
+func (r *reader) pack(out *packed, to *run, bin uint64, from *space) error {
+	s, err := r.reading()
+	if err != nil {
+		return err
+	}
+	r.build.In.Reset()
+	if err := from.collect(s, &r.build.In, to.Lowest(bin), to.Highest(bin)); err != nil {
+		return err
+	}
+	out.value, out.n = r.build.Build(out.value[:0], to.Run, bin)
+	return nil
+}
+
+// besides calls f on the calling goroutine and on others.
+func besides(n int, f func(part int)) {
+	var others sync.WaitGroup
+	for part := 1; part < n; part++ {
+		others.Go(func() { f(part) })
+	}
+	f(0)
+	others.Wait()
+}
+
+// binBytes returns the approximate length of a bin of r when n bins hold entries.
+func (r *run) binBytes(entries, n uint64) uint64 {
+	return entries*r.EntryBits()/8/n + uint64(r.Size(0))
 }

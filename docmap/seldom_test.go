@@ -21,7 +21,7 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 		h.runs[i] = slices.Clone(runs)
 		h.runs[i][len(runs)-1].last = h.docs
 	}
-	err := table.update(func(c *change) { c.putHeader(&h, nil) })
+	err := table.update(func(c *change) { c.head = h; table.putHeader(c, nil) })
 	if err := errors.Join(err, table.Close()); err != nil {
 		t.Fatal(err)
 	}

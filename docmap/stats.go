@@ -1,8 +1,6 @@
 package docmap
 
-import (
-	"os"
-)
+import "os"
 
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
@@ -14,20 +12,12 @@ type Stats struct {
 	Entries uint64 // in the file's runs and in memory
 
 	PendingKeys uint64 // keys in the file that are not in a run yet
-	UnsavedDocs uint32 // documents added since the last checkpoint
 
-	Runs        []LevelStats // by level, from 0
-	Merges      uint64       // merges of runs finished, of keys and of ids
-	MergedKeys  uint64       // entries written by those
-	FileBytes   int64        // of the file
-	FreeBytes   int64        // bytes of the file that this state does not need
-	Checkpoints uint64       // number of checkpoints
-}
-
-// LevelStats describe the runs of keys of one level.
-type LevelStats struct {
-	Runs    int
-	Merging int // those of them in a merge
+	Runs        []int  // runs of keys by level, from 0
+	Merges      uint64 // merges of runs finished, of keys and of ids
+	FileBytes   int64  // of the file
+	FreeBytes   int64  // bytes of the file that this state does not need
+	Checkpoints uint64 // number of checkpoints
 }
 
 // A RunStats describes a run of keys or, if IDs, of document ids.
@@ -54,28 +44,6 @@ func (t *Table) Runs() []RunStats {
 	return list
 }
 
-// countDead counts the documents that are dead or only count.
-func (t *Table) countDead(st *Stats) {
-	g := &t.tombstones
-	if g.win.length == 0 && g.counted.n == 0 {
-		st.Dead = g.dead
-		return
-	}
-	st.Expired = g.win.watermark() - 1
-	st.Dead = st.Expired
-	for num := st.Expired + 1; num <= t.docs; num++ {
-		switch {
-		case g.win.expired(num):
-			st.Expired++
-			st.Dead++
-		case g.forgotten(num):
-			st.Dead++
-		case g.counted.which.has(num):
-			st.Counted++
-		}
-	}
-}
-
 // Unsaved returns the number of documents added since the last checkpoint.
 func (t *Table) Unsaved() uint32 { return t.docs - t.head.docs }
 
@@ -88,23 +56,30 @@ func (t *Table) Stats() Stats {
 	if t.db == nil {
 		return Stats{}
 	}
+	g := &t.tombstones
 	st := Stats{
-		Docs: t.docs, Batches: len(t.batches.spans), Entries: t.Entries(),
-		PendingKeys: t.head.pending,
-		UnsavedDocs: t.Unsaved(),
-		Merges:      t.head.merges, MergedKeys: t.head.merged,
-		Checkpoints: t.head.seq,
+		Docs: t.docs, Dead: g.dead.n, Batches: len(t.batches.names()), Entries: t.Entries(),
+		PendingKeys: t.head.pending, Merges: t.head.merges, Checkpoints: t.head.seq,
 	}
-	t.countDead(&st)
+	if g.win.length > 0 || g.counted.n > 0 {
+		st.Expired, st.Dead = g.win.watermark()-1, 0
+		for num := st.Expired + 1; num <= t.docs; num++ {
+			switch {
+			case g.win.expired(num):
+				st.Expired++
+			case g.dead.has(num):
+				st.Dead++
+			case g.counted.has(num):
+				st.Counted++
+			}
+		}
+		st.Dead += st.Expired
+	}
 	for _, r := range t.spaces[ofKeys].runs {
 		for len(st.Runs) <= int(r.level) {
-			st.Runs = append(st.Runs, LevelStats{})
+			st.Runs = append(st.Runs, 0)
 		}
-		l := &st.Runs[r.level]
-		l.Runs++
-		if r.busy() {
-			l.Merging++
-		}
+		st.Runs[r.level]++
 	}
 	if info, err := os.Stat(t.path); err == nil {
 		st.FileBytes = info.Size()
@@ -113,21 +88,15 @@ func (t *Table) Stats() Stats {
 	return st
 }
 
-// freeBytes returns the length of the pages for reuse and those beyond the last. bbolt counts the
-// former only in a writer. In a table opened for reading they are the pages that no page refers
-// to.
+// freeBytes returns the length of the pages for reuse and those beyond the last.
 func (t *Table) freeBytes(size int64) (free int64) {
 	_ = t.own.look(func(s *snapshot) error {
-		if !t.opt.ReadOnly {
-			free = size - s.tx.Size() + int64(t.db.Stats().FreePageN)*pageSize
-			return nil
+		pages := t.db.Stats().FreePageN
+		if t.frozen {
+			pages = t.freePages
 		}
-		const headersAndList = 3
-		reached, err := t.pagesReached(s)
-		if err == nil {
-			free = size - int64(reached+headersAndList)*pageSize
-		}
-		return err
+		free = size - s.tx.Size() + int64(pages)*pageSize
+		return nil
 	})
 	return free
 }

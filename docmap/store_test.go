@@ -33,8 +33,8 @@ func openTable(t *testing.T, memtable int) *docmap.Table {
 // eager is a table that makes a checkpoint after every few documents.
 type eager struct{ *docmap.Table }
 
-func (e *eager) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	first, err := e.Table.Add(ids, data, keys)
+func (e *eager) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
+	first, err := e.Table.Add(ids, data, keys, times, marks)
 	if err == nil && (e.Full() || first%10 == 1) {
 		err = e.Checkpoint(nil)
 	}

@@ -1,9 +1,46 @@
+// Package docmap keeps, on disk, which documents hold which 64-bit keys. It is the side
+// table beside a filter: when the filter has seen a key before, the table names the documents.
+//
+// A Table is one file. The owner adds documents, each with an id, data of its own and keys,
+// and looks keys up. From time to time it makes a Checkpoint. That makes everything durable
+// in one transaction, together with values of the owner's own:
+//
+//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
+//	first, err := t.Add(ids, data, keys, nil, nil)
+//	err = t.Lookup(keys[0], holders, n)
+//	err = t.Records(holders[:n[0]], ids, data)
+//	if t.Full() {
+//		err = t.Checkpoint(map[string][]byte{"read": progress})
+//	}
+//	err = t.Close()
+//
+// Recent keys are in memory, about 170 MB in all with the defaults, and in the file in order
+// of arrival. A full memory table is sorted into a run of packed bins. Runs are merged, so
+// that a look-up searches few of them. Writing is sequential, and an entry takes about 8
+// bytes of the file. docs/format.md describes the file.
+//
+// Promises:
+//
+//   - A look-up returns a key's earliest 8 documents, in order; later ones are not kept. The
+//     answer is exact: no document is named falsely.
+//   - After a crash at any moment the file is as at the last checkpoint.
+//   - The same documents, added in the same order with a checkpoint whenever Full says so,
+//     give the same runs with the same bytes.
+//   - Damage to the file is an error (ErrDamaged), never another answer. Every checksum is
+//     verified before the first use of the bytes it covers.
+//
+// Keys must be uniform hashes. Others are kept correctly, but time and space then depend on
+// how they cluster.
+//
+// A Table is for one goroutine. One process writes a table at a time. Several can read it with
+// Options.ReadOnly when none writes it.
 package docmap
 
 import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -98,6 +135,7 @@ type Table struct {
 	tombstones tombstones
 	batches    batches
 	frozen     bool // made by Freeze: the file is another Table's
+	freePages  int  // when it was made
 
 	// Including documents that are not in the file yet:
 	docs    uint32 // documents
@@ -134,10 +172,7 @@ type space struct {
 // processes must not create the same table at once. The errors are ErrScheme, ErrVersion,
 // ErrDamaged and ErrLocked, or the system's.
 func Open(path string, opt Options) (*Table, error) {
-	t := &Table{path: path, opt: opt.withDefaults()}
-	t.sizes = &t.opt.sizes
-	t.own.table = t
-	t.wal.reset()
+	t := newTable(path, opt)
 	if len(opt.Scheme) > math.MaxUint16 {
 		return nil, fmt.Errorf("opening the table %s: the scheme's name is too long", path)
 	}
@@ -146,23 +181,6 @@ func Open(path string, opt Options) (*Table, error) {
 		return nil, fmt.Errorf("opening the table: %w", err)
 	}
 	return t, nil
-}
-
-// reading returns the long-lived snapshot of the last committed transaction.
-func (t *Table) reading() (*snapshot, error) { return t.own.reading() }
-
-// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
-func (t *Table) mapped(s *snapshot) {
-	t.used = s.tx.Size()
-	at := t.db.Info().Data
-	if at != t.mapping {
-		for i := range t.spaces {
-			for _, r := range t.spaces[i].runs {
-				r.Forget()
-			}
-		}
-	}
-	t.mapping = at
 }
 
 func (t *Table) stopReading() error {
@@ -176,6 +194,15 @@ func (t *Table) stopReading() error {
 // Scheme returns the name of the scheme that the table's keys are made with.
 func (t *Table) Scheme() string { return t.head.scheme }
 
+// newTable returns a table without a file.
+func newTable(path string, opt Options) *Table {
+	t := &Table{path: path, opt: opt.withDefaults()}
+	t.sizes = &t.opt.sizes
+	t.own.table = t
+	t.spread = memtable.Spread{Parts: min(2, runtime.GOMAXPROCS(0)), Run: besides} // until Share
+	return t
+}
+
 // Closed reports whether Close was called.
 func (t *Table) Closed() bool { return t.db == nil }
 
@@ -183,7 +210,10 @@ func (t *Table) Closed() bool { return t.db == nil }
 // Close does nothing.
 func (t *Table) Close() error {
 	t.version++
-	t.dropSteps()
+	if t.steps.next != nil {
+		t.steps.stop()
+	}
+	t.steps = steps{}
 	t.unsure = false
 	errs := []error{t.stopReading()}
 	for i := range t.spaces {

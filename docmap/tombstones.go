@@ -3,16 +3,63 @@ package docmap
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"sort"
 
+	"github.com/bits-and-blooms/bitset"
 	"go.etcd.io/bbolt"
 )
 
-// never is the moment of taking back a live document.
-const never = math.MaxUint32
+// Counted is the number that look-ups return for a document that only counts: it holds the key
+// and is never named. See docs/format.md, "Documents that only count".
+const Counted = math.MaxUint32
+
+const (
+	// never is the moment of taking back a live document.
+	never = math.MaxUint32
+	// mostFresh is the number of documents taken back that wait for a checkpoint.
+	mostFresh = 1 << 18
+	// tombstoneChunk is the approximate length of a list of ranges.
+	tombstoneChunk = 2 << 10
+
+	needsDead    = 1 << 1
+	needsCounted = 1 << 3
+)
+
+// numbers is a set of documents, from a base on.
+type numbers struct {
+	bits bitset.BitSet // of documents from 64*base on
+	base uint32        // number of words below the watermark, left out
+	n    uint32        // documents added and not removed
+}
+
+func (s *numbers) has(num uint32) bool {
+	return num >= 64*s.base && s.bits.Test(uint(num-64*s.base))
+}
+
+func (s *numbers) add(num uint32) {
+	s.n++
+	if num >= 64*s.base {
+		s.bits.Set(uint(num - 64*s.base))
+	}
+}
+
+func (s *numbers) remove(num uint32) {
+	s.n--
+	s.bits.Clear(uint(num - 64*s.base))
+}
+
+func (s *numbers) dropBelow(mark uint32) {
+	if base := mark / 64; base > s.base {
+		words := s.bits.Words()
+		s.bits = *bitset.From(slices.Clone(words[min(int(base-s.base), len(words)):]))
+		s.base = base
+	}
+}
 
 // A tombstone is a range of documents taken back at one moment: when the table had that many
 // documents.
@@ -20,32 +67,26 @@ type tombstone struct{ first, last, when uint32 }
 
 // tombstones holds the documents that were taken back, and others that are not named.
 type tombstones struct {
-	which   numbers
-	old     []tombstone       // in the file; ascending
-	fresh   map[uint32]uint32 // not in the file yet: document → when
-	dead    uint32            // their number
+	dead    numbers           // taken back by Forget
+	old     []tombstone       // those in the file; ascending
+	fresh   map[uint32]uint32 // the others: document → when
 	win     window            // outside of which documents are dead too
-	counted countOnly         // documents that only count
+	counted numbers           // documents that only count
+	marked  []tombstone       // those of them not in the file yet; ascending
 }
 
 // has reports whether a document is not named: it is dead or only counts.
-func (g *tombstones) has(num uint32) bool { return g.gone(num) || g.counted.which.has(num) }
+func (g *tombstones) has(num uint32) bool { return g.gone(num) || g.counted.has(num) }
 
 // gone reports whether a document is dead: taken back, or older than the window.
-func (g *tombstones) gone(num uint32) bool { return g.forgotten(num) || g.win.expired(num) }
+func (g *tombstones) gone(num uint32) bool { return g.dead.has(num) || g.win.expired(num) }
 
-// any reports whether documents may be dead.
-func (g *tombstones) any() bool { return g.dead > 0 || g.win.length > 0 }
+func (g *tombstones) any() bool { return g.dead.n > 0 || g.win.length > 0 }
 
-// unnamed reports whether there may be documents that are not named.
 func (g *tombstones) unnamed() bool { return g.any() || g.counted.n > 0 }
 
-// forgotten reports whether a document was taken back by Forget.
-func (g *tombstones) forgotten(num uint32) bool { return g.which.has(num) }
-
-// when returns the moment at which Forget took a document back.
 func (g *tombstones) when(num uint32) uint32 {
-	if !g.forgotten(num) {
+	if !g.dead.has(num) {
 		return never
 	}
 	if when, ok := g.fresh[num]; ok {
@@ -57,44 +98,28 @@ func (g *tombstones) when(num uint32) uint32 {
 
 // goneBefore reports whether a document was dead before document doc came.
 func (g *tombstones) goneBefore(num, doc uint32) bool {
-	return g.forgotten(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
+	return g.dead.has(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
 }
 
-func (g *tombstones) mark(num uint32) {
-	g.dead++
-	g.which.add(num)
-}
-
-// forget takes a live document back.
 func (g *tombstones) forget(num, when uint32) {
-	g.mark(num)
+	g.dead.add(num)
 	if g.fresh == nil {
 		g.fresh = map[uint32]uint32{}
 	}
 	g.fresh[num] = when
 }
 
-// recall undoes forget unless that is in the file.
-func (g *tombstones) recall(num uint32) {
-	if _, ok := g.fresh[num]; ok {
-		delete(g.fresh, num)
-		g.which.remove(num)
-		g.dead--
-	}
-}
-
 // dropBelow removes the documents below a watermark. None of them is fresh.
 func (g *tombstones) dropBelow(mark uint32) {
 	for len(g.old) > 0 && g.old[0].last < mark {
-		g.dead -= g.old[0].last - g.old[0].first + 1
+		g.dead.n -= g.old[0].last - g.old[0].first + 1
 		g.old = g.old[1:]
 	}
 	g.old = slices.Clone(g.old)
-	g.which.dropBelow(mark)
-	g.counted.which.dropBelow(mark)
+	g.dead.dropBelow(mark)
+	g.counted.dropBelow(mark)
 }
 
-// unsaved returns the fresh ones as ranges, ascending.
 func (g *tombstones) unsaved() []tombstone {
 	var ranges []tombstone
 	for _, num := range slices.Sorted(maps.Keys(g.fresh)) {
@@ -112,54 +137,83 @@ func appendNumber(ranges []tombstone, num, when uint32) []tombstone {
 	return append(ranges, tombstone{num, num, when})
 }
 
-// saved notes that the ranges returned by unsaved are in the file.
 func (g *tombstones) saved(ranges []tombstone) {
 	g.old = append(g.old, ranges...)
 	slices.SortFunc(g.old, func(a, b tombstone) int { return cmp.Compare(a.first, b.first) })
 	clear(g.fresh)
 }
 
-const needsDead = 1 << 1
-
 // A rangeList is a bucket of ranges of documents.
 type rangeList struct {
-	bucket []byte
-	needs  uint32
-	seed   uint64
-	what   string // its documents
+	bucket      []byte
+	needs       uint32
+	seed        uint64
+	what, twice string // words about its documents
+	check       func(r tombstone, docs uint32) error
 }
 
-var deadList = rangeList{[]byte("dead"), needsDead, seedDead, "were taken back"}
+var deadList = rangeList{
+	[]byte("dead"), needsDead, seedDead, "were taken back", "was taken back twice",
+	func(r tombstone, docs uint32) error {
+		if r.last > r.when || r.when > docs {
+			return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
+		}
+		return nil
+	},
+}
 
-// tombstoneChunk is the approximate length of a list of ranges.
-const tombstoneChunk = 2 << 10
+var countedList = rangeList{
+	[]byte("counted"), needsCounted, seedCounted, "only count", "only counts twice",
+	func(r tombstone, docs uint32) error {
+		if r.when != 0 || r.last > docs {
+			return damage("documents %d to %d cannot only count among %d", r.first, r.last, docs)
+		}
+		return nil
+	},
+}
 
-// write stores ranges, ascending.
-func (l *rangeList) write(c *change, ranges []tombstone, next *header) {
+func (l *rangeList) write(c *change, ranges []tombstone) {
 	for len(ranges) > 0 {
-		next.needs |= l.needs
+		c.head.needs |= l.needs
 		value, rest := encodeTombstones(ranges, l.seed)
 		c.put(l.bucket, binKey(uint64(ranges[0].first)), value)
 		ranges = rest
 	}
 }
 
-// load calls f for each range in the file, in the order of the lists.
-func (l *rangeList) load(tx *bbolt.Tx, h *header, f func(r tombstone) error) error {
+// load adds the documents in the file to a set, and returns their ranges in the order of the lists.
+func (l *rangeList) load(tx *bbolt.Tx, h *header, set *numbers) (all []tombstone, err error) {
+	set.base = h.win.watermark() / 64
 	if h.needs&l.needs == 0 {
-		return nil
+		return nil, nil
 	}
 	bucket := tx.Bucket(l.bucket)
 	if bucket == nil {
-		return damage("the list of documents that %s is missing", l.what)
+		return nil, damage("the list of documents that %s is missing", l.what)
 	}
-	return bucket.ForEach(func(key, value []byte) error {
-		ranges, err := l.decode(key, value)
-		for i := 0; i < len(ranges) && err == nil; i++ {
-			err = f(ranges[i])
+	for key, value := range entries(bucket, nil) {
+		ranges, err := l.decode(key, value, h.docs)
+		if err == nil {
+			err = l.addTo(set, ranges)
 		}
-		return err
-	})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ranges...)
+	}
+	return all, nil
+}
+
+func (l *rangeList) addTo(set *numbers, ranges []tombstone) error {
+	for _, r := range ranges {
+		for num := r.first; num <= r.last; num++ {
+			if set.has(num) {
+				return damage("document %d %s", num, l.twice)
+			}
+			set.add(num)
+		}
+	}
+	return nil
 }
 
 // encodeTombstones packs the first of ranges, of one moment, and returns the rest.
@@ -177,34 +231,22 @@ func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombsto
 
 func (t *Table) loadTombstones(tx *bbolt.Tx) error {
 	g := &t.tombstones
-	g.which.base = g.win.watermark() / 64
-	err := deadList.load(tx, &t.head, func(r tombstone) error { return g.load(r, t.head.docs) })
+	dead, err := deadList.load(tx, &t.head, &g.dead)
+	if err == nil {
+		_, err = countedList.load(tx, &t.head, &g.counted)
+	}
 	if err != nil {
 		return err
 	}
-	if t.head.needs&needsDead != 0 && len(g.old) == 0 && g.win.length == 0 {
+	if t.head.needs&needsDead != 0 && len(dead) == 0 && g.win.length == 0 {
 		return damage("the list of documents that were taken back is empty")
 	}
-	g.saved(nil)
+	g.saved(dead)
 	g.dropBelow(g.win.watermark())
 	return nil
 }
 
-func (g *tombstones) load(r tombstone, docs uint32) error {
-	if r.last > r.when || r.when > docs {
-		return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
-	}
-	for num := r.first; num <= r.last; num++ {
-		if g.forgotten(num) {
-			return damage("document %d was taken back twice", num)
-		}
-		g.mark(num)
-	}
-	g.old = append(g.old, r)
-	return nil
-}
-
-func (l *rangeList) decode(key, value []byte) (ranges []tombstone, err error) {
+func (l *rangeList) decode(key, value []byte, docs uint32) (ranges []tombstone, err error) {
 	if len(key) != 4 || len(value) < 12 {
 		return nil, damage("a list of documents has %d and %d bytes", len(key), len(value))
 	}
@@ -220,8 +262,103 @@ func (l *rangeList) decode(key, value []byte) (ranges []tombstone, err error) {
 		if f.short || first < end || last < first || first == 0 || last > math.MaxUint32 {
 			return nil, damage("documents %d to %d are no part of a list", first, last)
 		}
-		ranges = append(ranges, tombstone{uint32(first), uint32(last), when})
+		r := tombstone{uint32(first), uint32(last), when}
+		if err := l.check(r, docs); err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, r)
 		end = last
 	}
 	return ranges, nil
+}
+
+// Forget takes documents back: from now on look-ups and ByID do not name them. The next
+// Checkpoint or SaveForgotten makes that durable. Documents taken back before are skipped; n is
+// the number of live ones. If a number belongs to no document, the error is ErrNoDoc and nothing
+// is done.
+func (t *Table) Forget(nums []uint32) (n int, err error) {
+	if err := t.writable(); err != nil {
+		return 0, fmt.Errorf("forgetting documents: %w", err)
+	}
+	for _, num := range nums {
+		if num == 0 || num > t.docs {
+			return 0, fmt.Errorf("forgetting document %d: %w", num, ErrNoDoc)
+		}
+	}
+	t.version++
+	for _, num := range nums {
+		if t.tombstones.gone(num) {
+			continue
+		}
+		t.tombstones.forget(num, t.docs)
+		if !t.tombstones.counted.has(num) {
+			n++
+		}
+	}
+	t.watchTombstones()
+	return n, nil
+}
+
+// Recall undoes Forget for documents if that is not durable yet.
+func (t *Table) Recall(nums []uint32) {
+	t.version++
+	for _, num := range nums {
+		if _, ok := t.tombstones.fresh[num]; ok {
+			delete(t.tombstones.fresh, num)
+			t.tombstones.dead.remove(num)
+		}
+	}
+}
+
+// Live reports whether a document was added and not taken back.
+func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.tombstones.has(num) }
+
+func (t *Table) writable() error {
+	switch {
+	case t.db == nil:
+		return errClosed
+	case t.opt.ReadOnly:
+		return errReadOnly
+	case t.unsure:
+		return errUnsure
+	}
+	return nil
+}
+
+// watchTombstones makes the memory tables count live documents only.
+func (t *Table) watchTombstones() {
+	if t.tombstones.any() {
+		for i := range t.spaces {
+			t.spaces[i].mem.Gone = t.tombstones.goneBefore
+		}
+	}
+}
+
+// SaveForgotten makes Forget and EndBatch durable, in one transaction. The table's generation
+// stays, because a filter derived from it still holds all keys it must. Documents in no
+// checkpoint are an error. After an error it can be tried again, with the exceptions of
+// Checkpoint.
+func (t *Table) SaveForgotten() error {
+	return t.commit("forgetting documents", func() error {
+		if t.docs != t.head.docs {
+			return errors.New("there are documents in no checkpoint yet")
+		}
+		return t.update(func(c *change) {
+			t.writeTaken(c)
+			t.putHeader(c, nil)
+		})
+	})
+}
+
+// writeTaken stores the documents taken back or only counted, and the batches.
+func (t *Table) writeTaken(c *change) {
+	g := &t.tombstones
+	fresh := g.unsaved()
+	deadList.write(c, fresh)
+	countedList.write(c, g.marked)
+	t.batches.write(c)
+	c.tx.OnCommit(func() {
+		g.saved(fresh)
+		g.marked = nil
+	})
 }

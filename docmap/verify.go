@@ -48,7 +48,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	} {
 		v.part = part.name
 		err := t.protected(func() error {
-			s, err := t.reading()
+			s, err := t.own.reading()
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ type verifier struct {
 
 // note keeps damage as a finding and returns any other error.
 func (v *verifier) note(err error) error {
-	if !errors.Is(err, ErrDamaged) {
+	if err = damaged(err); !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	v.add("%s", strings.TrimPrefix(err.Error(), ErrDamaged.Error()+": "))
@@ -86,7 +86,6 @@ func (v *verifier) add(format string, args ...any) {
 	v.found = append(v.found, Finding{v.part, fmt.Sprintf(format, args...)})
 }
 
-// runs checks the runs of one space, each alone.
 func (v *verifier) runs(s *snapshot, space int) error {
 	for _, r := range v.t.spaces[space].runs {
 		if err := v.note(v.run(s, r, space)); err != nil {
@@ -137,7 +136,7 @@ func countKeys(b *bbolt.Bucket) (n uint64) {
 func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space int) error {
 	_, value, err := r.value(s, bin)
 	if err == nil {
-		err = damaged(r.Read(e, bin, value))
+		err = r.Read(e, bin, value)
 	}
 	if err != nil {
 		e.Reset()
@@ -203,7 +202,6 @@ func (v *verifier) docs(s *snapshot) error {
 	return nil
 }
 
-// ids looks for the ids of a block's documents in the runs that cover them.
 func (v *verifier) ids(s *snapshot, k *docBlock) error {
 	found := make([]uint32, 0, idLimit)
 	for i := range k.ends {

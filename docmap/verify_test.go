@@ -179,7 +179,9 @@ func TestVerifyFindsAll(t *testing.T) {
 		},
 		{
 			"an id of no document", func(tx *bbolt.Tx) error {
-				if err := inBins(ids, 1, func(e *sorted.Entries) { e.Add(e.Keys[len(e.Keys)-1]+1, ids.last) })(tx); err != nil {
+				if err := inBins(ids, 1, func(e *sorted.Entries) {
+					e.Keys, e.Docs = append(e.Keys, e.Keys[len(e.Keys)-1]+1), append(e.Docs, ids.last)
+				})(tx); err != nil {
 					return err
 				}
 				return changeRecord(tx, func(h *header) { h.runs[ofIDs][len(h.runs[ofIDs])-1].entries++ })

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
 // The owner's values stay until they are replaced or removed.
@@ -91,7 +93,7 @@ func TestIDsOfOneHash(t *testing.T) {
 		}
 	}
 	// As if "two" had the hash of "one".
-	if err := table.spaces[ofIDs].mem.Add([]uint64{idKey("one")}, 2); err != nil {
+	if err := table.spaces[ofIDs].mem.AddAll([][]uint64{{idKey("one")}}, 2, memtable.Alone); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := table.ByID("one"); !slices.Equal(got, []uint32{1}) || err != nil {

@@ -1,11 +1,14 @@
 package docmap
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
+
+	"go.etcd.io/bbolt"
 )
 
 // A window limits how long documents count: design rule 17, and docs/format.md, "Slices of a
@@ -35,7 +38,6 @@ const (
 	edgeShare  = 4096 // the edge moves so often in a window, or more seldom
 )
 
-// watermark returns the first document that may be present.
 func (w *window) watermark() uint32 {
 	if len(w.slices) == 0 {
 		return 1
@@ -43,7 +45,6 @@ func (w *window) watermark() uint32 {
 	return w.slices[0].first
 }
 
-// first returns the first document of a document's slice.
 func (w *window) first(num uint32) uint32 {
 	if len(w.slices) == 0 {
 		return 1
@@ -70,42 +71,20 @@ func (w *window) sliceOf(num uint32) int {
 	return i
 }
 
-// endOfSlice returns how many of docs, ascending, belong to the slice of the first: all without
-// a window.
-func (w *window) endOfSlice(docs []uint32) int {
-	i := w.sliceOf(docs[0]) + 1
-	if i == len(w.slices) {
-		return len(docs)
-	}
-	end, _ := slices.BinarySearch(docs, w.slices[i].first)
-	return end
-}
-
-// expired reports whether a document no longer counts.
-func (w *window) expired(num uint32) bool {
-	if w.length == 0 {
-		return false
-	}
-	time, ok := w.time(num)
-	return !ok || time < w.edge
-}
+func (w *window) expired(num uint32) bool { return w.length > 0 && w.older(num, w.edge) }
 
 // expiredBefore reports whether a document no longer counted when doc came.
 func (w *window) expiredBefore(num, doc uint32) bool {
-	if w.length == 0 {
-		return false
-	}
-	time, ok := w.time(num)
-	return !ok || time < w.edgeAt(doc)
+	return w.length > 0 && w.older(num, w.edgeAt(doc))
 }
 
-// time returns a document's time; ok is false below the watermark.
-func (w *window) time(num uint32) (time uint32, ok bool) {
+// older reports whether a document is of a time before edge, or below the watermark.
+func (w *window) older(num, edge uint32) bool {
 	if num < w.watermark() {
-		return 0, false
+		return true
 	}
 	s := &w.slices[w.sliceOf(num)]
-	return s.times.at(int(num - s.first)), true
+	return s.times.at(int(num-s.first)) < edge
 }
 
 // edgeAt returns the edge when a document at or above the watermark came.
@@ -118,7 +97,6 @@ func (w *window) edgeAt(doc uint32) uint32 {
 	return s.edges[i-1].edge
 }
 
-// advance moves clock and edge for a document of the given time.
 func (w *window) advance(time uint32) {
 	w.clock = max(w.clock, time)
 	if w.clock > w.length {
@@ -139,16 +117,6 @@ func (w *window) add(num, time uint32) {
 	}
 	s.times.add(time)
 	s.newest = max(s.newest, time)
-}
-
-// allExpired reports whether no document of the table counts.
-func (w *window) allExpired() bool {
-	for i := range w.slices {
-		if s := &w.slices[i]; s.times.n > 0 && s.newest >= w.edge {
-			return false
-		}
-	}
-	return true
 }
 
 // next returns the slices after document num begins one and the oldest expired ones are dropped.
@@ -237,7 +205,6 @@ func (t *Table) Steady() (first, last uint32) {
 	return w.edge, last
 }
 
-// addTimes notes the times of n documents about to be added.
 func (t *Table) addTimes(n int, times []uint32) error {
 	w := &t.tombstones.win
 	switch {
@@ -252,6 +219,153 @@ func (t *Table) addTimes(n int, times []uint32) error {
 	}
 	for i, time := range times {
 		w.add(t.docs+1+uint32(i), time)
+	}
+	return nil
+}
+
+// rotate begins a slice if that is due. It enters the slices from then on in next, without the
+// runs of dropped ones. all reports that every slice before is dropped.
+func (t *Table) rotate(next *header) (all bool) {
+	w := &t.tombstones.win
+	if w.length == 0 {
+		return false
+	}
+	next.needs |= needsWindow
+	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(w.slices)}
+	if w.due {
+		counts := func(s timeSlice) bool { return s.times.n > 0 && s.newest >= w.edge }
+		all = !slices.ContainsFunc(w.slices, counts)
+		next.win.slices = w.next(t.docs + 1)
+		t.recs.closeBlock()
+		next.openBlock = 0
+	}
+	for i := range next.runs {
+		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
+			return info.first < next.win.watermark()
+		})
+	}
+	return all
+}
+
+func (t *Table) rotated(all bool) {
+	w := &t.tombstones.win
+	if w.length == 0 || !w.due {
+		return
+	}
+	w.slices, w.due = slices.Clone(t.head.win.slices), false
+	t.tombstones.dropBelow(w.watermark())
+	t.batches.dropBelow(w.watermark())
+	for i := range t.spaces {
+		s := &t.spaces[i]
+		s.runs = slices.DeleteFunc(s.runs, func(run *run) bool { return run.first < w.watermark() })
+		if all {
+			s.mem.Reset()
+		}
+	}
+}
+
+// sweepSlices removes the remains of dropped slices from the file, in transactions of bounded
+// size.
+func (t *Table) sweepSlices() error {
+	if t.head.needs&needsWindow == 0 {
+		return t.sweep()
+	}
+	mark := t.head.win.watermark()
+	before := func(key, _ []byte) (gone, more bool) {
+		gone = bytes.Compare(key, binKey(uint64(mark))) < 0
+		return gone, gone
+	}
+	chunk := func(_, value []byte) (gone, more bool) {
+		gone, err := removedBefore(value, mark)
+		return gone && err == nil, gone && err == nil
+	}
+	return errors.Join(
+		t.sweep(), t.sweepRanges(&deadList, mark), t.sweepRanges(&countedList, mark), t.sweepBatches(),
+		t.sweepKeys(bucketDocs, before), t.sweepKeys(bucketTime, before), t.sweepKeys(bucketRemoved, chunk),
+	)
+}
+
+// sweepKeys removes the keys of a bucket that are gone, in transactions of bounded size. It goes
+// through the keys in order while there may be more.
+func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
+	most := max(1, t.sizes.sliceBytes/blockBytes)
+	for full := true; full; {
+		s, err := t.own.reading()
+		if err != nil {
+			return err
+		}
+		var keys [][]byte
+		for key, value := range entries(s.tx.Bucket(name), nil) {
+			gone, more := judge(key, value)
+			if gone {
+				keys = append(keys, bytes.Clone(key))
+			}
+			if full = len(keys) == most; full || !more {
+				break
+			}
+		}
+		if len(keys) == 0 {
+			return nil
+		}
+		err = t.updateStep(func(c *change) {
+			for _, key := range keys {
+				c.delete(name, key)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) sweepRanges(l *rangeList, mark uint32) error {
+	return t.sweepKeys(l.bucket, func(key, value []byte) (gone, more bool) {
+		ranges, err := l.decode(key, value, t.head.docs) // without an error when the table was opened
+		n := len(ranges)
+		return err == nil && n > 0 && ranges[n-1].last < mark, true
+	})
+}
+
+// sweepBatches stores batches without the documents below the watermark. By the time of a step there may
+// be documents that no checkpoint has: it leaves this to the next one.
+func (t *Table) sweepBatches() error {
+	if len(t.batches.dirty) == 0 || t.opt.Stepwise {
+		return nil
+	}
+	return t.update(t.batches.write)
+}
+
+// sweep removes buckets of runs that no record names: left by a crash, or dropped with their
+// slice.
+func (t *Table) sweep() error {
+	known := make(map[string]bool)
+	for i := range t.spaces {
+		for _, r := range t.spaces[i].runs {
+			known[string(r.bucket())] = true
+		}
+	}
+	var stray [][]byte
+	s, err := t.own.reading()
+	if err != nil {
+		return err
+	}
+	err = s.tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		if bytes.HasPrefix(name, []byte("run")) && !known[string(name)] {
+			stray = append(stray, bytes.Clone(name))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range stray {
+		if err := t.sweepKeys(name, func(_, _ []byte) (gone, more bool) { return true, true }); err != nil {
+			return err
+		}
+		if err := t.updateStep(func(c *change) { c.drop(name) }); err != nil {
+			return err
+		}
 	}
 	return nil
 }

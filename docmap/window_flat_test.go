@@ -34,7 +34,7 @@ func TestWindowStaysFlat(t *testing.T) {
 			flat(t, table, num)
 		}
 		keys := []uint64{r.Uint64(), r.Uint64(), r.Uint64()}
-		_, err := table.AddAt([]string{fmt.Sprint(num)}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num})
+		_, err := table.Add([]string{fmt.Sprint(num)}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num}, nil)
 		must(t, err)
 		if num == 16_000 {
 			first, _ = used()
@@ -84,7 +84,7 @@ func TestLastNumbers(t *testing.T) {
 			if table.Full() {
 				must(t, table.Checkpoint(nil))
 			}
-			_, err := table.AddAt([]string{fmt.Sprint(i)}, [][]byte{nil}, [][]uint64{{uint64(i)}}, []uint32{1000 + uint32(i)})
+			_, err := table.Add([]string{fmt.Sprint(i)}, [][]byte{nil}, [][]uint64{{uint64(i)}}, []uint32{1000 + uint32(i)}, nil)
 			if err != nil {
 				return err
 			}

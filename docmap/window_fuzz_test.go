@@ -48,9 +48,9 @@ func FuzzWindow(f *testing.F) {
 			return
 		}
 		for num := last.first; num <= docs; num++ {
-			time, ok := w.time(num)
-			if at := w.edgeAt(num); !ok || time < at || time > last.newest || at > info.edge {
-				t.Fatalf("document %d of %d, %v, edge %d of %d", num, time, ok, at, info.edge)
+			time := w.open().times.at(int(num - last.first))
+			if at := w.edgeAt(num); time < at || time > last.newest || at > info.edge {
+				t.Fatalf("document %d of %d, edge %d of %d", num, time, at, info.edge)
 			}
 		}
 		again := window{length: 1, slices: []timeSlice{{first: last.first, newest: last.newest}}, edge: info.edge}

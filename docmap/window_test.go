@@ -165,7 +165,7 @@ func (w *windowRun) together(t *testing.T) {
 		}
 		ids, data, keys, times = append(ids, id), append(data, binary.LittleEndian.AppendUint32(nil, time)), append(keys, has), append(times, time)
 	}
-	_, err := w.table.AddAt(ids, data, keys, times)
+	_, err := w.table.Add(ids, data, keys, times, nil)
 	must(t, err)
 	w.grouped += len(ids)
 }
@@ -192,7 +192,7 @@ func (w *windowRun) judge(t *testing.T) {
 		keys[i] += w.fashion
 	}
 	w.want.add(id, time, keys)
-	_, err := w.table.AddAt([]string{id}, [][]byte{binary.LittleEndian.AppendUint32(nil, time)}, [][]uint64{keys}, []uint32{time})
+	_, err := w.table.Add([]string{id}, [][]byte{binary.LittleEndian.AppendUint32(nil, time)}, [][]uint64{keys}, []uint32{time}, nil)
 	must(t, err)
 }
 
@@ -235,7 +235,7 @@ func (w *windowRun) checkpoint(t *testing.T) {
 // nothingLeft checks that the file has nothing from below the watermark.
 func nothingLeft(t *testing.T, table *Table) {
 	t.Helper()
-	s, err := table.reading()
+	s, err := table.own.reading()
 	must(t, err)
 	mark := table.head.win.watermark()
 	for _, name := range [][]byte{bucketDocs, bucketTime} {
@@ -415,14 +415,14 @@ func TestNewestOfASlice(t *testing.T) {
 	table := mustOpen(t, path, smallOptions)
 	must(t, table.SetWindow(100))
 	table.Advance(1000)
-	_, err := table.AddAt([]string{"a"}, [][]byte{nil}, [][]uint64{{1}}, []uint32{1000})
+	_, err := table.Add([]string{"a"}, [][]byte{nil}, [][]uint64{{1}}, []uint32{1000}, nil)
 	must(t, err)
 	table.Advance(1010) // by a document that is not added
 	must(t, table.Checkpoint(nil))
 	next := table.head
 	next.win.slices = slices.Clone(next.win.slices)
 	next.win.slices[0].newest = 1005
-	must(t, table.update(func(c *change) { c.putHeader(&next, nil) }))
+	must(t, table.update(func(c *change) { c.head = next; table.putHeader(c, nil) }))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil || !strings.Contains(err.Error(), "the newest document of the slice") {
 		t.Errorf("%v", err)

@@ -2,8 +2,12 @@ package docmap
 
 import (
 	"encoding/binary"
+	"runtime"
+	"unsafe"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
 const needsWindow = 1 << 0
@@ -13,7 +17,6 @@ var bucketTime = []byte("time")
 // timeChunk is the number of documents in a chunk of times.
 const timeChunk = 4096
 
-// encode returns the part of the table record about a window.
 func (w *window) encode() []byte {
 	b := appendNumbers(nil, w.numbers())
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(w.slices)))
@@ -64,7 +67,6 @@ func (w *window) writeTimes(c *change, saved uint32) {
 	}
 }
 
-// encodeTimes packs the times of n documents of the open slice.
 func (w *window) encodeTimes(first uint32, n int) []byte {
 	edge := w.edgeAt(first)
 	b := binary.LittleEndian.AppendUint32(nil, edge)
@@ -133,3 +135,36 @@ func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
 	}
 	return w, nil
 }
+
+// times are the times of documents, in order. Their blocks lie outside the Go heap, whose limit
+// does not allow for memory that grows with a window.
+type times struct {
+	blocks []*timeBlock
+	n      int
+}
+
+// blockTimes is the number of times in a block of 256 KiB. The system allocates its pages when
+// they are first written.
+const blockTimes = 1 << 16
+
+type timeBlock struct {
+	list *[blockTimes]uint32
+	mem  []byte // memory of list
+}
+
+func (t *times) add(time uint32) {
+	if t.n%blockTimes == 0 {
+		b := new(timeBlock)
+		if mem, err := hugemem.Alloc(4 * blockTimes); err != nil {
+			b.list = new([blockTimes]uint32) // on the heap
+		} else {
+			b.mem, b.list = mem, (*[blockTimes]uint32)(unsafe.Pointer(unsafe.SliceData(mem)))
+			runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // an error could go nowhere
+		}
+		t.blocks = append(t.blocks[:len(t.blocks):len(t.blocks)], b)
+	}
+	t.blocks[t.n/blockTimes].list[t.n%blockTimes] = time
+	t.n++
+}
+
+func (t *times) at(i int) uint32 { return t.blocks[i/blockTimes].list[i%blockTimes] }

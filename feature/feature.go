@@ -20,27 +20,14 @@ import (
 
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
-	"github.com/firstseen/firstseen/feature/shingles"
-	"github.com/firstseen/firstseen/feature/simhash"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/feature/twostage"
 )
-
-// registered is a method and how it is chosen: by its settings, or by the name of a
-// scheme in a file.
-type registered struct {
-	Info
-	rules string // the first part of its schemes' names
-	make  func(Scheme) (method.Method, error)
-	named func(name string, key []byte, table *terms.Table) (Scheme, bool)
-}
 
 // The limits of a Scheme's settings.
 const (
 	MaxSegments = segments.MaxSegments
 	MaxMinWidth = segments.MaxMinWidth
-	MaxShingle  = shingles.MaxWords
-	MaxDistance = simhash.MaxDistance
 	MinPassage  = twostage.MinPassage
 	// DefaultPassage is the usual Scheme.Passages.
 	DefaultPassage = twostage.DefaultPassage
@@ -103,12 +90,11 @@ type Scheme struct {
 
 // New returns the method with its settings, or an error if one is out of range.
 func (s Scheme) New() (method.Method, error) {
-	for _, m := range registry {
-		if s.Method == m.Name || s.Method == "" {
-			return m.make(s)
-		}
+	m := s.registered()
+	if m == nil {
+		return nil, fmt.Errorf("feature scheme: there is no method %q", s.Method)
 	}
-	return nil, fmt.Errorf("feature scheme: there is no method %q", s.Method)
+	return m.choose(s)
 }
 
 // must is New of a valid scheme.
@@ -145,7 +131,11 @@ func Named(name string, key []byte) (Scheme, bool) { return NamedWith(name, key,
 // NamedWith is Named of schemes with that table of terms; nil is none.
 func NamedWith(name string, key []byte, table *terms.Table) (Scheme, bool) {
 	for _, m := range registry {
-		if s, ok := m.named(name, key, table); ok {
+		s := Scheme{Method: m.Info.Name, Key: key}
+		if m.weighsTerms {
+			s.Terms = table
+		}
+		if m.parse(&s, name) && s.Validate() == nil && s.Name() == name {
 			return s, true
 		}
 	}
@@ -174,34 +164,4 @@ func (e *Extractor) ExtractFor(dst *Sketch, text []byte, exact bool) {
 		e.Extract(dst, nil)
 		dst.Whole = whole
 	}
-}
-
-func newTwoStage(s Scheme) (method.Method, error) {
-	m := twostage.Scheme{Scheme: s.segments(), Passages: s.Passages}
-	return m, m.Validate()
-}
-
-func namedTwoStage(name string, key []byte, _ *terms.Table) (Scheme, bool) {
-	m, ok := twostage.Named(name, key)
-	s := of("", m.Scheme)
-	s.Passages = m.Passages
-	return s, ok
-}
-
-func newSegments(s Scheme) (method.Method, error) {
-	m := s.segments()
-	return m, m.Validate()
-}
-
-func namedSegments(name string, key []byte, _ *terms.Table) (Scheme, bool) {
-	m, ok := segments.Named(name, key)
-	return of(Former, m), ok
-}
-
-func (s Scheme) segments() segments.Scheme {
-	return segments.Scheme{Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
-}
-
-func of(name string, s segments.Scheme) Scheme {
-	return Scheme{Method: name, Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
 }

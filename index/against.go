@@ -27,8 +27,7 @@ type Against struct {
 }
 
 type against struct {
-	dir    string
-	table  *docmap.Table
+	*Files
 	filter *bloomstore.Filter
 }
 
@@ -67,7 +66,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	if files.Table == nil {
 		return errors.Join(errors.New("it has no side table, so it can name no document: firstseen query asks it about documents"), files.Close())
 	}
-	a.parts = append(a.parts, against{dir: dir, table: files.Table})
+	a.parts = append(a.parts, against{Files: files})
 	if err := check(files.Table.State); err != nil {
 		return err
 	}
@@ -75,42 +74,37 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	if err != nil {
 		return err
 	}
-	scheme, err := schemeNamed(files.Scheme(), key)
+	scheme, err := schemeNamed(files.SchemeName, key)
 	if err != nil {
 		return err
 	}
-	if len(a.parts) > 1 && files.Scheme() != a.name {
+	if len(a.parts) > 1 && files.SchemeName != a.name {
 		return fmt.Errorf("its fingerprints do not compare with those of %s: %s", a.parts[0].dir, a.difference(scheme))
 	}
-	a.scheme, a.name = scheme, files.Scheme()
-	return a.parts[len(a.parts)-1].loadFilter(files.Filter)
+	a.scheme, a.name = scheme, files.SchemeName
+	return a.parts[len(a.parts)-1].load()
 }
 
 // difference returns the reason why fingerprints of another scheme do not compare.
 func (a *Against) difference(other feature.Scheme) string {
 	theirs, ours := a.scheme, other
-	switch {
-	case (theirs.Key == nil) != (ours.Key == nil):
+	if (theirs.Key == nil) != (ours.Key == nil) {
 		return "one is keyed with a secret and the other is not; make both with --no-key, or one with --against the other"
-	case sameRules(theirs, ours):
+	}
+	theirs.Key, ours.Key = nil, nil
+	if theirs.Name() == ours.Name() {
 		return "each has a secret of its own; make both with --no-key, or one with --against the other, which takes over its secret"
 	}
 	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --method and version to both", a.name, other.Name())
 }
 
-// sameRules reports whether two schemes differ in nothing but their secrets.
-func sameRules(a, b feature.Scheme) bool {
-	a.Key, b.Key = nil, nil
-	return a.Name() == b.Name()
-}
-
-// loadFilter loads the filter. If none belongs to the table, it makes one in memory.
-func (p *against) loadFilter(h *bloomstore.Header) (err error) {
-	if h != nil && string(h.Stamp) == string(tableStamp(p.table, 0)) {
-		p.filter, _, err = bloomstore.Open(filepath.Join(p.dir, FilterFile), p.table.Scheme())
+// load loads the filter. If none belongs to the table, it makes one in memory.
+func (p *against) load() (err error) {
+	if p.filterIsPresent() {
+		p.filter, err = p.loadFilter()
 		return err
 	}
-	p.filter, err = filterOf(context.Background(), bloomstore.ForItems(max(p.table.Entries(), 1)), p.table)
+	p.filter, err = filterOf(context.Background(), bloomstore.ForItems(max(p.Table.Entries(), 1)), p.Table, false)
 	return err
 }
 
@@ -134,9 +128,10 @@ func (a *Against) IDs() (ids []AgainstID) {
 		return nil
 	}
 	for i := range a.parts {
-		g := a.parts[i].table.Generation()
-		_, _, edge := a.parts[i].table.Window()
-		ids = append(ids, AgainstID{UUID: g.UUID, Documents: a.parts[i].table.Documents(), Content: g.Content, Edge: edge})
+		t := a.parts[i].Table
+		g := t.Generation()
+		_, _, edge := t.Window()
+		ids = append(ids, AgainstID{UUID: g.UUID, Documents: t.Documents(), Content: g.Content, Edge: edge})
 	}
 	return ids
 }
@@ -144,7 +139,7 @@ func (a *Against) IDs() (ids []AgainstID) {
 // Documents returns how many documents they have.
 func (a *Against) Documents() (n uint64) {
 	for i := range a.parts {
-		n += uint64(a.parts[i].table.Documents())
+		n += uint64(a.parts[i].Table.Documents())
 	}
 	return n
 }
@@ -167,7 +162,7 @@ func (a *Against) Close() error {
 		if p := &a.parts[i]; p.filter != nil {
 			errs = append(errs, p.filter.Close())
 		}
-		errs = append(errs, a.parts[i].table.Close())
+		errs = append(errs, a.parts[i].Files.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -191,7 +186,7 @@ func (x *Index) UseAgainst(a *Against) error {
 func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	var earlier []dedup.SharedStore
 	for i := range a.parts {
-		earlier, cfg.Earlier = append(earlier, a.parts[i].table), append(cfg.Earlier, a.parts[i].filter)
+		earlier, cfg.Earlier = append(earlier, a.parts[i].Table), append(cfg.Earlier, a.parts[i].filter)
 	}
 	cfg.Table = dedup.NewStack(earlier, table)
 }
@@ -200,9 +195,9 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 // index's own table, it returns the number there instead.
 func (a *Against) kept(num uint32) (k Kept, own uint32, err error) {
 	for i := range a.parts {
-		n := a.parts[i].table.Documents()
+		n := a.parts[i].Table.Documents()
 		if num <= n {
-			k, err = keptIn(a.parts[i].table, num)
+			k, err = keptIn(a.parts[i].Table, num)
 			return k, 0, err
 		}
 		num -= n

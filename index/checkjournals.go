@@ -62,7 +62,7 @@ func (c *checker) checkJournals() error {
 func (c *checker) checkJournal(path string) error {
 	name := filepath.Base(path)
 	c.o.Progress("journal", 0, 0)
-	_, _, torn, err := keylog.Read(path, func(keylog.Group) error { return c.ctx.Err() })
+	_, torn, err := keylog.Read(path, func(keylog.Group) error { return c.ctx.Err() })
 	if c.findJournal(name, err) {
 		return nil
 	}

@@ -48,7 +48,7 @@ func TestKeptByID(t *testing.T) {
 		grown(t, dir, o, 0, 30)
 		r, err := OpenReader(dir, nil)
 		indextest.Must(t, err)
-		if (r.Table() == nil) != o.FilterOnly || (r.Filter() != nil) != o.FilterOnly || r.Scheme().Name() != (feature.Scheme{}).Name() {
+		if (r.Table == nil) != o.FilterOnly || (r.Loaded != nil) != o.FilterOnly || r.Scheme.Name() != (feature.Scheme{}).Name() {
 			t.Error("table, filter or scheme")
 		}
 		found, err := r.ByID("7")

@@ -3,12 +3,15 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
 )
 
@@ -110,8 +113,10 @@ type Files struct {
 	// Journals says that a run over a pipe, without a table, is under way or
 	// was killed.
 	Journals bool
+	// SchemeName is the name of the scheme the index was made with.
+	SchemeName string
 
-	scheme string
+	dir string
 }
 
 // OpenFiles opens the index in dir for reading. Several processes can, as long as
@@ -121,27 +126,24 @@ func OpenFiles(dir string) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{}
+	f := &Files{dir: dir}
 	if p.filter {
 		f.Filter = &p.header
 	}
 	if !p.table {
 		a, err := filterlog.Find(dir)
-		f.scheme, f.Journals = a.Header.Scheme, len(a.Journals()) > 0
+		f.SchemeName, f.Journals = a.Header.Scheme, len(a.Journals()) > 0
 		return f, err
 	}
 	if f.Table, err = docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true}); err != nil {
 		return nil, err
 	}
-	f.scheme = f.Table.Scheme()
+	f.SchemeName = f.Table.Scheme()
 	if err := p.emptied(dir, f.Table); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
-
-// Scheme is the name of the scheme the index was made with.
-func (f *Files) Scheme() string { return f.scheme }
 
 // Close gives the table back. It may be called again.
 func (f *Files) Close() error {
@@ -149,4 +151,163 @@ func (f *Files) Close() error {
 		return nil
 	}
 	return f.Table.Close()
+}
+
+// filterIsPresent reports whether the filter file is of the table's present state.
+func (f *Files) filterIsPresent() bool {
+	return f.Filter != nil && string(f.Filter.Stamp) == string(tableStamp(f.Table, 0))
+}
+
+// loadFilter reads the filter, with what its journals hold.
+func (f *Files) loadFilter() (*bloomstore.Filter, error) {
+	if f.Table == nil {
+		return filterlog.Load(f.dir, f.SchemeName)
+	}
+	filter, _, err := bloomstore.Open(filepath.Join(f.dir, FilterFile), f.SchemeName)
+	return filter, err
+}
+
+// Export writes the filter of the index in dir, with what its journals hold, as WriteTo
+// of github.com/bits-and-blooms/bloom/v3 does, and returns the name of the scheme that
+// its keys are made by: each was added as its 8 little-endian bytes. Beside a table the
+// filter must be the one of its present state.
+func Export(dir string, w io.Writer) (scheme string, err error) {
+	files, err := OpenFiles(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	if files.Table != nil && !files.filterIsPresent() {
+		return "", fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen index check --rebuild makes it anew", dir)
+	}
+	f, err := files.loadFilter()
+	if err != nil {
+		return "", err
+	}
+	return files.SchemeName, errors.Join(f.Export(w), f.Close())
+}
+
+// Made holds the properties that an index got when it was made.
+type Made struct {
+	Scheme     feature.Scheme // without its key
+	FilterOnly bool
+	Window     uint32 // seconds, 0 for an index without a window
+}
+
+// Exists reports whether dir holds an index, sound or not.
+func Exists(dir string) bool {
+	p, err := look(dir)
+	return err == nil && !p.none()
+}
+
+// ReadMade returns the properties of the index in dir, nil if there is no index yet or if another
+// version of the rules made it. Open refuses the latter and says why.
+func ReadMade(dir string) (_ *Made, err error) {
+	if !Exists(dir) {
+		return nil, nil
+	}
+	files, err := OpenFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	m := &Made{FilterOnly: files.Table == nil}
+	if files.Table != nil {
+		m.Window, _, _ = files.Table.Window()
+	}
+	key, err := ReadKey(dir)
+	if err != nil {
+		return nil, err
+	}
+	m.Scheme, err = schemeIn(dir, files.SchemeName, key)
+	if err != nil || feature.MethodOf(files.SchemeName) == feature.Former {
+		return nil, nil // opening it says why
+	}
+	m.Scheme.Key = nil
+	return m, nil
+}
+
+// Reader is an index opened for questions. It is not changed, and several processes can
+// have one open. None can while a run writes the index.
+type Reader struct {
+	*Files
+	Scheme feature.Scheme
+	Loaded *bloomstore.Filter // nil beside a table: a look-up costs microseconds, loading a filter seconds
+	closed bool
+}
+
+// OpenReader opens the index in dir. key is the secret of its fingerprints, nil
+// where it has none.
+func OpenReader(dir string, key []byte) (*Reader, error) {
+	files, err := OpenFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{Files: files}
+	if r.Scheme, err = schemeIn(dir, files.SchemeName, key); err != nil {
+		return nil, errors.Join(fmt.Errorf("index %s: %w", dir, err), r.Close())
+	}
+	if r.Table == nil {
+		r.Loaded, err = r.loadFilter()
+	}
+	return r, err
+}
+
+// Kept is a kept document, as the side table stores it.
+type Kept struct {
+	Number uint32
+	ID     string
+	dedup.Record
+}
+
+// ByID returns the kept documents of an id, in the order in which they came, at most
+// the first 1024.
+func (r *Reader) ByID(id string) ([]Kept, error) {
+	switch {
+	case r.closed:
+		return nil, errIndexClosed
+	case r.Table == nil:
+		return nil, errors.New("an index without a side table stores no ids")
+	}
+	nums, err := r.Table.ByID(id)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Kept, len(nums))
+	for i, num := range nums {
+		if found[i], err = keptIn(r.Table, num); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func keptIn(table *docmap.Table, num uint32) (Kept, error) {
+	doc, err := table.Doc(num)
+	if err != nil {
+		return Kept{}, err
+	}
+	r, err := dedup.ParseRecord(doc.Data)
+	if err != nil {
+		return Kept{}, fmt.Errorf("document %d: %w", num, err)
+	}
+	return Kept{Number: num, ID: doc.ID, Record: r}, nil
+}
+
+// Deduper returns a deduper over the index, whose Check asks it. Decide and See
+// fail, or forget at Close what they kept: the index is not written.
+func (r *Reader) Deduper(rules dedup.Rules) (*dedup.Deduper, error) {
+	if r.closed {
+		return nil, errIndexClosed
+	}
+	return dedup.New(dedup.Config{Scheme: r.Scheme, Rules: rules, Filter: r.Loaded, Table: r.Table})
+}
+
+// Close releases the index. It may be called again.
+func (r *Reader) Close() error {
+	r.closed = true
+	if r.Loaded == nil {
+		return r.Files.Close()
+	}
+	return errors.Join(r.Files.Close(), r.Loaded.Close())
 }

@@ -80,10 +80,10 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		if err := durable.Remove(x.path(FilterFile)); err != nil {
 			return fmt.Errorf("removing the filter of another state: %w", err)
 		}
-		return x.rebuild(shape, "the last run did not end cleanly, or it is another table's")
+		return x.rebuild(shape, false, "the last run did not end cleanly, or it is another table's")
 	}
 	if shape != present {
-		return x.rebuild(shape, "a larger one was asked for")
+		return x.rebuild(shape, false, "a larger one was asked for")
 	}
 	x.filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
 	return err
@@ -92,51 +92,51 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 // firstFilter makes a filter where none was saved. Where no size was asked for it
 // gets one that holds the table's keys.
 func (x *Index) firstFilter(shape bloomstore.Shape) error {
-	asked := shape != (bloomstore.Shape{})
-	if !asked {
-		shape = ShapeFor(DefaultDocs, x.scheme, false)
-	}
 	why := ""
 	if x.table.Documents() > 0 {
 		why = "it was not saved, or is gone"
 	}
-	if err := x.rebuild(shape, why); err != nil {
+	if shape == (bloomstore.Shape{}) {
+		return x.rebuild(ShapeFor(DefaultDocs, x.scheme, false), true, why)
+	}
+	return x.rebuild(shape, false, why)
+}
+
+// rebuild replaces the filter by one of all keys of the table; see filterOf.
+func (x *Index) rebuild(shape bloomstore.Shape, roomy bool, why string) error {
+	err := x.closeFilter()
+	if err == nil {
+		x.filter, err = filterOf(context.Background(), shape, x.table, roomy)
+	}
+	if err != nil {
 		return err
 	}
-	if !asked && x.Full() {
-		return x.grow(why)
+	x.saved, x.rebuilt = nil, why
+	if x.deduper != nil {
+		x.deduper.UseFilter(x.filter)
 	}
 	return nil
 }
 
-// rebuild replaces the filter by one of the given shape holding all keys of the
-// table.
-func (x *Index) rebuild(shape bloomstore.Shape, why string) error {
-	if err := x.closeFilter(); err != nil {
-		return err
+// filterOf makes a filter of the given shape with all keys of a table. A roomy one is made larger
+// until it is not full.
+func filterOf(ctx context.Context, shape bloomstore.Shape, t *docmap.Table, roomy bool) (*bloomstore.Filter, error) {
+	for {
+		f, err := bloomstore.New(shape, t.Scheme())
+		if err != nil {
+			return nil, err
+		}
+		if err := fillFilter(ctx, f, t); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if !roomy || !full(f) {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+		shape = larger(shape, t.Entries())
 	}
-	f, err := bloomstore.New(shape, x.name)
-	if err != nil {
-		return err
-	}
-	x.filter, x.saved = f, nil
-	x.rebuilt = why
-	if x.deduper != nil {
-		x.deduper.UseFilter(f)
-	}
-	return fillFilter(context.Background(), f, x.table)
-}
-
-// filterOf makes a filter of the given shape with all keys of a table.
-func filterOf(ctx context.Context, shape bloomstore.Shape, t *docmap.Table) (*bloomstore.Filter, error) {
-	f, err := bloomstore.New(shape, t.Scheme())
-	if err != nil {
-		return nil, err
-	}
-	if err := fillFilter(ctx, f, t); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // rebuildBatch is how many keys are added at once: enough for all processors to
@@ -192,17 +192,7 @@ func (x *Index) Grow() error {
 	case x.table == nil:
 		return fmt.Errorf("index %s: a filter without a side table cannot grow", x.dir)
 	}
-	return x.grow("")
-}
-
-func (x *Index) grow(why string) error {
-	shape := x.filter.Shape()
-	for {
-		shape = larger(shape, x.table.Entries())
-		if err := x.rebuild(shape, why); err != nil || !x.Full() {
-			return err
-		}
-	}
+	return x.rebuild(larger(x.filter.Shape(), x.table.Entries()), true, "")
 }
 
 // larger is a shape of twice the size, or of as many times that as a table of so
@@ -261,4 +251,34 @@ func (x *Index) closeFilter() error {
 	err := x.filter.Close()
 	x.filter = nil
 	return err
+}
+
+// The disk of a side table in bytes. A pending key, repeats included, counts with its share of a page
+// that its chunk does not fill. An entry of a run counts with the space of a merge. A document counts
+// without its id. The rest is rewritten with each checkpoint.
+const (
+	diskPerPending = 9.2
+	diskPerEntry   = 15
+	diskPerDoc     = 110 // with up to 69 of its sketch
+	diskFixed      = 512 << 10
+)
+
+// TableDisk returns the largest size in bytes of a side table with so many documents. keys counts all
+// their keys, repeats included. entries counts the stored pairs of key and document, at most 8 for a
+// key. idBytes is the mean length of an id. Keys become a run at memtable entries, 0 for the default.
+func TableDisk(docs, keys, entries, idBytes float64, memtable int) uint64 {
+	if memtable <= 0 {
+		memtable = docmap.DefaultMemtableKeys
+	}
+	most, total := float64(memtable), diskFixed+docs*(diskPerDoc+1.125*idBytes)
+	// Until the first run is made all keys are pending, and their pages are free
+	// later. The numbers may be estimates: near that both are counted.
+	if entries < most/2 && docs < most/8 {
+		total += keys * diskPerPending
+	} else {
+		flush := min(1, most/max(entries, 1))
+		total += keys*flush*diskPerPending + entries*diskPerEntry
+	}
+	// The file grows by a sixteenth, and by no more than 32 MiB.
+	return uint64(math.Ceil(total + min(total/16, 32<<20)))
 }

@@ -17,6 +17,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -145,10 +148,7 @@ func (x *Index) open(o *Options) error {
 	}
 	x.name = x.scheme.Name()
 	if !o.FilterOnly {
-		x.table, err = docmap.Open(x.path(TableFile), docmap.Options{
-			Scheme: x.name, MemtableKeys: o.memtableKeys(), PendingKeys: o.pendingKeys(), UUID: o.UUID, Temporary: o.Temporary, Stepwise: o.stepwise(),
-		})
-		if err != nil {
+		if x.table, err = docmap.Open(x.path(TableFile), o.table(x.name)); err != nil {
 			return err
 		}
 	}
@@ -326,4 +326,24 @@ func (x *Index) release() error {
 		err = errors.Join(err, x.table.Close())
 	}
 	return errors.Join(err, x.lock.Unlock())
+}
+
+// signLock writes the number of this process into the lock file. It is valid while the file is
+// locked. On Windows only the handle with the lock can write a locked file.
+func (x *Index) signLock() error {
+	err := os.WriteFile(x.path(lockFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o666)
+	if err != nil && runtime.GOOS != "windows" {
+		return fmt.Errorf("locking the index: %w", err)
+	}
+	return nil
+}
+
+// owner names the process that has the lock; "" if the file cannot be read.
+func (x *Index) owner() string {
+	text, err := os.ReadFile(x.path(lockFile))
+	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || bad != nil || pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", pid)
 }

@@ -7,34 +7,27 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // ErrServed is returned for an index with journals of a server. Its documents after the last
 // checkpoint are in these alone.
 var ErrServed = errors.New("a server has the index, or was killed")
 
+const servedPrefix = "served"
+
 // ServedName returns the name of a journal of a server, by its generation.
-func ServedName(generation uint64) string { return fmt.Sprintf("served.%d.log", generation) }
+func ServedName(generation uint64) string { return journal.Name(servedPrefix, generation) }
 
 // ServedLogs returns the generations of the journals of a server in dir, ascending.
-func ServedLogs(dir string) (generations []uint64, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		number, _ := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".log"), "served.")
-		if n, bad := strconv.ParseUint(number, 10, 64); bad == nil && e.Name() == ServedName(n) {
-			generations = append(generations, n)
-		}
-	}
-	slices.Sort(generations)
-	return generations, err
-}
+func ServedLogs(dir string) ([]uint64, error) { return journal.Generations(dir, servedPrefix) }
 
 // A server's run of keys is written in one transaction, between two answers; so are the keys since the
 // last checkpoint.
@@ -43,27 +36,22 @@ const (
 	servedPending  = 20_000
 )
 
-// stepwise reports whether somebody waits for answers while checkpoints are taken.
-func (o *Options) stepwise() bool { return o.Serve || o.Follow }
-
-func (o *Options) memtableKeys() int {
-	if o.stepwise() && o.MemtableKeys == 0 {
-		return servedMemtable
+// table returns the options of the side table.
+func (o *Options) table(scheme string) docmap.Options {
+	t := docmap.Options{
+		Scheme: scheme, MemtableKeys: o.MemtableKeys, UUID: o.UUID, Temporary: o.Temporary,
+		Stepwise: o.Serve || o.Follow, // a client waits for answers while checkpoints are taken
 	}
-	return o.MemtableKeys
-}
-
-func (o *Options) pendingKeys() int {
-	if o.stepwise() && o.MemtableKeys == 0 {
-		return servedPending
+	if t.Stepwise && o.MemtableKeys == 0 {
+		t.MemtableKeys, t.PendingKeys = servedMemtable, servedPending
 	}
-	return 0
+	return t
 }
 
 // Step does a piece of the work that checkpoints have left, in some milliseconds, and reports whether
 // there is more.
 func (x *Index) Step() (more bool, err error) {
-	if x.table == nil || !x.table.Owes() {
+	if x.table == nil {
 		return false, nil
 	}
 	begun := time.Now()
@@ -119,4 +107,53 @@ func (p *presence) unserved(dir string) error {
 	}
 	return fmt.Errorf("index %s: %w, and %s holds documents that the index does not have yet; ask the server, or run firstseen serve --index %s and stop it: that moves them into the index",
 		dir, ErrServed, filepath.Join(dir, ServedName(p.served)), dir)
+}
+
+// FollowedName is the owner's value of an index that follows a log; docs/format.md, "A log".
+const FollowedName = "followed"
+
+// ErrFollowed is returned for an index whose documents come from a log alone.
+var ErrFollowed = errors.New("the index follows a log, and a change beside the log would part it from the other followers")
+
+// unfollowed refuses an index that follows a log.
+func (x *Index) unfollowed() error {
+	value, err := x.Value(FollowedName)
+	if err != nil || value == nil {
+		return err
+	}
+	return fmt.Errorf("index %s: %w; give documents to firstseen serve --log, or give another index", x.dir, ErrFollowed)
+}
+
+// addressFile has the address of the server that holds the index. It means something only while the
+// lock is held: a killed server leaves it.
+const addressFile = "server"
+
+// Announce tells other processes of this machine the address of the server that has the index open.
+// "" means that there is none to tell.
+func (x *Index) Announce(address string) error {
+	path := x.path(addressFile)
+	if address == "" {
+		return removeIfThere(path)
+	}
+	return durable.Replace(path, func(f *os.File) error {
+		_, err := fmt.Fprintln(f, address)
+		return err
+	})
+}
+
+// ServerAddress returns the address of the server that holds the index in dir, "" if none tells it.
+func ServerAddress(dir string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(dir, addressFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	lock := flock.New(filepath.Join(dir, lockFile))
+	free, err := lock.TryRLock()
+	if err = errors.Join(err, lock.Close()); free || err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(b)), nil
 }

@@ -140,7 +140,7 @@ const IDBytes = 256
 // Budget returns the bounds of the next group for DecideAll. They are zero if this index decides
 // one document after the other.
 func (x *Index) Budget() (s Budget) {
-	if x.ensureBegun() != nil || x.table == nil || x.policy.ReplaceSameID || x.policy.Rules.RemoveConsumed || !x.deduper.CanDecideAll(1<<24) {
+	if x.ensureBegun() != nil || x.table == nil || x.filter == nil || x.policy.ReplaceSameID || x.policy.Rules.RemoveConsumed || !x.deduper.CanDecideAll(1<<24) {
 		return s
 	}
 	x.lookAtClock()

@@ -35,7 +35,7 @@ func TestSeeGrows(t *testing.T) {
 	if x.Grown() == 0 || x.State().Bytes <= tiny.Shape.Bytes() || x.Rebuilt() != "" {
 		t.Errorf("grown %d times, to %+v", x.Grown(), x.State())
 	}
-	if s := x.TableStats(); s.Checkpoints == 0 || x.Table().Stats().UnsavedDocs == 100 {
+	if s := x.TableStats(); s.Checkpoints == 0 || x.Table().Unsaved() == 100 {
 		t.Errorf("no checkpoint: %+v", s)
 	}
 	if c := x.Counts(); c.Fresh == 0 {
@@ -102,7 +102,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 	}
 	indextest.Must(t, x.Ack(1))
 	indextest.Must(t, x.Tick()) // nothing has come
-	if !slices.Equal(settled, []bool{false}) || x.Table().Stats().UnsavedDocs != 0 {
+	if !slices.Equal(settled, []bool{false}) || x.Table().Unsaved() != 0 {
 		t.Errorf("settled %v", settled)
 	}
 	if v, err := x.Value("run"); string(v) != "far" || err != nil {
@@ -115,7 +115,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 		t.Errorf("what nobody has was saved: %v", err)
 	}
 	fails = true
-	if err := x.Ack(10); !errors.Is(err, broken) || x.Table().Stats().UnsavedDocs != 1 {
+	if err := x.Ack(10); !errors.Is(err, broken) || x.Table().Unsaved() != 1 {
 		t.Errorf("saved without its answer: %v", err)
 	}
 	if err := x.Stop(broken); err != broken {

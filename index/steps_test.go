@@ -305,7 +305,7 @@ func TestEveryStepFails(t *testing.T) {
 			}
 			see(t, x, seen, 20*day+20)
 			err = checkpoint(x, "unfinished")
-			if x.table.Stats().UnsavedDocs == 0 { // also where the step after it fails
+			if x.table.Unsaved() == 0 { // also where the step after it fails
 				seen = 20*day + 20
 			}
 			if err != nil {

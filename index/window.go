@@ -157,7 +157,7 @@ func (x *Index) renew() (bool, error) {
 	if !x.windowed() {
 		return false, nil
 	}
-	err := x.rebuild(x.filter.Shape(), "")
+	err := x.rebuild(x.filter.Shape(), false, "")
 	if x.policy.OnFull == OnFullGrow {
 		return x.Load() <= 0.5, err
 	}

@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/pipeline"
@@ -37,16 +39,29 @@ func (s *Service) Handler(token string) http.Handler {
 // routes are the patterns of the interface.
 func (s *Service) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		"POST /v1/see":                   s.serveSee,
-		"GET /v1/documents/{id}":         s.serveDocument,
-		"DELETE /v1/documents/{id}":      s.serveForget,
-		"POST /v1/batches/{name}/cancel": s.serveCancel,
-		"GET /v1/verdicts/{offset}":      s.serveVerdict,
-		"GET /v1/stats":                  s.serveStats,
-		"GET /v1/check":                  s.serveCheck,
+		"POST /v1/see":                   answering(s.serveSee),
+		"GET /v1/documents/{id}":         answering(s.serveDocument),
+		"DELETE /v1/documents/{id}":      answering(s.serveForget),
+		"POST /v1/batches/{name}/cancel": answering(s.serveCancel),
+		"GET /v1/verdicts/{offset}":      answering(s.serveVerdict),
+		"GET /v1/stats":                  answering(s.serveStats),
+		"GET /v1/check":                  answering(s.serveCheck),
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
+	}
+}
+
+// answering answers by the value that a handler returns, or by its error. A handler without a value has
+// answered itself.
+func answering(handle func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		value, err := handle(w, r)
+		if err != nil {
+			fail(w, err)
+		} else if value != nil {
+			reply(w, http.StatusOK, value)
+		}
 	}
 }
 
@@ -60,26 +75,59 @@ func authorized(token string, next http.Handler) http.Handler {
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		if subtle.ConstantTimeCompare(got[:], want[:]) == 0 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, http.StatusUnauthorized, errors.New("give the token of the server as Authorization: Bearer TOKEN"))
+			fail(w, refuse(http.StatusUnauthorized, "give the token of the server as Authorization: Bearer TOKEN"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// refusal is the body of an answer that is none. The JSON form is a contract.
-type refusal struct {
-	Error string `json:"error"`
-	Line  int    `json:"line,omitempty"` // of the body, from 1
+// problem is the fault of a request. The JSON form is a contract.
+type problem struct {
+	Message string `json:"error"`
+	Line    int    `json:"line,omitempty"` // of the body, from 1
+	status  int    // of HTTP
 }
 
-func fail(w http.ResponseWriter, status int, err error) {
-	var body *badBody
-	line := 0
-	if errors.As(err, &body) {
-		line = body.line
+func (p *problem) Error() string { return p.Message }
+
+func refuse(status int, format string, args ...any) *problem {
+	return &problem{status: status, Message: fmt.Sprintf(format, args...)}
+}
+
+// statuses are those of errors that are no problem.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{apply.ErrBusy, http.StatusTooManyRequests},
+	{apply.ErrClosed, http.StatusServiceUnavailable},
+	{apply.ErrLater, http.StatusServiceUnavailable},
+	{apply.ErrReadOnly, http.StatusForbidden},
+	{apply.ErrTooLong, http.StatusRequestEntityTooLarge},
+	{apply.ErrGone, http.StatusNotFound},
+	{index.ErrNoBatch, http.StatusNotFound},
+	{index.ErrFull, http.StatusInsufficientStorage},
+}
+
+// fail answers a request that was not done.
+func fail(w http.ResponseWriter, err error) {
+	var p *problem
+	if !errors.As(err, &p) {
+		p = &problem{status: http.StatusInternalServerError, Message: err.Error()}
+		for _, known := range statuses {
+			if errors.Is(err, known.err) {
+				p.status = known.status
+			}
+		}
 	}
-	reply(w, status, refusal{err.Error(), line})
+	switch p.status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	case http.StatusInsufficientStorage:
+		p.Message += ": start the server again with --on-full grow, or with more --docs or --memory"
+	}
+	reply(w, p.status, p)
 }
 
 func reply(w http.ResponseWriter, status int, value any) {
@@ -88,111 +136,77 @@ func reply(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value) // the client may be gone
 }
 
-// failDeciding answers a request that was not decided.
-func failDeciding(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	switch {
-	case errors.Is(err, ErrBusy):
-		status = http.StatusTooManyRequests
-	case errors.Is(err, ErrClosed):
-		status = http.StatusServiceUnavailable
-	case errors.Is(err, index.ErrFull):
-		status = http.StatusInsufficientStorage
-		err = fmt.Errorf("%w: start the server again with --on-full grow, or with more --docs or --memory", err)
-	case errors.Is(err, index.ErrNoBatch):
-		status = http.StatusNotFound
-	default:
-		status = cmp.Or(statusOf(err), status)
-	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
-	fail(w, status, err)
-}
-
 // body reads the body of a request, which may be as long as the server allows.
-func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		fail(w, http.StatusUnsupportedMediaType, fmt.Errorf("Content-Encoding %q: send the body as it is", e))
-		return nil, false
+		return nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body as it is", e)
 	}
 	var body bytes.Buffer
 	body.Grow(int(max(0, min(r.ContentLength, s.cfg.MaxBody))) + bytes.MinRead)
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
-	data := body.Bytes()
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the body is longer than %d bytes: send fewer documents at once", s.cfg.MaxBody))
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes: send fewer documents at once", s.cfg.MaxBody)
 	case err != nil:
-		fail(w, http.StatusBadRequest, fmt.Errorf("reading the body: %w", err))
-	case len(data) == 0:
-		fail(w, http.StatusBadRequest, errors.New("the body is empty: give a document"))
+		return nil, refuse(http.StatusBadRequest, "reading the body: %v", err)
+	case body.Len() == 0:
+		return nil, refuse(http.StatusBadRequest, "the body is empty: give a document")
 	}
-	return data, err == nil && len(data) > 0
+	return body.Bytes(), nil
 }
 
-func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) {
+func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	batch := q.Get("batch")
-	if len(batch) > index.MaxBatchName || !utf8.ValidString(batch) {
-		fail(w, http.StatusBadRequest, fmt.Errorf("the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName))
-		return
+	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
+	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
+		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
 	}
 	select {
 	case s.reading <- struct{}{}:
 		defer func() { <-s.reading }()
 	default:
 		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)) // a client reads no answer before it has sent all
-		failDeciding(w, ErrBusy)
-		return
+		return nil, apply.ErrBusy
 	}
-	body, ok := s.body(w, r)
-	if !ok {
-		return
+	body, err := s.body(w, r)
+	if err != nil {
+		return nil, err
 	}
-	docs, err := s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")))
-	switch {
-	case errors.Is(err, errType):
-		fail(w, http.StatusUnsupportedMediaType, err)
-	case errors.Is(err, errLong):
-		fail(w, http.StatusRequestEntityTooLarge, err)
+	req.docs, err = s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")))
+	switch n := len(req.docs); {
 	case err != nil:
-		fail(w, http.StatusBadRequest, err)
-	case len(docs) == 0:
-		fail(w, http.StatusBadRequest, errors.New("the body has no document"))
-	case len(docs) > s.cfg.MaxDocuments:
-		fail(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the body has %d documents, at most %d are allowed: send fewer at once", len(docs), s.cfg.MaxDocuments))
-	default:
-		req := &request{docs: docs, batch: batch, check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
-		if err := s.see(req); err != nil {
-			failDeciding(w, err)
-			return
-		}
-		writeAnswers(w, docs, req.check && req.report)
+		return nil, err
+	case n == 0:
+		return nil, refuse(http.StatusBadRequest, "the body has no document")
+	case n > s.cfg.MaxDocuments:
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has %d documents, at most %d are allowed: send fewer at once", n, s.cfg.MaxDocuments)
 	}
-}
-
-// writeAnswers writes a line for each document, in order.
-func writeAnswers(w http.ResponseWriter, docs []*document, reported bool) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
+	if err = s.prepare(req); err == nil {
+		err = s.decide(req)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var out []byte
-	for _, doc := range docs {
-		if reported {
-			out = append(append(out, doc.answer...), '\n')
-			continue
-		}
-		out = append(out, '{')
-		if doc.bad == nil {
-			id, err := json.Marshal(doc.id)
-			if err != nil {
-				panic(err) // it is a string
+	for _, doc := range req.docs {
+		answer := doc.Answer
+		if !req.check || !req.report {
+			out = append(out, '{')
+			if doc.bad == nil {
+				id, err := json.Marshal(doc.ID)
+				if err != nil {
+					return nil, err
+				}
+				out = append(append(append(out, `"id":`...), id...), ',')
 			}
-			out = append(append(append(out, `"id":`...), id...), ',')
+			answer = answer[1:]
 		}
-		out = append(append(out, doc.answer[1:]...), '\n')
+		out = append(append(out, answer...), '\n')
 	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
 	_, _ = w.Write(out) // the client may be gone
+	return nil, nil
 }
 
 // stored is a kept document. The JSON form is a contract.
@@ -204,53 +218,48 @@ type stored struct {
 	Batch   string `json:"batch,omitempty"`
 }
 
-func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request) {
-	found := []stored{}
-	err := s.do(&request{fast: true, task: func() error {
-		nums, err := s.cfg.Index.Table().ByID(r.PathValue("id"))
+func (s *Service) serveDocument(_ http.ResponseWriter, r *http.Request) (any, error) {
+	var found []stored
+	err := s.decider.Do(func() error {
+		table := s.cfg.Index.Table()
+		nums, err := table.ByID(r.PathValue("id"))
 		for _, num := range nums {
 			kept, err := s.cfg.Index.Kept(num)
 			if err != nil {
 				return err
 			}
-			found = append(found, stored{num, kept.ID, kept.Verdict.String(), kept.Time, s.cfg.Index.Table().BatchOf(num)})
+			found = append(found, stored{num, kept.ID, kept.Verdict.String(), kept.Time, table.BatchOf(num)})
 		}
 		return err
-	}})
+	})
+	if err == nil && len(found) == 0 {
+		err = refuse(http.StatusNotFound, "no document with this id is kept")
+	}
+	return found, err
+}
+
+func (s *Service) serveForget(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.takeBack(journal.Forgotten, r.PathValue("id"))
+}
+
+func (s *Service) serveCancel(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.takeBack(journal.Cancelled, r.PathValue("name"))
+}
+
+func (s *Service) serveVerdict(w http.ResponseWriter, r *http.Request) (any, error) {
+	offset, err := strconv.ParseInt(r.PathValue("offset"), 10, 64)
 	switch {
-	case err != nil:
-		failDeciding(w, err)
-	case len(found) == 0:
-		fail(w, http.StatusNotFound, errors.New("no document with this id is kept"))
-	default:
-		reply(w, http.StatusOK, found)
+	case s.cfg.Log == nil:
+		return nil, refuse(http.StatusNotFound, "this server follows no log")
+	case err != nil || offset < 0:
+		return nil, refuse(http.StatusBadRequest, "want the offset of a record, a number from 0")
 	}
-}
-
-func (s *Service) serveForget(w http.ResponseWriter, r *http.Request) {
-	s.serveTakeBack(w, journal.Forgotten, r.PathValue("id"))
-}
-
-func (s *Service) serveCancel(w http.ResponseWriter, r *http.Request) {
-	s.serveTakeBack(w, journal.Cancelled, r.PathValue("name"))
-}
-
-func (s *Service) serveTakeBack(w http.ResponseWriter, kind byte, id string) {
-	var answer json.RawMessage
-	var err error
-	if s.cfg.Log != nil {
-		answer, err = s.appendTaking(kind, id)
-	} else {
-		err = s.do(&request{task: func() (err error) {
-			answer, err = s.takeBack(kind, id)
-			return err
-		}})
+	line, err := s.cfg.Log.Verdict(r.Context(), offset)
+	if err == nil {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(append(line, '\n')) // the client may be gone
 	}
-	if err != nil {
-		failDeciding(w, err)
-		return
-	}
-	reply(w, http.StatusOK, answer)
+	return nil, err
 }
 
 // stats are the sizes of the index. The JSON form is a contract.
@@ -260,37 +269,27 @@ type stats struct {
 	Filter index.FilterState `json:"filter"`
 }
 
-func (s *Service) serveStats(w http.ResponseWriter, _ *http.Request) {
+func (s *Service) serveStats(http.ResponseWriter, *http.Request) (any, error) {
 	var st stats
-	err := s.do(&request{fast: true, task: func() error {
+	err := s.decider.Do(func() error {
 		st = stats{s.cfg.Index.Scheme().Name(), s.cfg.Index.TableStats(), s.cfg.Index.State()}
 		return nil
-	}})
-	if err != nil {
-		failDeciding(w, err)
-		return
-	}
-	reply(w, http.StatusOK, st)
+	})
+	return st, err
 }
 
 // serveCheck reads all of the index beside the decisions. It may take minutes.
-func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) {
+func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) (any, error) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a test's writer has none
 	var o index.CheckOptions
-	err := s.do(&request{fast: true, task: func() (err error) {
+	err := s.decider.Do(func() (err error) {
 		o.Frozen, err = s.cfg.Index.Table().Freeze()
 		return err
-	}})
+	})
 	if err != nil {
-		failDeciding(w, err)
-		return
+		return nil, err
 	}
-	found, err := index.Check(r.Context(), s.cfg.Dir, o)
-	if err != nil {
-		fail(w, http.StatusInternalServerError, err)
-		return
-	}
-	reply(w, http.StatusOK, found)
+	return index.Check(r.Context(), s.cfg.Dir, o)
 }
 
 func (s *Service) serveMetrics(w http.ResponseWriter, _ *http.Request) {
@@ -300,7 +299,7 @@ func (s *Service) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Service) serveLive(w http.ResponseWriter, _ *http.Request) {
 	select {
-	case <-s.failed:
+	case <-s.Failed():
 		http.Error(w, "the index or its journal has failed: see the log of the server", http.StatusInternalServerError)
 	default:
 		_, _ = io.WriteString(w, "ok\n")
@@ -308,25 +307,19 @@ func (s *Service) serveLive(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
-	select {
-	case <-s.draining:
+	room, err := durable.Room(s.cfg.Dir)
+	switch {
+	case s.draining.Err() != nil:
 		http.Error(w, "the server is going down", http.StatusServiceUnavailable)
-		return
-	default:
-	}
-	if s.cfg.Log != nil && s.cfg.Log.Behind() {
+	case s.cfg.Log != nil && s.cfg.Log.Behind():
 		http.Error(w, "records that were in the log at the start are not decided yet", http.StatusServiceUnavailable)
-		return
-	}
-	if s.isFilled.Load() {
+	case s.own != nil && s.own.full.Load():
 		http.Error(w, "the filter is full, and the server was told to stop then", http.StatusInsufficientStorage)
-		return
-	}
-	if room, err := durable.Room(s.cfg.Dir); err != nil || room < s.cfg.room {
+	case err != nil || room < s.cfg.room:
 		http.Error(w, fmt.Sprintf("the disk of the index has room for %d bytes, want %d", room, s.cfg.room), http.StatusInsufficientStorage)
-		return
+	default:
+		s.serveLive(w, r)
 	}
-	s.serveLive(w, r)
 }
 
 // answerLine is a line of the pipe protocol: the line with its answer in one more field.

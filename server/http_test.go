@@ -242,7 +242,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("without room: code %d, %s", code, body)
 	}
 	s, web := served(t, nil)
-	s.isFilled.Store(true)
+	s.own.full.Store(true)
 	if code, body := do(t, "GET", web.URL+"/readyz", ""); code != 507 || !strings.Contains(body, "filter is full") {
 		t.Errorf("with a full filter: code %d, %s", code, body)
 	}

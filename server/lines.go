@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -40,7 +38,7 @@ func (s *Service) ServeLines(l net.Listener) error {
 			ended := make(chan struct{})
 			all.Go(func() {
 				select {
-				case <-s.draining: // reading ends, and what was read is answered
+				case <-s.draining.Done(): // reading ends, and what was read is answered
 					_ = c.SetReadDeadline(time.Now())
 				case <-ended:
 				}
@@ -57,53 +55,47 @@ func (s *Service) serveLines(c net.Conn) error {
 	if err != nil {
 		return err
 	}
-	in := bufio.NewReaderSize(c, 64<<10)
-	for next := int64(1); ; {
-		data, n, readErr := s.readLines(in)
-		if n > 0 {
-			out, err := s.answerLines(parser, lineBlock(data, next))
-			if err == nil {
-				err = c.SetWriteDeadline(time.Now().Add(writing))
-			}
-			if err == nil {
-				_, err = c.Write(out)
-			}
-			if err != nil {
-				return err
-			}
+	in := bufio.NewScanner(c)
+	in.Buffer(make([]byte, min(64<<10, s.cfg.MaxBody)), int(s.cfg.MaxBody))
+	in.Split(s.wholeLines())
+	for next := int64(1); in.Scan(); {
+		out, err := s.answerLines(parser, lineBlock(in.Bytes(), next))
+		if err == nil {
+			err = c.SetWriteDeadline(time.Now().Add(writing))
 		}
-		if next += int64(n); readErr != nil {
-			return readErr
+		if err == nil {
+			_, err = c.Write(out)
 		}
+		if err != nil {
+			return err
+		}
+		next += int64(bytes.Count(in.Bytes(), []byte{'\n'}))
 	}
+	return in.Err()
 }
 
-// readLines waits for a line, and returns it with those that have come behind it. The last line of a
-// connection may lack its end.
-func (s *Service) readLines(in *bufio.Reader) (data []byte, n int, err error) {
-	for n < linesTogether {
-		begun := len(data)
-		for {
-			piece, err := in.ReadSlice('\n')
-			if data = append(data, piece...); int64(len(data)-begun) > s.cfg.MaxBody {
-				return data[:begun], n, fmt.Errorf("a line is longer than %d bytes", s.cfg.MaxBody)
-			}
-			if err == nil {
+// wholeLines finds the lines that have come, at most linesTogether. The last line of a connection may lack
+// its end, but not when it is the server that ends the connection.
+func (s *Service) wholeLines() bufio.SplitFunc {
+	searched := 0 // there is no end of a line before
+	return func(data []byte, atEnd bool) (size int, lines []byte, err error) {
+		for range linesTogether {
+			from := max(size, searched)
+			i := bytes.IndexByte(data[from:], '\n')
+			if i < 0 {
 				break
 			}
-			if err == io.EOF && len(data) > begun {
-				return data, n + 1, err
-			}
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				return data[:begun], n, err
-			}
+			size = from + i + 1
 		}
-		n++
-		if more, _ := in.Peek(in.Buffered()); int64(len(data)) >= s.cfg.MaxBody/2 || !bytes.Contains(more, []byte{'\n'}) {
-			break
+		if size == 0 && atEnd && s.draining.Err() == nil {
+			size = len(data)
 		}
+		if searched = 0; size == 0 {
+			searched = len(data)
+			return 0, nil, nil
+		}
+		return size, data[:size], nil
 	}
-	return data, n, nil
 }
 
 // answerLines decides the lines of a block and returns their answers.
@@ -126,24 +118,24 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 		}
 		doc := docs[0]
 		if docs = docs[1:]; doc.bad != nil {
-			out = answerBad(out, doc.answer)
+			out = answerBad(out, doc.Answer)
 		} else {
-			out = answerLine(out, line.Raw, line.Slot.At, line.Slot.Lead, doc.answer)
+			out = answerLine(out, line.Raw, line.Slot.At, line.Slot.Lead, doc.Answer)
 		}
 	}
 	return out, nil
 }
 
-// seePatiently is see for a connection, whose client reads no code to try again: while others are
+// seePatiently decides documents for a connection, whose client reads no code to try again: while others are
 // served, it waits.
 func (s *Service) seePatiently(docs []*document) error {
-	if len(docs) == 0 {
-		return nil
+	r := &request{docs: docs}
+	if err := s.prepare(r); err != nil {
+		return err
 	}
-	s.extract(docs)
 	for {
-		err := s.do(&request{docs: docs})
-		if !errors.Is(err, ErrBusy) && !errors.Is(err, apply.ErrLater) {
+		err := s.decide(r)
+		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {
 			return err
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -5,33 +5,35 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"mime"
+	"net/http"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// badBody is a body without a meaning, by its line from 1; 0 for no line.
-type badBody struct {
-	line int
-	err  error
-}
-
-func (e *badBody) Error() string {
-	if e.line == 0 {
-		return e.err.Error()
-	}
-	return fmt.Sprintf("line %d: %v", e.line, e.err)
-}
-
 // errType means that nothing is known about bodies of a type.
-var errType = errors.New("want Content-Type application/x-ndjson for lines of JSON, application/json for one object or an array of them, text/plain or text/html with ?id= or X-Firstseen-Id, or application/warc")
+var errType = refuse(http.StatusUnsupportedMediaType, "want Content-Type application/x-ndjson for lines of JSON, application/json for one object or an array of them, text/plain or text/html with ?id= or X-Firstseen-Id, or application/warc")
 
-// errLong means that a body unpacks to more than the server takes.
-var errLong = errors.New("the body has more documents, or longer ones, than a request may have: send fewer at once")
+// badBody is the fault of a body that has no meaning.
+func badBody(format string, args ...any) *problem {
+	return refuse(http.StatusBadRequest, format, args...)
+}
+
+// badLine is that of the line of a body which has a byte.
+func badLine(body []byte, at int, err error) *problem {
+	line := 1 + bytes.Count(body[:min(at, len(body))], []byte{'\n'})
+	p := badBody("line %d: %v", line, err)
+	p.Line = line
+	return p
+}
 
 // maxID is the longest id in bytes, as in lines of JSON.
 const maxID = 64 << 10
@@ -67,9 +69,9 @@ func (s *Service) parse(body []byte, contentType, id string) ([]*document, error
 func checkID(id string) error {
 	switch {
 	case id == "":
-		return &badBody{0, errors.New("a text has no place for its id: give ?id=, or the header X-Firstseen-Id")}
+		return badBody("a text has no place for its id: give ?id=, or the header X-Firstseen-Id")
 	case len(id) > maxID || !utf8.ValidString(id):
-		return &badBody{0, fmt.Errorf("the id is longer than %d bytes, or not UTF-8", maxID)}
+		return badBody("the id is longer than %d bytes, or not UTF-8", maxID)
 	}
 	return nil
 }
@@ -84,9 +86,9 @@ func (s *Service) page(body []byte, contentType, id string) ([]*document, error)
 	}
 	text, exact, err := s.cfg.Page()(func(n int) []byte { return make([]byte, 0, n) }, body, contentType)
 	if err != nil {
-		return nil, &badBody{0, err}
+		return nil, badBody("%v", err)
 	}
-	return []*document{{id: id, text: text, exact: exact}}, nil
+	return []*document{newDocument(id, text, exact)}, nil
 }
 
 // archive returns the documents of a web archive, compressed or not.
@@ -101,16 +103,17 @@ func (s *Service) archive(body []byte) (docs []*document, err error) {
 	err = corpus.EachBlock(context.Background(), source, func(b *corpus.Block, parser corpus.Parser) error {
 		for doc := range parser.Parse(b) {
 			one := documentOf(doc)
-			one.text = bytes.Clone(one.text) // the block is used again
+			one.Text = bytes.Clone(one.Text) // the block is used again
 			docs = append(docs, one)
-			if left -= int64(len(one.text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
-				return errLong
+			if left -= int64(len(one.Text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
+				return refuse(http.StatusRequestEntityTooLarge, "the body has more documents, or longer ones, than a request may have: send fewer at once")
 			}
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errLong) {
-		err = &badBody{0, err}
+	var long *problem
+	if err != nil && !errors.As(err, &long) {
+		err = badBody("%v", err)
 	}
 	return docs, err
 }
@@ -120,19 +123,11 @@ func plainText(body []byte, id string) ([]*document, error) {
 		return nil, err
 	}
 	if !utf8.Valid(body) {
-		at := 0
-		for n := 1; n > 0 && at < len(body); at += n {
-			var r rune
-			if r, n = utf8.DecodeRune(body[at:]); r == utf8.RuneError && n == 1 {
-				break
-			}
-		}
-		return nil, &badBody{lineAt(body, at), errors.New("the text is not UTF-8")}
+		_, at, _ := transform.Bytes(encoding.UTF8Validator, body)
+		return nil, badLine(body, at, errors.New("the text is not UTF-8"))
 	}
-	return []*document{{id: id, text: body}}, nil
+	return []*document{newDocument(id, body, false)}, nil
 }
-
-func lineAt(body []byte, at int) int { return 1 + bytes.Count(body[:min(at, len(body))], []byte{'\n'}) }
 
 // linesOf turns an object, or an array of objects, into lines of JSON.
 func linesOf(body []byte) ([]byte, error) {
@@ -142,7 +137,7 @@ func linesOf(body []byte) ([]byte, error) {
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			at = max(at, int(syntax.Offset)-1)
 		}
-		return &badBody{lineAt(body, at), err}
+		return badLine(body, at, err)
 	}
 	values := []json.RawMessage{nil}
 	array := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'['})
@@ -194,5 +189,9 @@ func documentOf(doc *corpus.Document) *document {
 	if doc.Bad != nil {
 		return &document{bad: doc.Bad}
 	}
-	return &document{id: string(doc.ID), text: doc.Text, exact: doc.Exact}
+	return newDocument(string(doc.ID), doc.Text, doc.Exact)
+}
+
+func newDocument(id string, text []byte, exact bool) *document {
+	return &document{Step: apply.Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}}
 }

@@ -10,21 +10,25 @@
 package server
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/recorder"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // Config configures Open. Its zero values are the defaults.
@@ -33,8 +37,8 @@ type Config struct {
 	// to close.
 	Index *index.Index
 	Dir   string
-	// Log, if set, decides in place of the journal of this server. Close closes it. Of Policy only Now
-	// is used then, for arrivals.
+	// Log, if set, decides in place of the journal of this server. Close closes it, and Policy is not
+	// used.
 	Log Log
 	// Policy judges the documents. Open sets Now, Flush and, if it is 0, CheckpointBytes.
 	Policy index.Policy
@@ -56,68 +60,71 @@ type Config struct {
 	room    uint64 // bytes of the disk without which the service is not ready
 }
 
-// checkpointBytes is how many bytes of documents come between two checkpoints at most, and
-// journalBytes how long a journal gets: 5 s of reading after a kill.
+// Defaults of [Config].
 const (
-	checkpointBytes = 64 << 20
-	journalBytes    = 64 << 20
+	DefaultMaxBody = 16 << 20
+	DefaultWaiting = 32
+
+	checkpointBytes = 64 << 20  // of documents between two checkpoints at most
+	journalBytes    = 64 << 20  // 5 s of reading after a kill
+	leastRoom       = 256 << 20 // for two journals, and for the checkpoint of one
 )
 
-// leastRoom is the room on the disk for two journals, and for the checkpoint of one.
-const leastRoom = 256 << 20
+func (c *Config) withDefaults() {
+	c.MaxBody = cmp.Or(max(c.MaxBody, 0), DefaultMaxBody)
+	c.MaxDocuments = cmp.Or(max(c.MaxDocuments, 0), 1000)
+	c.Waiting = cmp.Or(max(c.Waiting, 0), DefaultWaiting)
+	c.Workers = cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0))
+	c.room = cmp.Or(c.room, leastRoom)
+	c.journal = cmp.Or(max(c.journal, 0), journalBytes)
+	c.Policy.CheckpointBytes = cmp.Or(max(c.Policy.CheckpointBytes, 0), checkpointBytes)
+	if c.Policy.Now == nil {
+		c.Policy.Now = time.Now
+	}
+}
 
-// stepEvery is how many documents are decided between two pieces of the work that checkpoints have
-// left, as long as requests wait.
-const stepEvery = 128
+// Memory is how much requests take at most: each its body, its documents and the answers. 32 requests
+// of 16 MiB, each one text, took 2.8 times their bytes.
+func (c *Config) Memory() int64 {
+	d := *c
+	d.withDefaults()
+	return 4 * d.MaxBody * int64(d.Waiting)
+}
 
-// patience is how long a request may wait before its decision begins.
-const patience = 5 * time.Second
+// decider does steps on an index in one order. It alone uses the index.
+type decider interface {
+	// Append gives steps the time of their arrival, has them done, and sets their answers. What is
+	// durable is on the disk then.
+	Append(steps []*apply.Step, durable bool) error
+	// Do calls task between two steps.
+	Do(task func() error) error
+	Failed() <-chan struct{}
+	Close() error
+}
 
-var (
-	// ErrBusy means that too many requests wait: try again later.
-	ErrBusy = errors.New("too many requests wait: send this one again later")
-	// ErrClosed means that the server is going down.
-	ErrClosed = errors.New("the server is going down: send this request again later")
-)
+// Log decides documents in an order that several servers share.
+type Log interface {
+	decider
+	// Start begins to decide. decided is called with each result.
+	Start(decided func(*dedup.Result))
+	// Verdict returns the verdict about the record at an offset, in JSON.
+	Verdict(ctx context.Context, offset int64) ([]byte, error)
+	// Next returns the offset of the first record that is not decided.
+	Next() int64
+	// Behind reports whether the log has records from before the start that are not decided.
+	Behind() bool
+}
 
 // Service decides documents. Its methods are for any number of goroutines.
 type Service struct {
 	cfg        Config
-	queue      chan *request
-	extractors chan *feature.Extractor
+	decider    decider
+	own        *journaled // the decider, if there is no log
+	extractors extractors
 	reading    chan struct{} // a place for each body in memory
-	drained    sync.Once
-	draining   chan struct{} // closed by Drain
-	closing    chan struct{} // closed by Close
-	stopped    chan struct{} // the deciding goroutine has ended
-	failed     chan struct{} // closed with the first error of index or journal
-	failing    sync.Once
+	draining   context.Context
+	drain      context.CancelFunc
 	count      counters
-	isFilled   atomic.Bool // full is set
-
-	// The rest belongs to the goroutine that decides.
-
-	steps    apply.Applier
-	since    int // documents decided since the last piece of work of a checkpoint
-	rec      *recorder.Recorder
-	rotated  bool           // a checkpoint has begun another journal
-	saved    time.Duration  // in checkpoints
-	replayed recorder.State // as long as rec is nil
-	full     error          // index.ErrFull once the filter may take no more
-	err      error          // of index or journal
-}
-
-// request is done by the deciding goroutine in one go.
-type request struct {
-	docs   []*document
-	batch  string
-	check  bool // nothing is remembered
-	report bool // with check: answers as in a report
-	fast   bool // the answer does not wait for the disk
-	task   func() error
-	begun  atomic.Bool // it is being done, or its sender has left
-	done   chan error  // has one
-	waited time.Time
 }
 
 // Open does the steps of journals left by a killed server, and begins to decide.
@@ -129,11 +136,8 @@ func Open(cfg Config) (_ *Service, err error) {
 		return nil, fmt.Errorf("index %s finds passages, and a server does not: give another index", cfg.Dir)
 	}
 	cfg.withDefaults()
-	s := &Service{
-		cfg: cfg, queue: make(chan *request, cfg.Waiting), extractors: make(chan *feature.Extractor, cfg.Workers),
-		reading: make(chan struct{}, cfg.Waiting), draining: make(chan struct{}), closing: make(chan struct{}), stopped: make(chan struct{}), failed: make(chan struct{}),
-	}
-	s.count.register(s)
+	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting), extractors: make(extractors, cfg.Workers), count: newCounters()}
+	s.draining, s.drain = context.WithCancel(context.Background())
 	for range cfg.Workers {
 		e, err := feature.NewExtractor(cfg.Index.Scheme())
 		if err != nil {
@@ -141,201 +145,150 @@ func Open(cfg Config) (_ *Service, err error) {
 		}
 		s.extractors <- e
 	}
-	s.steps = apply.Applier{Index: cfg.Index, Done: s.record, Decided: s.count.decided}
+	waiting := func() float64 { return 0 }
 	if cfg.Log != nil {
-		s.openLog()
-		return s, nil
+		s.decider = cfg.Log
+		s.count.set.NewGauge("firstseen_log_next_offset", func() float64 { return float64(cfg.Log.Next()) })
+		cfg.Log.Start(s.count.decided)
+	} else {
+		if s.own, err = openJournaled(&s.cfg, s.extractors, &s.count); err != nil {
+			return nil, err
+		}
+		s.decider = s.own
+		waiting = func() float64 { return float64(s.own.loop.Waiting()) }
 	}
-	p := cfg.Policy
-	p.Now, p.Flush = s.steps.Now, s.flush
-	s.steps.Arrive(cfg.Policy.Now().UnixNano())
-	if err := cfg.Index.Begin(p); err != nil {
-		return nil, err
-	}
-	if err := s.recover(); err != nil {
-		return nil, err
-	}
-	go s.decideAll()
+	s.count.set.NewGauge("firstseen_requests_waiting", waiting)
 	return s, nil
 }
 
-// Defaults of [Config].
-const (
-	DefaultMaxBody = 16 << 20
-	DefaultWaiting = 32
-)
+// Failed is closed when index, log or journal have failed. Close then returns the error.
+func (s *Service) Failed() <-chan struct{} { return s.decider.Failed() }
 
-// Memory is how much requests take at most: each its body, its documents and the answers. 32 requests
-// of 16 MiB, each one text, took 2.8 times their bytes.
-func (c *Config) Memory() int64 {
-	d := *c
-	d.withDefaults()
-	return 4 * d.MaxBody * int64(d.Waiting)
+// Drain has readiness fail, and ends connections of lines. What comes all the same is still answered.
+func (s *Service) Drain() { s.drain() }
+
+// Close answers what waits, and brings all into the index. It is called once. The index is then as after an ordinary run,
+// unless Close returns an error: then the next Open goes on from the journal.
+func (s *Service) Close() error {
+	s.Drain()
+	return s.decider.Close()
 }
 
-func (c *Config) withDefaults() {
-	set := func(n *int, value int) {
-		if *n <= 0 {
-			*n = value
+// extractors are those that are not in use.
+type extractors chan *feature.Extractor
+
+// sketch makes the sketches of documents, beside the decisions about others.
+func (free extractors) sketch(docs ...*apply.Step) {
+	e := <-free
+	for _, doc := range docs {
+		if doc.Kind == journal.Seen {
+			e.ExtractFor(&doc.Sketch, doc.Text, doc.Exact)
 		}
 	}
-	set(&c.MaxDocuments, 1000)
-	set(&c.Waiting, DefaultWaiting)
-	set(&c.Workers, runtime.GOMAXPROCS(0))
-	if c.MaxBody <= 0 {
-		c.MaxBody = DefaultMaxBody
-	}
-	if c.room == 0 {
-		c.room = leastRoom
-	}
-	if c.journal <= 0 {
-		c.journal = journalBytes
-	}
-	if c.Policy.CheckpointBytes <= 0 {
-		c.Policy.CheckpointBytes = checkpointBytes
-	}
-	if c.Policy.Now == nil {
-		c.Policy.Now = time.Now
-	}
+	free <- e
 }
 
-// settings are the rules of the decisions, for the journal.
-func (s *Service) settings() (string, error) {
-	p := &s.cfg.Policy
-	b, err := json.Marshal(map[string]any{
-		"scheme": s.cfg.Index.Scheme().Name(), "rules": p.Rules, "window": s.cfg.Index.Window(), "told": p.TellsTimes,
-	})
-	return string(b), err
+// document is a document of a request, or the reason why a record is none.
+type document struct {
+	apply.Step
+	bad *corpus.BadRecord
 }
 
-// recover replays the journals, and begins one.
-func (s *Service) recover() error {
-	settings, err := s.settings()
-	if err != nil {
-		return err
-	}
-	h := journal.Header{Owner: s.cfg.Index.Table().Generation().UUID, Settings: settings}
-	have, next, err := s.journals()
-	if err != nil {
-		return err
-	}
-	for _, n := range have {
-		if err := s.replay(n, h); err != nil {
+// request is documents that are decided as one block.
+type request struct {
+	docs   []*document
+	batch  string
+	check  bool // nothing is remembered
+	report bool // with check: answers as in a report
+	fast   bool // the answer does not wait for the disk
+	steps  []*apply.Step
+}
+
+// prepare makes the steps of a request.
+func (s *Service) prepare(r *request) (err error) {
+	for _, doc := range r.docs {
+		if doc.bad == nil {
+			doc.Batch = r.batch
+			r.steps = append(r.steps, &doc.Step)
+		} else if doc.Answer, err = pipeline.BadAnswer(doc.bad); err != nil {
 			return err
 		}
-		next = n + 1
 	}
-	h.Generation = max(next, 1)
-	if s.rec, err = recorder.New(s.cfg.Dir, h, s.cfg.journal); err != nil {
-		return err
-	}
-	if err := s.cfg.Index.EnsureCapacity(); err != nil && !s.isFull(err) {
-		return errors.Join(err, s.rec.Close())
-	}
-	s.rotated = true // from here on the replayed journals mean nothing
-	if err := s.checkpoint(); err != nil {
-		return errors.Join(err, s.rec.Close())
+	if s.own != nil || r.check {
+		s.extractors.sketch(r.steps...)
 	}
 	return nil
 }
 
-// journals returns the generations of the journals to replay, ascending, and the one that follows the
-// last checkpoint.
-func (s *Service) journals() (have []uint64, next uint64, err error) {
-	var at recorder.State
-	b, err := s.cfg.Index.Value(index.ServedValue)
-	if err == nil && b != nil {
-		err = json.Unmarshal(b, &at)
-	}
-	if err == nil {
-		err = recorder.DropBefore(s.cfg.Dir, at.Next)
-	}
-	if err == nil {
-		have, err = index.ServedLogs(s.cfg.Dir)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	for i, n := range have {
-		if n != have[0]+uint64(i) {
-			return nil, 0, s.missing(have[0] + uint64(i))
-		}
-	}
-	if at.Next > 0 && (len(have) > 0 && have[0] != at.Next || len(have) == 0 && !at.Ended) {
-		return nil, 0, s.missing(at.Next)
-	}
-	s.replayed = at
-	return have, at.Next, nil
-}
-
-func (s *Service) missing(generation uint64) error {
-	return fmt.Errorf("index %s: %s is missing, and documents in it were answered; put the whole index back from a copy",
-		s.cfg.Dir, index.ServedName(generation))
-}
-
-// replay does the steps of a journal again.
-func (s *Service) replay(generation uint64, want journal.Header) error {
-	path := recorder.Path(s.cfg.Dir, generation)
-	h, _, err := journal.Read(path, nil)
-	want.Generation = generation
+// decide decides the documents of a request that is prepared, in their order, and sets their answers.
+func (s *Service) decide(r *request) error {
 	switch {
-	case err != nil:
-		return err
-	case h.Owner != want.Owner || h.Generation != want.Generation:
-		return fmt.Errorf("%s is of another index: put the whole index back from a copy", path)
-	case h.Settings != want.Settings:
-		return fmt.Errorf("%s was written under other rules: start the server once with those of %s, stop it, and then give others", path, h.Settings)
+	case r.check:
+		return s.decider.Do(func() error { return s.check(r) })
+	case len(r.steps) > 0:
+		return s.decider.Append(r.steps, !r.fast)
 	}
-	skip := uint64(0)
-	if s.replayed.Next == generation {
-		skip = s.replayed.Done
-	}
-	s.replayed = recorder.State{Next: generation}
-	_, _, err = journal.Read(path, func(group []byte) error {
-		for len(group) > 0 {
-			e, rest, err := journal.CutEntry(group)
-			if err != nil {
-				return fmt.Errorf("reading %s: %w; put the whole index back from a copy", path, err)
-			}
-			if group = rest; s.replayed.Done < skip {
-				s.replayed.Done++
-				continue
-			}
-			if err := s.again(&e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return err
+	return nil
 }
 
-// again does a step of a journal.
-func (s *Service) again(e *journal.Entry) (err error) {
-	if e.Kind == journal.Seen {
-		doc := &document{text: e.Text, exact: e.Exact}
-		s.extract([]*document{doc})
-		_, err = s.decide(doc, e)
-	} else {
-		_, err = s.steps.TakeBack(e)
+// check judges documents and remembers nothing.
+func (s *Service) check(r *request) error {
+	for _, doc := range r.steps {
+		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
+		if err == nil {
+			err = pipeline.Retry(s.cfg.Index, &found, false)
+		}
+		switch {
+		case err != nil:
+		case r.report:
+			doc.Answer, err = report.AppendJSON(nil, report.Report(&found, doc.ID, &doc.Sketch, doc.Text))
+		default:
+			doc.Answer, err = pipeline.Answer(&found)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if s.isFull(err) {
-		return nil // it was so for the first server, too
-	}
-	return err
+	return nil
 }
 
-// flush is called before a checkpoint. It returns the place in the journals from which the index does
-// not have the steps.
-func (s *Service) flush(bool) (map[string][]byte, error) {
-	if s.rec == nil {
-		return s.replayed.Values(), nil
+// takeBack forgets the documents of an id, or cancels a batch, and returns the answer.
+func (s *Service) takeBack(kind byte, id string) (json.RawMessage, error) {
+	step := &apply.Step{Entry: journal.Entry{Kind: kind, ID: id}}
+	err := s.decider.Append([]*apply.Step{step}, true)
+	return step.Answer, err
+}
+
+// counters are what /metrics shows.
+type counters struct {
+	set                  *metrics.Set
+	kept, removed, again *metrics.Counter
+	saving               *metrics.Summary
+}
+
+func newCounters() counters {
+	set := metrics.NewSet()
+	return counters{
+		set:     set,
+		kept:    set.NewCounter(`firstseen_documents_total{kept="true"}`),
+		removed: set.NewCounter(`firstseen_documents_total{kept="false"}`),
+		again:   set.NewCounter("firstseen_documents_again_total"),
+		saving:  set.NewSummary("firstseen_checkpoint_seconds"),
 	}
-	if s.rec.Long() {
-		if err := s.rec.Rotate(); err != nil {
-			return nil, err
-		}
-		s.rotated = true
+}
+
+func (c *counters) decided(r *dedup.Result) {
+	switch {
+	case r.Again:
+		c.again.Inc()
+	case r.Kept:
+		c.kept.Inc()
+	default:
+		c.removed.Inc()
 	}
-	return s.rec.State().Values(), nil
+}
+
+func (c *counters) write(w io.Writer) {
+	c.set.WritePrometheus(w)
+	metrics.WriteProcessMetrics(w)
 }

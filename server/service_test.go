@@ -64,7 +64,7 @@ func texts(n int) (docs []*document) {
 		if i > 0 && i%3 == 0 {
 			from, edit = rnd.IntN(i), fmt.Sprintf(" One more sentence, the %dth of them.", i)
 		}
-		docs = append(docs, &document{id: "d" + strconv.Itoa(i), text: []byte(indextest.Sentences(from) + edit)})
+		docs = append(docs, newDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
 	}
 	return docs
 }
@@ -73,8 +73,15 @@ func texts(n int) (docs []*document) {
 func give(t *testing.T, s *Service, docs []*document) {
 	t.Helper()
 	for block := range slices.Chunk(docs, 7) {
-		indextest.Must(t, s.see(&request{docs: block, batch: "b" + block[0].id[1:2]}))
+		indextest.Must(t, see(s, &request{docs: block, batch: "b" + block[0].ID[1:2]}))
 	}
+}
+
+func see(s *Service, r *request) error {
+	if err := s.prepare(r); err != nil {
+		return err
+	}
+	return s.decide(r)
 }
 
 // dumped is the content of an index without a writer.
@@ -196,9 +203,8 @@ func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 	indextest.Must(t, err)
 	s, err := Open(Config{Index: x, Dir: dir, Policy: index.Policy{CheckpointBytes: 3000}})
 	if err == nil {
-		close(s.closing)
-		<-s.stopped
-		indextest.Must(t, s.rec.Close())
+		s.own.loop.Close()
+		indextest.Must(t, s.own.rec.close())
 	}
 	indextest.Must(t, x.Close())
 	return err != nil
@@ -220,8 +226,8 @@ func TestJournalFails(t *testing.T) {
 	}
 	t.Cleanup(func() { step.Hook = nil })
 	for _, doc := range docs[1:] {
-		if err := s.see(&request{docs: []*document{doc}}); !errors.Is(err, full) {
-			t.Errorf("%s: error %v", doc.id, err)
+		if err := see(s, &request{docs: []*document{doc}}); !errors.Is(err, full) {
+			t.Errorf("%s: error %v", doc.ID, err)
 		}
 	}
 	<-s.Failed()
@@ -233,8 +239,8 @@ func TestJournalFails(t *testing.T) {
 	s, x = opened(t, dir, 0, nil)
 	again := texts(1)
 	give(t, s, again)
-	if !strings.Contains(string(again[0].answer), `"again":true`) {
-		t.Errorf("the answered document: %s", again[0].answer)
+	if !strings.Contains(string(again[0].Answer), `"again":true`) {
+		t.Errorf("the answered document: %s", again[0].Answer)
 	}
 	closed(t, s, x)
 }
@@ -242,27 +248,27 @@ func TestJournalFails(t *testing.T) {
 // settle waits until the service does nothing.
 func settle(t *testing.T, s *Service) {
 	t.Helper()
-	indextest.Must(t, s.do(&request{task: func() error {
-		for s.step() {
+	indextest.Must(t, s.decider.Do(func() error {
+		for s.own.work() {
 			continue
 		}
-		return s.rec.Settle()
-	}}))
+		if s.own.rec.next != nil {
+			_, _ = s.own.rec.next()
+		}
+		return s.own.rec.dropped()
+	}))
 }
 
 func forgetAndCancel(t *testing.T, s *Service) {
 	t.Helper()
-	for _, task := range []func() error{
-		func() error { a, err := s.takeBack(journal.Forgotten, "d1"); return orNone(a, err) },
-		func() error { a, err := s.takeBack(journal.Cancelled, "b2"); return orNone(a, err) },
-	} {
-		indextest.Must(t, s.do(&request{task: task}))
+	for _, c := range []struct {
+		kind byte
+		id   string
+	}{{journal.Forgotten, "d1"}, {journal.Cancelled, "b2"}} {
+		answer, err := s.takeBack(c.kind, c.id)
+		indextest.Must(t, err)
+		if string(answer) == `{"forgotten":0}` {
+			t.Errorf("nothing of %s was taken back", c.id)
+		}
 	}
-}
-
-func orNone(answer []byte, err error) error {
-	if err == nil && string(answer) == `{"forgotten":0}` {
-		return fmt.Errorf("nothing was taken back")
-	}
-	return err
 }

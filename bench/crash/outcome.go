@@ -126,20 +126,20 @@ func readContent(ctx context.Context, dir string) (c content, err error) {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	if r.Table() == nil {
-		return filterContent(r.Filter(), key != nil), nil
+	if r.Table == nil {
+		return filterContent(r.Loaded, key != nil), nil
 	}
-	findings, err := r.Table().Verify(ctx)
+	findings, err := r.Table.Verify(ctx)
 	if err != nil {
 		return c, err
 	}
 	if len(findings) > 0 {
 		return c, fmt.Errorf("the table is not sound: %+v", findings)
 	}
-	if err := checkFilter(filepath.Join(dir, index.FilterFile), r.Table()); err != nil {
+	if err := checkFilter(filepath.Join(dir, index.FilterFile), r.Table); err != nil {
 		return c, err
 	}
-	return tableContent(r.Table(), key != nil)
+	return tableContent(r.Table, key != nil)
 }
 
 func tableContent(t *docmap.Table, keyed bool) (c content, err error) {

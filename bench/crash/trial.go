@@ -176,8 +176,8 @@ func runState(dir string) (state string, merging bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	for _, level := range t.Stats().Runs {
-		merging = merging || level.Merging > 0
+	for _, r := range t.Runs() {
+		merging = merging || r.Merging && !r.IDs
 	}
 	if len(stored) == 0 {
 		return "", merging, nil

@@ -149,9 +149,12 @@ type countingStore struct {
 }
 
 // Add implements dedup.Store.
-func (s *countingStore) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+func (s *countingStore) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	for i := range ids {
+		if len(marks) > 0 && marks[i] {
+			continue // it only counts
+		}
 		s.size += int64(len(data[i]) + (8+4)*len(keys[i]))
 	}
-	return s.Memory.Add(ids, data, keys)
+	return s.Memory.Add(ids, data, keys, times, marks)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
-	"github.com/firstseen/firstseen/feature/words"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
@@ -80,7 +79,7 @@ func Tries(methods []string, thresholds []float64, table *terms.Table) (tries []
 // CountTerms counts the terms of the set's documents, for methods that weigh them.
 func (s *Set) CountTerms() *terms.Table {
 	var counter terms.Counter
-	reader := words.NewReader(nil)
+	reader := terms.NewReader(nil)
 	var found []uint64
 	for i := range s.Docs {
 		found = found[:0]

@@ -78,7 +78,7 @@ func newAsker(dir string) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.scheme = r.Scheme()
+	a.scheme = r.Scheme
 	if err := r.Close(); err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func (a *asker) read() (sum uint64, err error) {
 		return 0, err
 	}
 	sets := a.extracted
-	if r.Scheme().Name() != a.scheme.Name() || string(key) != string(a.key) {
-		if sets, err = extract(r.Scheme()); err != nil {
+	if r.Scheme.Name() != a.scheme.Name() || string(key) != string(a.key) {
+		if sets, err = extract(r.Scheme); err != nil {
 			return 0, err
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/terms"
-	"github.com/firstseen/firstseen/feature/words"
 )
 
 const minDocs = 2
@@ -31,7 +30,7 @@ type collection struct {
 func collect(texts []string) *collection {
 	c := &collection{}
 	var counter terms.Counter
-	reader := words.NewReader(nil)
+	reader := terms.NewReader(nil)
 	for _, text := range texts {
 		c.plain.Add(text)
 		var found []uint64

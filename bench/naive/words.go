@@ -25,7 +25,7 @@ func read(text string) reading {
 		if len(readings) >= most {
 			clear(readings)
 		}
-		r.pieces, r.spaced, r.whole = canontest.ReadWhole(text)
+		r.pieces, r.spaced, r.whole = canontest.Read(text)
 		readings[text] = r
 	}
 	return r

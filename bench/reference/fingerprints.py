@@ -1,7 +1,7 @@
 """Fingerprints by the reference implementation of SimHash, for the method simhash.
 
     python3 -m venv ref && ref/bin/pip install simhash xxhash
-    ref/bin/python bench/reference/fingerprints.py > feature/simhash/testdata/reference.json
+    ref/bin/python bench/reference/fingerprints.py > feature/testdata/reference.json
 
 Weights of more than 255 overflow in it. The terms are told here by hand: of these texts, words between spaces and punctuation in
 small letters, and of Chinese characters side by side each two.

@@ -79,20 +79,9 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 	if kind == "" && !isSparse(h) { // else the number of bytes is unknown
 		l.end += h.Size
 	}
-	name, nameless := clean(name)
-	if err := l.entry(name); err != nil || !l.wants(name) {
+	name, ok, err := l.take(name, kind)
+	if err != nil || !ok {
 		return err
-	}
-	switch {
-	case kind != "":
-	case nameless != "":
-		kind = nameless
-	case isFork(name):
-		kind = kindFork
-	}
-	if kind != "" {
-		l.leave(kind, name)
-		return nil
 	}
 	m := Member{Name: name, Size: h.Size, at: t.at, stored: h.Size}
 	if t.seeker == nil || isSparse(h) {

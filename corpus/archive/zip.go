@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -64,24 +65,18 @@ func zipName(f *zip.File, allUTF8 bool) string {
 
 // zip adds a file.
 func (l *listing) zip(f *zip.File, raw string, size int64) error {
-	name, nameless := clean(raw)
-	if err := l.entry(name); err != nil || strings.HasSuffix(raw, "/") || !l.wants(name) {
-		return err
+	if strings.HasSuffix(raw, "/") {
+		return l.entry("")
 	}
 	kind := ""
-	switch mode := f.Mode(); {
-	case mode&fs.ModeSymlink != 0:
+	if mode := f.Mode(); mode&fs.ModeSymlink != 0 {
 		kind = kindLink
-	case !mode.IsRegular():
+	} else if !mode.IsRegular() {
 		kind = kindNone
-	case nameless != "":
-		kind = nameless
-	case isFork(name):
-		kind = kindFork
 	}
-	if kind != "" {
-		l.leave(kind, name)
-		return nil
+	name, ok, err := l.take(raw, kind)
+	if err != nil || !ok {
+		return err
 	}
 	m := Member{Name: name, Size: int64(f.UncompressedSize64), stored: int64(f.CompressedSize64), sum: f.CRC32, how: zipStored}
 	switch {
@@ -92,7 +87,6 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 	case f.Method != zip.Store:
 		m.how, m.sum = zipOther, uint32(f.Method)
 	}
-	var err error
 	if m.at, err = f.DataOffset(); err != nil || m.Size < 0 || m.at > size-m.stored {
 		return fmt.Errorf("it is cut off or damaged: its member %q is not where it should be", name)
 	}
@@ -106,28 +100,14 @@ func (m *Member) Err() error {
 	case zipEncrypted:
 		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", m.Name)
 	case zipOther:
-		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", m.Name, methodName(uint16(m.sum)))
+		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", m.Name, cmp.Or(methodNames[m.sum], fmt.Sprintf("the method %d", m.sum)))
 	}
 	return nil
 }
 
-// methodName names a method of compression (APPNOTE.TXT 4.4.5).
-func methodName(method uint16) string {
-	switch method {
-	case 9:
-		return "Deflate64"
-	case 12:
-		return "bzip2"
-	case 14:
-		return "LZMA"
-	case 93:
-		return "zstd"
-	case 95:
-		return "xz"
-	case 99:
-		return "a method that is encrypted"
-	}
-	return fmt.Sprintf("the method %d", method)
+// methodNames are those of methods of compression (APPNOTE.TXT 4.4.5).
+var methodNames = map[uint32]string{
+	9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "zstd", 95: "xz", 99: "a method that is encrypted",
 }
 
 // zipEntries returns how many files a zip archive claims to hold, by the record at its end

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -32,7 +33,7 @@ type Ahead struct {
 
 	queue  *queue
 	order  chan *Piece // in the order in which they are read
-	idle   chan *aheadDecoders
+	idle   chan *Decoders
 	large  *Decoders // for large windows: of the piece being read
 	stop   context.CancelFunc
 	active sync.WaitGroup
@@ -91,12 +92,6 @@ type Piece struct {
 	missed  bool // nothing begins at its end
 }
 
-// aheadDecoders are the decoders of a goroutine.
-type aheadDecoders struct {
-	Decoders
-	buf *bufio.Reader
-}
-
 // errClosed is returned by who is closed while it is read.
 var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 
@@ -108,14 +103,12 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
 		queue: newQueue(sizes.Buffers, sizes.Chunk, sizes.Decoders),
 		order: make(chan *Piece, 2*sizes.Decoders),
-		idle:  make(chan *aheadDecoders, sizes.Decoders),
+		idle:  make(chan *Decoders, sizes.Decoders),
 		stop:  stop,
 	}
 	a.large = &Decoders{MaxWindow: limits.MaxWindow}
 	for range sizes.Decoders {
-		d := new(aheadDecoders)
-		d.MaxWindow = min(sizes.Window, limits.MaxWindow)
-		a.idle <- d
+		a.idle <- &Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}
 	}
 	a.active.Add(1)
 	go a.plan(ctx, first)
@@ -178,11 +171,11 @@ func (a *Ahead) look(index int) *aheadInput {
 
 // nextPiece returns a possible beginning of the piece after the one at start, or -1.
 func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
-	begins := nextMember
+	magic, without := GzipMagic+"\x08", byte(0xe0) // the method, and no reserved flag (RFC 1952, section 2.3)
 	switch in.Kind {
 	case "gzip":
 	case "zstd":
-		begins = nextFrame
+		magic, without = ZstdMagic, 0x08 // the reserved bit of the descriptor (RFC 8878, section 3.1.1)
 	default:
 		return -1
 	}
@@ -192,27 +185,16 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	from := start + a.sizes.Piece
 	for at := from; at < from+a.sizes.Look; {
 		n, err := in.File.At.ReadAt(a.looked, at)
-		if i := begins(a.looked[:n]); i >= 0 {
+		if i := nextMagic(a.looked[:n], magic, without); i >= 0 {
 			return at + int64(i)
 		}
-		if err != nil || n <= beginsBy {
+		if err != nil || n <= len(magic) {
 			return -1
 		}
-		at += int64(n - beginsBy)
+		at += int64(n - len(magic))
 	}
 	return -1
 }
-
-// beginsBy is one less than the number of bytes that mark a possible member or frame.
-const beginsBy = 4
-
-// nextMember returns a possible beginning of a gzip member (RFC 1952, section 2.3): the magic, the
-// method, and no reserved flag.
-func nextMember(data []byte) int { return nextMagic(data, GzipMagic+"\x08", 0xe0) }
-
-// nextFrame returns a possible beginning of a zstd frame (RFC 8878, section 3.1.1): the magic, and the
-// reserved bit of the descriptor unset.
-func nextFrame(data []byte) int { return nextMagic(data, ZstdMagic, 0x08) }
 
 // nextMagic returns the index of a magic before a byte without some bits, or -1.
 func nextMagic(data []byte, magic string, without byte) int {
@@ -251,7 +233,7 @@ func (a *Ahead) begin(ctx context.Context, p *Piece) bool {
 }
 
 // decode decodes a piece into the queue.
-func (a *Ahead) decode(p *Piece, d *aheadDecoders) {
+func (a *Ahead) decode(p *Piece, d *Decoders) {
 	defer a.active.Done()
 	defer func() { a.idle <- d }()
 	if d.buf == nil {
@@ -278,7 +260,7 @@ func (a *Ahead) decode(p *Piece, d *aheadDecoders) {
 }
 
 // decoder returns the decoder of a piece. A piece with maybe much memory waits for its turn.
-func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reader, error) {
+func (a *Ahead) decoder(p *Piece, d *Decoders, used func() int64) (io.Reader, error) {
 	stop := func(at int64) bool {
 		switch {
 		case p.end < 0 || at < p.end:
@@ -290,19 +272,12 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 		}
 		return true
 	}
-	s := series{r: d.buf, at: used, stop: stop}
+	s := &series{r: d.buf, at: used, stop: stop}
 	switch p.In.Kind {
-	case "gzip", "zstd", "bzip2":
-	default:
-		if !a.queue.awaitTurn(p) {
-			return nil, errClosed
-		}
-		return a.large.open(p.In.Kind, s)
-	}
-	r, err := d.open(p.In.Kind, s)
-	if f, is := r.(*frames); is {
-		f.limit = a.limits.MaxWindow
-		f.decoder = func(window int64) (*zstd.Decoder, error) {
+	case "gzip", "bzip2":
+	case "zstd":
+		s.limit = a.limits.MaxWindow
+		s.decoder = func(window int64) (*zstd.Decoder, error) {
 			if 0 <= window && window <= d.MaxWindow {
 				return d.forWindow(window)
 			}
@@ -311,18 +286,23 @@ func (a *Ahead) decoder(p *Piece, d *aheadDecoders, used func() int64) (io.Reade
 			}
 			return a.large.forWindow(window)
 		}
+	default:
+		if !a.queue.awaitTurn(p) {
+			return nil, errClosed
+		}
+		d = a.large
 	}
-	return r, err
+	return d.open(p.In.Kind, s)
 }
 
 // Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil
 // is an input left to the caller.
 func (a *Ahead) Input(index int) *Piece {
-	p := a.next()
-	for p != nil && p.In.index < index {
-		p = a.next()
+	for {
+		if p := a.next(); p == nil || p.In.index >= index {
+			return p
+		}
 	}
-	return p
 }
 
 // next goes to the next piece, and is done with the one before it.
@@ -332,4 +312,62 @@ func (a *Ahead) next() *Piece {
 	}
 	a.taken = <-a.order
 	return a.taken
+}
+
+// aheadReader reads an input decoded ahead.
+type aheadReader struct {
+	a     *Ahead
+	p     *Piece
+	c     chunk
+	left  []byte // of c
+	began int64  // the value of read at the start of the input
+	read  *int64 // bytes of all inputs
+	ratio Expansion
+}
+
+// Reader reads the input with the first piece p, and counts its stored bytes in read, from began on.
+func (a *Ahead) Reader(p *Piece, read *int64, began int64) *aheadReader {
+	r := &aheadReader{a: a, p: p, read: read, began: began}
+	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}
+	return r
+}
+
+func (r *aheadReader) Read(b []byte) (int, error) {
+	for len(r.left) == 0 {
+		switch err := r.c.err; {
+		case err == nil:
+			r.fetch()
+		case !errors.Is(err, errHandedOver):
+			return 0, err
+		default:
+			next := r.a.next()
+			if next == nil || next.In != r.p.In {
+				return 0, errClosed // it is closed meanwhile
+			}
+			r.p, r.c = next, chunk{}
+		}
+	}
+	n := copy(b, r.left)
+	r.left = r.left[n:]
+	if len(r.left) == 0 {
+		r.a.queue.give(r.c.data)
+		r.c.data = nil
+	}
+	return n, nil
+}
+
+func (r *aheadReader) fetch() {
+	r.c = r.a.queue.get(r.p)
+	r.left = r.c.data
+	*r.read = max(*r.read, r.began+r.c.read)
+	if err := r.ratio.Add(len(r.left)); err != nil {
+		r.c.err = err
+	}
+	if r.c.err != nil && !errors.Is(r.c.err, errHandedOver) {
+		r.p.In.over.Store(true)
+	}
+	if len(r.left) == 0 {
+		r.a.queue.give(r.c.data)
+		r.c.data = nil
+	}
 }

@@ -21,6 +21,9 @@ type series struct {
 	stop func(begin int64) bool    // whether what begins there is another's; nil: nothing is
 	next func() (io.Reader, error) // io.EOF: there is none
 	open io.Reader
+
+	decoder func(window int64) (*zstd.Decoder, error) // of a zstd frame
+	limit   int64                                     // of windows
 }
 
 func (s *series) Read(p []byte) (n int, err error) {
@@ -41,36 +44,29 @@ func (s *series) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// members reads the members of a gzip file one after the other. Zeros between
-// them and behind the last are passed over, as gzip does: tapes, tar and some
-// file systems pad with them.
-type members struct {
-	series
-	gzip *gzip.Reader
-}
-
-// follow goes to the next member. It returns io.EOF if there is none.
-func (m *members) follow() (io.Reader, error) {
-	if err := skipZeros(m.r); err != nil {
+// nextMember goes to the next member of a gzip file. Zeros between members and behind the last are
+// passed over, as gzip does: tapes, tar and some file systems pad with them.
+func (s *series) nextMember(r *gzip.Reader) (io.Reader, error) {
+	if err := skipZeros(s.r); err != nil {
 		return nil, err
 	}
-	if m.stop != nil && m.stop(m.at()) {
+	if s.stop != nil && s.stop(s.at()) {
 		return nil, errHandedOver
 	}
-	head, err := m.r.Peek(2)
+	head, err := s.r.Peek(2)
 	switch {
 	case err == io.EOF && head[0] == GzipMagic[0]:
 		return nil, io.ErrUnexpectedEOF
 	case err != nil && err != io.EOF:
 		return nil, err
 	case string(head) != GzipMagic:
-		return nil, fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", m.at())
+		return nil, fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", s.at())
 	}
-	if err := m.gzip.Reset(m.r); err != nil {
+	if err := r.Reset(s.r); err != nil {
 		return nil, NoEOF(err)
 	}
-	m.gzip.Multistream(false)
-	return m.gzip, nil
+	r.Multistream(false)
+	return r, nil
 }
 
 // WindowError says that a zstd frame needs a larger window than is allowed.
@@ -83,49 +79,40 @@ func (e *WindowError) Error() string {
 		e.Window, e.Limit, e.Window)
 }
 
-// frames reads the frames of a zstd file one after the other. Frames that are to be
-// skipped may stand anywhere.
-type frames struct {
-	series
-	decoder func(window int64) (*zstd.Decoder, error)
-	limit   int64 // of windows
-}
-
-// follow goes to the next frame. It returns io.EOF if there is none.
-func (f *frames) follow() (io.Reader, error) {
+// nextFrame goes to the next frame of a zstd file. Frames to be skipped may stand anywhere.
+func (s *series) nextFrame() (io.Reader, error) {
 	for {
-		if f.stop != nil && f.stop(f.at()) {
+		if s.stop != nil && s.stop(s.at()) {
 			return nil, errHandedOver
 		}
-		head, err := f.r.Peek(4)
+		head, err := s.r.Peek(4)
 		switch {
 		case len(head) == 0:
 			return nil, err
 		case len(head) < 4:
 			return nil, NoEOF(err)
 		case string(head) == ZstdMagic:
-			return f.begin()
+			return s.beginFrame()
 		case !IsZstd(head):
-			return nil, fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", f.at())
+			return nil, fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", s.at())
 		}
-		if err := skipFrame(f.r); err != nil {
+		if err := skipFrame(s.r); err != nil {
 			return nil, NoEOF(err)
 		}
 	}
 }
 
-// begin begins a frame. Its header is read first, for the size of the window.
-func (f *frames) begin() (io.Reader, error) {
-	frame := newZstdFrame(f.r)
-	err := frame.frameHeader()
+// beginFrame begins a frame. Its header is read first, for the size of the window.
+func (s *series) beginFrame() (io.Reader, error) {
+	frame := newZstdFrame(s.r)
+	if err := frame.frameHeader(); err != nil {
+		return nil, err
+	}
+	dec, err := s.decoder(frame.window())
 	if err != nil {
 		return nil, err
 	}
-	dec, err := f.decoder(windowOf(frame.head, f.limit))
-	if err != nil {
-		return nil, err
-	}
-	return &openFrame{dec, frame, f.limit}, dec.Reset(frame)
+	return &openFrame{dec, frame, s.limit}, dec.Reset(frame)
 }
 
 // openFrame is a zstd frame as it is decoded.

@@ -1,3 +1,9 @@
+// Package compress turns stored bytes into decoded ones. It recognises gzip, zstd, bzip2, xz and
+// lz4 by their first bytes. [Decoders] undo one file after the other, [Ahead] decodes several
+// before they are read, and [Sections] reads the members of one file and passes over damage.
+//
+// It promises bounds: a decoder takes no larger window, and no file grows more, than [Bounds]
+// allow. It knows files and readers, and no input.
 package compress
 
 import (
@@ -7,10 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+	"github.com/pierrec/lz4/v4"
+	"github.com/therootcompany/xz"
 )
 
 // ReadBuffer is the number of bytes read from a compressed file at a time.
@@ -113,7 +122,7 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	if kind == "" {
 		return br, nil
 	}
-	decoded, err := d.open(kind, series{r: br, at: at})
+	decoded, err := d.open(kind, &series{r: br, at: at})
 	if err != nil {
 		return nil, ReadError(name, NoEOF(err))
 	}
@@ -121,19 +130,20 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 }
 
 // open decodes the files of a series that have a compression.
-func (d *Decoders) open(kind string, s series) (io.Reader, error) {
+func (d *Decoders) open(kind string, s *series) (io.Reader, error) {
 	switch kind {
 	case "gzip":
 		if d.gzip == nil {
 			d.gzip = new(gzip.Reader)
 		}
-		m := &members{series: s, gzip: d.gzip}
-		m.next = m.follow
-		return m, nil
+		s.next = func() (io.Reader, error) { return s.nextMember(d.gzip) }
+		return s, nil
 	case "zstd":
-		f := &frames{series: s, limit: d.MaxWindow, decoder: d.forWindow}
-		f.next = f.follow
-		return f, nil
+		s.next = s.nextFrame
+		if s.decoder == nil {
+			s.decoder, s.limit = d.forWindow, d.MaxWindow
+		}
+		return s, nil
 	}
 	return d.DecodeStream(kind, s.r)
 }
@@ -146,7 +156,47 @@ func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error
 	case "lz4":
 		return lz4Frames(br), nil
 	}
-	return xz.NewReader(newXZGuard(br, d.MaxWindow))
+	return newXZ(br, d.MaxWindow)
+}
+
+// lz4Frames reads the frames of an lz4 file one after the other.
+func lz4Frames(r *bufio.Reader) *series {
+	return &series{next: func() (io.Reader, error) {
+		if _, err := r.Peek(1); err != nil {
+			return nil, err
+		}
+		frame := lz4.NewReader(r)
+		return frame, frame.Apply(lz4.ConcurrencyOption(1))
+	}}
+}
+
+// xzReader reads an xz file with dictionaries up to a limit.
+type xzReader struct {
+	xz    *xz.Reader
+	limit int64
+}
+
+func newXZ(r io.Reader, limit int64) (x *xzReader, err error) {
+	x = &xzReader{limit: limit}
+	x.xz, err = xz.NewReader(r, uint32(min(limit, math.MaxUint32)))
+	return x, x.explain(err)
+}
+
+func (x *xzReader) Read(p []byte) (int, error) {
+	n, err := x.xz.Read(p)
+	return n, x.explain(err)
+}
+
+func (x *xzReader) explain(err error) error {
+	switch err {
+	case xz.ErrBuf:
+		return io.ErrUnexpectedEOF
+	case xz.ErrOptions:
+		return errors.New("it has an xz filter that is not supported: pack it again without")
+	case xz.ErrMemlimit:
+		return fmt.Errorf("an xz block needs a larger dictionary than the limit of %d bytes: allow it with --limit window=SIZE, which takes as much memory; xz --list -vv names the size", x.limit)
+	}
+	return err
 }
 
 // HeadSize is the largest number of bytes that identify a compression.
@@ -249,4 +299,27 @@ func ReadError(name string, err error) error {
 		return fmt.Errorf("reading %s: the compressed data ends too early, the file is cut off: %w", name, err)
 	}
 	return fmt.Errorf("reading %s: %w", name, err)
+}
+
+// File is an open file, as stored.
+type File struct {
+	io.Reader             // from its beginning
+	At        io.ReaderAt // nil if it can only be read from its beginning to its end
+	io.Closer
+}
+
+// Size is how many bytes a file has that can be read at any place.
+func (f *File) Size() (int64, error) {
+	if section, ok := f.At.(*io.SectionReader); ok {
+		return section.Size(), nil
+	}
+	file, ok := f.At.(*os.File)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }

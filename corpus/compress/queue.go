@@ -27,7 +27,6 @@ type queue struct {
 	buffers int
 	ahead   int      // pieces that are decoded at once
 	turn    int64    // the piece being read
-	wanting []int64  // pieces that wait for a buffer
 	pieces  []*Piece // all that are not done with, in their order
 	closed  bool
 }
@@ -56,42 +55,39 @@ func (q *queue) add(p *Piece) {
 	q.pieces = append(q.pieces, p)
 }
 
+// await waits until something is so, and reports whether the piece is still needed.
+func (q *queue) await(p *Piece, so func() bool) bool {
+	for !q.gone(p) && !so() {
+		q.moved.Wait()
+	}
+	return !q.gone(p)
+}
+
 // take waits for a buffer. It returns nil if the piece is not needed any more.
 func (q *queue) take(p *Piece) (buf []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.wanting = append(q.wanting, p.number)
-	for !q.gone(p) && !q.may(p) {
-		q.moved.Wait()
+	if !q.await(p, func() bool { return len(q.free) > q.left(p) }) {
+		return nil
 	}
-	q.wanting = slices.DeleteFunc(q.wanting, func(n int64) bool { return n == p.number })
-	if !q.gone(p) {
-		last := len(q.free) - 1
-		buf, q.free = q.free[last], q.free[:last]
-	}
-	if len(q.wanting) > 0 { // another may be the first now
-		q.moved.Broadcast()
-	}
+	last := len(q.free) - 1
+	buf, q.free = q.free[last], q.free[:last]
 	return buf
 }
 
-// may reports whether a piece gets a buffer now.
-func (q *queue) may(p *Piece) bool {
+// left returns the number of buffers that a piece leaves to those between it and the one being read, and
+// to that one.
+func (q *queue) left(p *Piece) int {
 	if p.number == q.turn {
-		return len(q.free) > 0
+		return 0
 	}
-	return len(q.free) > forTurn+q.nearer(p) && slices.Min(q.wanting) == p.number
-}
-
-// nearer returns the number of buffers left to pieces between the one being read and another.
-func (q *queue) nearer(p *Piece) int {
 	between := 0
 	for _, other := range q.pieces {
 		if q.turn < other.number && other.number < p.number && !other.ended {
 			between++
 		}
 	}
-	return between * q.buffers / (3 * q.ahead)
+	return forTurn + between*q.buffers/(3*q.ahead)
 }
 
 // gone reports whether the piece is not needed any more.
@@ -123,10 +119,7 @@ func (q *queue) get(p *Piece) chunk {
 			q.dropAfter(p)
 		}
 	}
-	for !q.closed && len(p.done) == 0 {
-		q.moved.Wait()
-	}
-	if q.closed {
+	if !q.await(p, func() bool { return len(p.done) > 0 }) {
 		return chunk{err: errClosed}
 	}
 	c := p.done[0]
@@ -152,10 +145,7 @@ func (q *queue) back(buf []byte) {
 func (q *queue) awaitTurn(p *Piece) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for !q.gone(p) && q.turn != p.number {
-		q.moved.Wait()
-	}
-	return !q.gone(p)
+	return q.await(p, func() bool { return q.turn == p.number })
 }
 
 // miss notes that no member begins at the intended end of the piece. So the piece goes on to the end of

@@ -71,7 +71,7 @@ func (s *Sections) Next() error {
 		}
 		s.open = true
 	}
-	if _, err := s.Br.Peek(1); err != nil {
+	if _, err := s.Br.Peek(1); err != nil && s.Kind != KindStream { // a decoder may have read all of it
 		return err
 	}
 	s.Begin = s.at()
@@ -196,7 +196,7 @@ func (s *Sections) headOf(stored []byte) []byte {
 	var r io.Reader
 	var err error
 	if s.Kind == KindZstd {
-		err = s.Zstd.Reset(newZstdFrame(bytes.NewReader(stored)))
+		err = s.Zstd.Reset(newZstdFrame(bufio.NewReader(bytes.NewReader(stored))))
 		r = s.Zstd
 	} else {
 		err = s.Gzip.Reset(bytes.NewReader(stored))

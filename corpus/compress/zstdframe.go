@@ -10,136 +10,79 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// byteReader is the source of a guide.
-type byteReader interface {
-	io.Reader
-	io.ByteReader
-}
-
-// guide hands on the bytes of a compressed file, and follows its structure by them.
-type guide struct {
-	r    byteReader
-	out  []byte       // to be handed on before anything else
-	left int64        // to be handed on after it, before the next step
-	step func() error // reads what stands between pieces
-}
-
-func (g *guide) Read(p []byte) (int, error) {
-	for len(g.out) == 0 && g.left == 0 {
-		if err := g.step(); err != nil {
-			return 0, err
-		}
-	}
-	if len(g.out) > 0 {
-		n := copy(p, g.out)
-		g.out = g.out[n:]
-		return n, nil
-	}
-	n, err := g.r.Read(p[:min(int64(len(p)), g.left)])
-	g.left -= int64(n)
-	return n, NoEOF(err)
-}
-
 // zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the headers of its blocks
 // (RFC 8878, section 3.1.1), so that frames are separate. A skippable frame before it is handed on as
 // part of it.
 type zstdFrame struct {
-	guide
-	head  []byte
-	block [3]byte
-	sum   bool  // a checksum follows the blocks
-	err   error // which the decoder may take for the end
+	r    *bufio.Reader
+	head zstd.Header
+	left int64        // bytes to be handed on before the next step
+	step func() error // looks at what stands behind them
+	err  error        // which the decoder may take for the end
 }
 
-func newZstdFrame(r byteReader) *zstdFrame {
-	f := &zstdFrame{guide: guide{r: r}}
+func newZstdFrame(r *bufio.Reader) *zstdFrame {
+	f := &zstdFrame{r: r}
 	f.step = f.frameHeader
 	return f
 }
 
-func (f *zstdFrame) Read(p []byte) (int, error) {
-	n, err := f.guide.Read(p)
+func (f *zstdFrame) Read(p []byte) (n int, err error) {
+	for f.left == 0 && err == nil {
+		err = f.step()
+	}
+	if err == nil {
+		n, err = f.r.Read(p[:min(int64(len(p)), f.left)])
+		f.left -= int64(n)
+		err = NoEOF(err)
+	}
 	if err != nil && err != io.EOF {
 		f.err = err
 	}
 	return n, err
 }
 
-// blockHeader reads the header of a block.
-func (f *zstdFrame) blockHeader() error {
-	head, err := f.take(f.block[:0], 3)
-	if err != nil {
-		return err
-	}
-	bits := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
-	f.left, f.out = int64(bits>>3), head
-	if bits>>1&3 == 1 { // a run: one byte
-		f.left = 1
-	}
-	if bits&1 != 0 {
-		f.step = f.checksum
-	}
-	return nil
-}
-
-// checksum passes over the bytes behind the last block.
-func (f *zstdFrame) checksum() error {
-	f.step = func() error { return io.EOF }
-	if f.sum {
-		f.left = 4
-	}
-	return nil
-}
-
-// frameHeader reads the header of a frame, or of a skippable one.
+// frameHeader looks at the header of a frame, or of a skippable one. It waits for no byte behind that.
 func (f *zstdFrame) frameHeader() error {
-	head, err := f.take(f.head[:0], 4)
-	if err != nil {
-		if len(head) == 0 && err == io.ErrUnexpectedEOF {
-			return io.EOF
-		}
-		return err
-	}
-	if head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic {
-		if head, err = f.take(head, 4); err != nil {
+	for n := 5; ; n++ {
+		head, err := f.r.Peek(n)
+		if len(head) == 0 {
 			return err
 		}
-		f.left = int64(binary.LittleEndian.Uint32(head[4:]))
-		f.head, f.out = head, head
-		return nil
+		switch short := f.head.Decode(head); {
+		case short != nil && short != io.ErrUnexpectedEOF:
+			return short
+		case short != nil && err != nil:
+			return NoEOF(err)
+		case short == nil:
+			f.left = int64(f.head.HeaderSize) + int64(f.head.SkippableSize)
+			if !f.head.Skippable {
+				f.step = f.blockHeader
+			}
+			return nil
+		}
 	}
-	if string(head) != ZstdMagic {
-		return zstd.ErrMagicMismatch
-	}
-	if head, err = f.take(head, 1); err != nil {
-		return err
-	}
-	d := head[4]
-	more := []int{0, 1, 2, 4}[d&3] + []int{0, 2, 4, 8}[d>>6] // id of the dictionary, size of the content
-	switch {
-	case d>>5&1 == 0:
-		more++ // size of the window
-	case d>>6 == 0:
-		more++ // a size of one byte
-	}
-	if head, err = f.take(head, more); err != nil {
-		return err
-	}
-	f.sum, f.step = d>>2&1 != 0, f.blockHeader
-	f.head, f.out = head, head
-	return nil
 }
 
-// take appends n bytes to head.
-func (f *zstdFrame) take(head []byte, n int) ([]byte, error) {
-	for range n {
-		c, err := f.r.ReadByte()
-		if err != nil {
-			return head, NoEOF(err)
-		}
-		head = append(head, c)
+// blockHeader looks at the header of a block.
+func (f *zstdFrame) blockHeader() error {
+	head, err := f.r.Peek(3)
+	if err != nil {
+		return NoEOF(err)
 	}
-	return head, nil
+	bits := uint32(head[0]) | uint32(head[1])<<8 | uint32(head[2])<<16
+	size := int64(bits >> 3)
+	if bits>>1&3 == 1 { // a run: one byte
+		size = 1
+	}
+	f.left = int64(len(head)) + size
+	if bits&1 != 0 { // the last block
+		f.step = func() error { return io.EOF }
+		if f.head.HasCheckSum {
+			f.left += 4
+		}
+	}
+	return nil
 }
 
 // explain describes an error of the decoder.
@@ -148,22 +91,17 @@ func (f *zstdFrame) explain(err error, limit int64) error {
 	case errors.Is(err, zstd.ErrMagicMismatch):
 		return errors.New("what stands here is not zstd")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return &WindowError{Window: windowOf(f.head, limit), Limit: limit}
+		return &WindowError{Window: f.window(), Limit: limit}
 	}
 	return err
 }
 
-// windowOf returns the window of the frame with this header, a little more than the limit if it is
-// unknown.
-func windowOf(head []byte, limit int64) int64 {
-	var h zstd.Header
-	switch {
-	case h.Decode(head) != nil:
-		return limit + 1
-	case h.SingleSegment:
-		return int64(h.FrameContentSize)
+// window returns the window of the frame.
+func (f *zstdFrame) window() int64 {
+	if f.head.SingleSegment {
+		return int64(f.head.FrameContentSize)
 	}
-	return int64(h.WindowSize)
+	return int64(f.head.WindowSize)
 }
 
 // dictionaryMagic is how the skippable frame begins that holds the dictionary of a

@@ -1,3 +1,29 @@
+// Package csv reads tables in text: CSV and TSV. Each row is a document.
+//
+// The rules are those of RFC 4180, adapted to tables in use. The first row that is not empty has
+// the names of the columns. Fields are separated by comma, tab, semicolon or pipe. The separator is
+// the one under which the first row names the column of the text; the first of these, if several
+// do. Rows end with LF or CR LF. A field that begins with a quote (") ends at the next one that is
+// not doubled, and may hold delimiters and line ends. In any other field a quote is a character like
+// others. Spaces belong to the fields. Rows of nothing but a line end are passed over.
+//
+// Between tabs, a text may have line ends and tabs as \n, \r and \t, and backslashes as \\, unless
+// it begins with a quote. Databases and jq @tsv write such texts. It is read so if every backslash
+// in the text begins one of these; any other text is as it is. Output, and an id, stay as they
+// came.
+//
+// A row is a bad record in any of these cases:
+//
+//   - it has not as many fields as the first row;
+//   - it is not UTF-8;
+//   - it has something behind a closing quote;
+//   - it has a quote not closed in as many bytes as a record may have.
+//
+// Behind the last two, reading goes on at the next line, since the intended end of the row is
+// unknown.
+//
+// The place of a row is the line of the file in which it begins. Kept rows are written as they came,
+// behind the first row of their input. If annotated, all rows are written, with three columns more.
 package csv
 
 import (

@@ -9,16 +9,15 @@ import (
 
 // frames finds the rows of one input.
 type frames struct {
-	corpus.FrameDefaults
+	corpus.NumberedFrames
 	format    Format
 	maxRecord int
 	head      *header // nil before it was seen
 	line      int64   // that the next row begins in
 	inLine    bool    // in a line longer than the limit; the rest is passed over
-	sections  int
 }
 
-// shown is how many bytes are taken of a bad record that has more.
+// shown is how many bytes of a bad record are waited for.
 const shown = 4 << 10
 
 // Head is the first row.
@@ -29,16 +28,10 @@ func (f *frames) Head() (head []byte, has bool) {
 	return head, true
 }
 
-// Numbered is true: rows have the numbers of their lines.
-func (*frames) Numbered() bool { return true }
-
-// Begin begins a section. The part after damage is the second.
-func (f *frames) Begin() { f.sections++ }
-
 // Frame returns the row, or other frame, at the beginning of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
-	case f.sections > 1:
+	case f.Damaged():
 		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a row begins")
 	case f.inLine:
 		return f.restOfLine(data)
@@ -92,7 +85,7 @@ func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.F
 	if n == 0 {
 		n, f.inLine = len(data), true
 	}
-	fr := corpus.Frame{Take: min(n, shown), Pass: n, Record: true, Bad: reason, Number: f.line}
+	fr := corpus.Frame{Take: n, Pass: n, Record: true, Bad: reason, Number: f.line}
 	if !f.inLine {
 		f.line++
 	}
@@ -112,8 +105,5 @@ func (f *frames) restOfLine(data []byte) corpus.Frame {
 
 // reject hands out all remaining bytes as one bad record.
 func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	if len(data) < shown && end == corpus.GoesOn { // the bytes shown must not depend on how much has come
-		return corpus.Frame{Need: shown}
-	}
-	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.line}
+	return corpus.BadRest(data, end, f.line, reason)
 }

@@ -26,9 +26,8 @@ type header struct {
 	first     []byte // the same, as outputs begin with it
 	delimiter byte
 	columns   int
-	text, id  int // numbers of columns; id is -1 if there is none
-	time      int // likewise
-	textName  string
+	text, id  int    // numbers of columns; id is -1 if there is none
+	time      int    // likewise
 	lead      []byte // the delimiter
 	taken     string // a column that was to be added, but exists already
 }
@@ -38,19 +37,17 @@ const byteOrderMark = "\xef\xbb\xbf"
 // header reads the first row. The frame passes over it, or refuses the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return f.reject(data, end, "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be")
+		return f.reject(data, end, corpus.RejectUTF16)
 	}
 	whole := data
 	data = data[:min(len(data), maxHeader)]
 	last := end != corpus.GoesOn && len(data) == len(whole)
 	start := 0
-	if f.line == 1 && bytes.HasPrefix(data, []byte(byteOrderMark)) {
+	if bytes.HasPrefix(data, []byte(byteOrderMark)) {
 		start = len(byteOrderMark)
 	}
 	for n := 1; n > 0; start += n { // empty lines before it
-		if n = blank(data[start:]); n > 0 {
-			f.line++
-		}
+		n = blank(data[start:])
 	}
 	if start == len(data) && last {
 		return corpus.Frame{Pass: len(data)}
@@ -58,17 +55,14 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	best, waits := f.sniff(data, start, last)
 	switch {
 	case best != nil && best.taken != "":
-		f.line = 1
 		return f.reject(whole, end, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
 	case best != nil:
 		f.head = best
-		f.line += int64(bytes.Count(best.raw[start:], newline))
+		f.line += int64(bytes.Count(best.raw, newline))
 		return corpus.Frame{Pass: len(best.raw)}
 	case waits && len(data) < maxHeader:
-		f.line = 1 // all is looked at again
 		return corpus.Frame{Need: len(data) + 1}
 	}
-	f.line = 1
 	return f.reject(whole, end, f.noHeader(data[start:]))
 }
 
@@ -97,13 +91,13 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 // read returns the header that a first row is with a delimiter. It returns nil if the row names no
 // column of text, or names a wanted one twice.
 func (f *frames) read(first []byte, delimiter byte) *header {
-	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, time: -1, textName: f.format.text()}
+	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, time: -1}
 	twice := false
 	h.columns = fields(first, delimiter, func(n int, raw []byte) {
 		switch name := string(content(nil, raw)); {
 		case f.format.Annotated && slices.Contains(added, name):
 			h.taken = cmp.Or(h.taken, name)
-		case name == h.textName:
+		case name == f.format.text():
 			twice = twice || h.text >= 0
 			h.text = n
 			if name == f.format.ID {

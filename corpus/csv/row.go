@@ -108,7 +108,7 @@ func closing(data []byte, i int) int {
 // fields calls visit for each field of a row that [row] has found, with the bytes between its ends:
 // quotes are still there.
 func fields(record []byte, delimiter byte, visit func(n int, raw []byte)) (count int) {
-	record = bytes.TrimSuffix(bytes.TrimSuffix(record, newline), []byte{'\r'})
+	record = record[:lineEnd(record)]
 	for i := 0; ; count++ {
 		end := i
 		if end < len(record) && record[end] == quote {

@@ -59,13 +59,12 @@ func Content(m *archive.Member, file io.ReaderAt, maxRatio int) io.Reader {
 
 // contents are the contents of an archive.
 type contents struct {
-	inputs  []Input
-	left    []archive.Left
-	others  map[string]int
+	inputs []Input
+	*archive.Contents
 	spooled int64
 	isWACZ  bool
 	refused error          // of the first input that cannot be read
-	byName  map[string]int // of inputs; made when it is needed
+	byName  map[string]int // of inputs, if members are named
 }
 
 // listArchive lists the members of an archive that are wanted.
@@ -90,7 +89,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 		}
 		return nil, fmt.Errorf("archive %s: %w", name, err)
 	}
-	c := &contents{left: found.Left, others: found.Others, isWACZ: hasPackage && hasWARC}
+	c := &contents{Contents: found, isWACZ: hasPackage && hasWARC}
 	if in.spool != nil {
 		if c.spooled, err = in.spool.Seek(0, io.SeekCurrent); err != nil {
 			return nil, fmt.Errorf("archive %s: %w", name, err)
@@ -106,6 +105,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 		}
 		c.inputs = append(c.inputs, Input{Path: path, Name: path, Size: m.Size, Member: &members[i]})
 	}
+	c.Members = nil
 	return c, nil
 }
 
@@ -131,7 +131,7 @@ func (l *list) readArchive(name string, lister archive.Lister) (*archive.Content
 		w, err := spool()
 		return &expansionWriter{w, compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}}, err
 	}
-	head, err := HeadOf(io.NewSectionReader(f, 0, info.Size()))
+	head, err := headOf(io.NewSectionReader(f, 0, info.Size()))
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +139,11 @@ func (l *list) readArchive(name string, lister archive.Lister) (*archive.Content
 		return lister.Tar(section)
 	}
 	defer l.limits.Close()
-	var stored int64
-	decoded, err := l.limits.Decode(name, compress.Counter{R: section, N: &stored})
+	decoded, err := l.limits.Decode(name, compress.Counter{R: section, N: new(int64)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := lister.Tar(decoded)
-	return found, err
+	return lister.Tar(decoded)
 }
 
 // expansionWriter compares the written bytes with the stored ones.
@@ -173,13 +171,13 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	case c.isWACZ:
 		return l.addFile(name, info)
 	case len(c.inputs) == 0 && named:
-		return fmt.Errorf("%w: no %s in archive %s%s", ErrNone, l.meant(), name, commonest(c.others))
+		return fmt.Errorf("%w: no %s in archive %s%s", ErrNone, l.meant(), name, commonest(c.Others))
 	}
 	l.inputs = append(l.inputs, c.inputs...)
-	if len(c.others) > 0 {
-		l.passed = append(l.passed, Passed{Path: name, Others: c.others})
+	if len(c.Others) > 0 {
+		l.passed = append(l.passed, Passed{Path: name, Others: c.Others})
 	}
-	for _, left := range c.left {
+	for _, left := range c.Left {
 		l.passed = append(l.passed, Passed{Path: name + "/" + left.First, Why: "a " + left.Kind, Like: left.Count - 1})
 	}
 	if c.spooled > 0 {
@@ -202,9 +200,9 @@ func commonest(others map[string]int) string {
 	return fmt.Sprintf(": it holds %d %s, for which --format is needed or which cannot be read", others[most], most)
 }
 
-// addMember adds the member of an archive that an argument names, such as corpus.zip/news/1.txt. found
-// reports whether there is an archive on the way.
-func (l *list) addMember(arg string) (found bool, err error) {
+// findMember returns the member of an archive that an argument names, such as corpus.zip/news/1.txt.
+// found reports whether there is an archive on the way.
+func (l *list) findMember(arg string) (in Input, found bool, err error) {
 	for i := len(arg) - 1; i > 0; i-- {
 		if !os.IsPathSeparator(arg[i]) {
 			continue
@@ -215,15 +213,12 @@ func (l *list) addMember(arg string) (found bool, err error) {
 			continue
 		}
 		if !info.Mode().IsRegular() || !isArchive(name) {
-			return false, nil
+			break
 		}
-		in, err := l.member(name, filepath.ToSlash(arg[i+1:]))
-		if err == nil {
-			l.inputs = append(l.inputs, in)
-		}
-		return true, err
+		in, err = l.member(name, filepath.ToSlash(arg[i+1:]))
+		return in, true, err
 	}
-	return false, nil
+	return in, false, nil
 }
 
 // member finds a member of an archive, which is listed once.
@@ -235,16 +230,14 @@ func (l *list) member(name, member string) (Input, error) {
 		if c, err = l.listArchive(name, func(member string) bool { return l.asked == nil || l.asked[folder+member] }); err != nil {
 			return Input{}, err
 		}
-		if l.listed == nil {
-			l.listed = map[string]*contents{}
-		}
-		l.listed[name] = c
-	}
-	if c.byName == nil {
 		c.byName = make(map[string]int, len(c.inputs))
 		for i, in := range slices.Backward(c.inputs) { // of two of one name the first
 			c.byName[in.Member.Name] = i
 		}
+		if l.listed == nil {
+			l.listed = map[string]*contents{}
+		}
+		l.listed[name] = c
 	}
 	i, found := c.byName[member]
 	if !found {
@@ -260,4 +253,41 @@ func (l *list) member(name, member string) (Input, error) {
 // isInWACZ reports whether a name is that of a web archive in a WACZ.
 func isInWACZ(name string) bool {
 	return strings.HasPrefix(name, "archive/") && strings.HasSuffix(UncompressedName(name), ".warc")
+}
+
+// A Finder finds inputs by their names. It is for one goroutine.
+type Finder struct {
+	known map[string]Input // members of archives
+	list  list
+}
+
+// NewFinder returns a Finder of the inputs, whose archives need not be listed again, and of
+// all that there is beside them.
+func NewFinder(inputs []Input, bounds compress.Bounds) *Finder {
+	f := &Finder{known: map[string]Input{}, list: list{limits: bounds.Decoders()}}
+	for _, in := range inputs {
+		if _, twice := f.known[in.Name]; in.Member != nil && !twice {
+			f.known[in.Name] = in
+		}
+	}
+	return f
+}
+
+// Find returns the input of a name: a file, or a member of an archive. Anything else has the size -1.
+func (f *Finder) Find(name string) (Input, error) {
+	if in, ok := f.known[name]; ok {
+		return in, nil
+	}
+	in := Input{Path: name, Name: name, Size: -1}
+	info, err := os.Stat(name)
+	if err != nil && name != Stdin {
+		if member, found, memberErr := f.list.findMember(name); found {
+			return member, memberErr
+		}
+		return in, err
+	}
+	if err == nil && info.Mode().IsRegular() {
+		in.Size = info.Size()
+	}
+	return in, nil
 }

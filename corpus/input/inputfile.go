@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,20 +13,27 @@ import (
 )
 
 // Open opens an input other than standard input. The error names it.
-func (in Input) Open() (*compress.File, error) {
+func (in Input) Open() (*compress.File, error) { return in.open(false) }
+
+// open opens an input or, if raw is set, the bytes of a member as they are stored.
+func (in Input) open(raw bool) (*compress.File, error) {
 	f, err := os.Open(in.File())
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("opening input: %w", err)
-	case in.Member != nil && in.Member.Checked():
-		return &compress.File{Reader: Content(&in.Member.Member, f, in.Member.maxRatio), Closer: f}, nil
-	case in.Member != nil:
-		section := in.Member.stored(f)
-		return &compress.File{Reader: section, At: section, Closer: f}, nil
-	case in.Size < 0:
-		return &compress.File{Reader: f, Closer: f}, nil
 	}
-	return &compress.File{Reader: f, At: f, Closer: f}, nil
+	file := &compress.File{Reader: f, Closer: f}
+	switch {
+	case in.Member == nil:
+		if in.Size >= 0 || raw {
+			file.At = f
+		}
+	case in.Member.Checked() && !raw:
+		file.Reader = Content(&in.Member.Member, f, in.Member.maxRatio)
+	default:
+		section := in.Member.stored(f)
+		file.Reader, file.At = section, section
+	}
+	return file, nil
 }
 
 // OpenAhead opens an input that may be decoded before its turn: a regular file, or a member
@@ -39,24 +47,8 @@ func (in Input) OpenAhead() *compress.File {
 	if info, err := os.Stat(in.File()); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	f, err := in.Open()
-	if err != nil {
-		return nil
-	}
+	f, _ := in.Open() // nil after an error
 	return f
-}
-
-// openRaw opens the bytes of a file, or of a member, as they are stored.
-func (in Input) openRaw() (*compress.File, error) {
-	f, err := os.Open(in.File())
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("opening input: %w", err)
-	case in.Member == nil:
-		return &compress.File{Reader: f, At: f, Closer: f}, nil
-	}
-	section := in.Member.stored(f)
-	return &compress.File{Reader: section, At: section, Closer: f}, nil
 }
 
 // File is the name of the file that an input is, or is in; "-" is standard input.
@@ -73,7 +65,7 @@ const edgeSize = 64 << 10
 // Fingerprint returns the XXH3 of the size and the first and last 64 KiB of a file, as stored. It reads
 // no more than that.
 func Fingerprint(in Input) (sum uint64, err error) {
-	f, err := in.openRaw()
+	f, err := in.open(true)
 	if err != nil {
 		return 0, err
 	}
@@ -93,8 +85,21 @@ func Fingerprint(in Input) (sum uint64, err error) {
 	return h.Sum64(), nil
 }
 
-// HeadOf are the first bytes of a file.
-func HeadOf(f io.Reader) ([]byte, error) {
+// Head returns the first bytes of an input as stored, which identify a compression.
+func (in Input) Head() ([]byte, error) {
+	f, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	head, err := headOf(f)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
+	}
+	return head, nil
+}
+
+func headOf(f io.Reader) ([]byte, error) {
 	head := make([]byte, compress.HeadSize)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -102,3 +107,44 @@ func HeadOf(f io.Reader) ([]byte, error) {
 	}
 	return head[:n], nil
 }
+
+// Compressed reports whether an input begins as a compressed file does. An input that
+// cannot be read does not.
+func (in Input) Compressed() bool {
+	head, err := in.Head()
+	return err == nil && compress.CompressionOf(head) != ""
+}
+
+// StoredInput is an input as stored. Until Forget, it can begin again.
+type StoredInput struct {
+	io.Reader
+	io.Closer
+	File *compress.File // nil unless it can be read at any place
+	rest io.Reader      // what was not read before
+	kept bytes.Buffer   // what was
+}
+
+// OpenStored opens an input, unless ahead is the open file. The error names it.
+func OpenStored(in Input, stdin io.Reader, ahead *compress.File) (*StoredInput, error) {
+	s := &StoredInput{rest: stdin, Closer: io.NopCloser(nil)}
+	if in.Path != Stdin {
+		f := ahead
+		if f == nil {
+			var err error
+			if f, err = in.Open(); err != nil {
+				return nil, err
+			}
+		}
+		if s.rest, s.Closer = f, f; f.At != nil {
+			s.File = f
+		}
+	}
+	s.Reader = io.TeeReader(s.rest, &s.kept)
+	return s, nil
+}
+
+// Again has the input begin again, for the last time.
+func (s *StoredInput) Again() { s.Reader = io.MultiReader(&s.kept, s.rest) }
+
+// Forget says that it need not begin again.
+func (s *StoredInput) Forget() { s.Reader, s.kept = s.rest, bytes.Buffer{} }

@@ -1,3 +1,5 @@
+// Package input lists the inputs of a run. [Expand] turns files, globs, folders and archives into
+// inputs, a [Finder] finds one by its name, and [Input.Open] opens it.
 package input
 
 import (
@@ -105,8 +107,9 @@ func (l *list) add(arg string) error {
 		info, err = os.Stat(arg)
 	}
 	if err != nil {
-		if found, err := l.addMember(arg); found || err != nil {
-			return err
+		if in, found, memberErr := l.findMember(arg); found {
+			l.inputs = append(l.inputs, in)
+			return memberErr
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
@@ -243,11 +246,8 @@ func stdinInput() Input {
 func TotalSize(inputs []Input) (total int64, known bool) {
 	known = true
 	for _, in := range inputs {
-		if in.Size < 0 {
-			known = false
-			continue
-		}
-		total += in.Size
+		known = known && in.Size >= 0
+		total += max(in.Size, 0)
 	}
 	return total, known
 }

@@ -11,7 +11,6 @@ import (
 const (
 	space         = " \t\r\n"
 	byteOrderMark = "\xef\xbb\xbf"
-	shown         = 4 << 10 // bytes taken of a bad record that has more
 )
 
 // expected is the part that may stand at the beginning of a frame.
@@ -28,18 +27,14 @@ const (
 
 // frames finds the values of one array.
 type frames struct {
-	corpus.FrameDefaults
+	corpus.NumberedFrames
 	maxRecord int
 	stream    bool // records are in no array
 	arrays    bool // outputs are
 	want      expected
 	number    int64 // of the last record
-	sections  int
 	value     value
 }
-
-// Numbered is true: records have numbers alone.
-func (*frames) Numbered() bool { return true }
 
 // Head opens the array of an output, as soon as that of the input is open.
 func (f *frames) Head() (head []byte, has bool) {
@@ -49,12 +44,9 @@ func (f *frames) Head() (head []byte, has bool) {
 	return head, f.arrays
 }
 
-// Begin begins a section. The part after damage is the second.
-func (f *frames) Begin() { f.sections++ }
-
 // Frame returns the frame at the beginning of data: white space, a part of the array, or a record.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
-	if f.sections > 1 {
+	if f.Damaged() {
 		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a record begins")
 	}
 	if f.want == inLong {
@@ -97,14 +89,14 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, whole := f.value.scan(data[:min(len(data), f.maxRecord+1)])
 	switch {
 	case whole && n <= f.maxRecord:
-		return f.hand(n, n, "")
+		return f.hand(n, "")
 	case n <= f.maxRecord && end == corpus.GoesOn:
 		return corpus.Frame{Need: len(data) + 1}
 	case n <= f.maxRecord:
-		return f.hand(min(n, shown), n, "the file ends inside the record")
+		return f.hand(n, "the file ends inside the record")
 	}
 	long := f.value
-	fr := f.hand(min(n, shown), n, fmt.Sprintf("the record is longer than the limit of %d bytes", f.maxRecord))
+	fr := f.hand(n, fmt.Sprintf("the record is longer than the limit of %d bytes", f.maxRecord))
 	if !whole {
 		long.seen = 0
 		f.want, f.value = inLong, long
@@ -112,11 +104,11 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return fr
 }
 
-// hand makes a frame of a record: so many bytes are taken, and so many passed.
-func (f *frames) hand(take, pass int, bad string) corpus.Frame {
+// hand makes a frame of a record of so many bytes.
+func (f *frames) hand(n int, bad string) corpus.Frame {
 	f.number++
 	f.recorded()
-	return corpus.Frame{Take: take, Pass: pass, Record: true, Bad: bad, Number: f.number}
+	return corpus.Frame{Take: n, Pass: n, Record: true, Bad: bad, Number: f.number}
 }
 
 // recorded notes that a record is over.
@@ -141,11 +133,11 @@ func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
 
 // reject hands out all remaining bytes as one bad record.
 func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	if len(data) < shown && end == corpus.GoesOn { // the bytes shown must not depend on how much has come
-		return corpus.Frame{Need: shown}
+	fr := corpus.BadRest(data, end, f.number+1, reason)
+	if fr.Need == 0 {
+		f.number++
 	}
-	f.number++
-	return corpus.Frame{Take: min(len(data), shown), Pass: 1 << 62, Record: true, Bad: reason, Number: f.number}
+	return fr
 }
 
 // value is the progress of going over a value.

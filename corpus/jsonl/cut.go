@@ -64,16 +64,7 @@ func decodedCharacter(b []byte) (written, size int) {
 	case b[1] != 'u':
 		return 2, 1
 	}
-	out, end, err := decodeString(nil, append(slices.Clone(b[:min(len(b), 12)]), '"'), 0)
-	if err != nil {
-		out, end, err = decodeString(nil, append(slices.Clone(b[:6]), '"'), 0)
-	}
-	if err != nil || end == 0 {
-		return 6, 3
-	}
-	r, size := utf8.DecodeRune(out)
-	if r >= 0x10000 {
-		return 12, size
-	}
-	return 6, size
+	var decoded [utf8.UTFMax]byte
+	written, size, _ = decodeUnicode(decoded[:], b, 0, 0) // the record was read already
+	return written, size
 }

@@ -2,10 +2,13 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -59,12 +62,7 @@ const (
 )
 
 func newParser(fields Fields, answers string) (*parser, error) {
-	if fields.Text == "" {
-		fields.Text = "text"
-	}
-	if fields.ID == "" {
-		fields.ID = "id"
-	}
+	fields.Text, fields.ID = cmp.Or(fields.Text, "text"), cmp.Or(fields.ID, "id")
 	p := &parser{fields: fields, targets: make([]target, targetCount), twice: -1}
 	p.visit = p.member
 	for i, name := range []string{fields.Text, fields.ID, fields.Time} {
@@ -110,7 +108,9 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 			case b.Reject != "":
 				p.bad(b.Reject)
 			default:
-				p.parse()
+				if err := p.parse(); err != nil {
+					p.bad(err.Error())
+				}
 			}
 			if !yield(&p.doc) {
 				return
@@ -124,52 +124,67 @@ func (p *parser) bad(reason string) {
 	p.doc.Bad = p.block.Bad(p.doc.At, p.doc.Raw, reason)
 }
 
-// parse fills p.doc from its Raw.
-func (p *parser) parse() {
+// NewSpanParser is NewParser for objects separated by other means than line ends: it goes over the
+// spans of blocks.
+func (f Format) NewSpanParser(annotate string) (corpus.Parser, error) {
+	p, err := newParser(f.Fields, annotate)
+	return spanParser{p}, err
+}
+
+type spanParser struct{ *parser }
+
+// Parse returns the documents of a block.
+func (p spanParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
+	p.block = b
+	return b.Documents(&p.doc, func() error {
+		if err := p.parse(); err != nil {
+			return errors.New(strings.ReplaceAll(err.Error(), "the line", "the record"))
+		}
+		return nil
+	})
+}
+
+// parse fills p.doc from its Raw, or returns why that is no document.
+func (p *parser) parse() (err error) {
 	raw := p.doc.Raw
 	if err := p.scan(raw); err != nil {
-		p.bad(err.Error())
-		return
+		return err
 	}
 	if p.twice >= 0 {
-		p.bad(fmt.Sprintf("field %q occurs twice", p.fieldOf(p.twice)))
-		return
+		return fmt.Errorf("field %q occurs twice", p.fieldOf(p.twice))
 	}
 	way := p.found(textLiteral, textPath)
 	text := p.targets[way].value
 	if text.kind != kindString {
-		p.bad(p.unfit(p.fields.Text, text.kind, "a string"))
-		return
+		return unfit(p.fields.Text, text.kind, "a string")
 	}
 	id := p.targets[p.found(idLiteral, idPath)].value
 	switch ok := p.setID(id); {
 	case !ok:
-		p.bad(p.unfit(p.fields.ID, id.kind, "a string or a number"))
-		return
+		return unfit(p.fields.ID, id.kind, "a string or a number")
 	case len(p.doc.ID) > maxID:
-		p.bad(fmt.Sprintf("field %q is longer than %d bytes", p.fields.ID, maxID))
-		return
+		return fmt.Errorf("field %q is longer than %d bytes", p.fields.ID, maxID)
 	}
 	p.doc.Text = p.text[way]
 	p.doc.Time = readTime(raw, p.targets[p.found(timeLiteral, timePath)].value)
 	if p.answers == "" {
-		return
+		return nil
 	}
-	var err error
 	if p.doc.Slot, err = slotOf(raw, p.answers, &p.leads); err != nil {
-		p.bad("cannot be annotated: " + err.Error())
+		return fmt.Errorf("cannot be annotated: %w", err)
 	}
+	return nil
 }
 
 func (p *parser) fieldOf(target int) string {
 	return []string{p.fields.Text, p.fields.ID, p.fields.Time}[target/2]
 }
 
-func (p *parser) unfit(field string, k kind, wanted string) string {
+func unfit(field string, k kind, wanted string) error {
 	if k == missing || k == kindNull {
-		return fmt.Sprintf("field %q is %s", field, k)
+		return fmt.Errorf("field %q is %s", field, k)
 	}
-	return fmt.Sprintf("field %q is %s, not %s", field, k, wanted)
+	return fmt.Errorf("field %q is %s, not %s", field, k, wanted)
 }
 
 // found returns the way that led to a value, the first if none did.
@@ -317,4 +332,17 @@ func (p *parser) match(b []byte, key value) (here, below uint) {
 		}
 	}
 	return here, below
+}
+
+// readTime returns the time in a value, zero without one: a string for [corpus.ParseTime], or a
+// number of Unix seconds.
+func readTime(raw []byte, v value) time.Time {
+	switch text := raw[v.start:v.end]; {
+	case v.kind == kindString:
+		return corpus.ParseTime(text)
+	case v.kind == kindNumber && len(text) <= 64:
+		seconds, _ := strconv.ParseFloat(string(text), 64) // infinite if it is too large
+		return corpus.UnixTime(seconds)
+	}
+	return time.Time{}
 }

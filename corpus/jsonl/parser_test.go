@@ -38,7 +38,9 @@ func (p *lineParser) line(n int64, raw []byte) (rec *corpus.Document) {
 	p.block = corpus.Block{File: "f", First: corpus.Place{Record: n}}
 	p.block.Data = raw
 	p.parser.block, p.doc = &p.block, corpus.Document{Raw: raw, At: p.block.First}
-	p.parse()
+	if err := p.parse(); err != nil {
+		p.bad(err.Error())
+	}
 	return &p.doc
 }
 

@@ -33,24 +33,8 @@ type value struct {
 	start, end int
 }
 
-// syntaxError is a fault at a byte of a line, counted from 1.
-type syntaxError struct {
-	at   int
-	what string
-}
-
-func (e *syntaxError) Error() string {
-	return fmt.Sprintf("invalid JSON at byte %d: %s", e.at, e.what)
-}
-
-func syntax(at int, what string) error { return &syntaxError{at + 1, what} }
-
-// invalidUTF8 is kept apart from other faults: it has its own reason.
-type invalidUTF8 struct{ at int }
-
-func (e *invalidUTF8) Error() string {
-	return fmt.Sprintf("invalid UTF-8 at byte %d", e.at+1)
-}
+// syntax is a fault at a byte of a line, which messages count from 1.
+func syntax(at int, what string) error { return fmt.Errorf("invalid JSON at byte %d: %s", at+1, what) }
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
 	"unicode/utf16"
@@ -92,7 +93,7 @@ func scanWide(b []byte, i int) (int, error) {
 	for i < len(b) && b[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && size == 1 {
-			return i, &invalidUTF8{i}
+			return i, fmt.Errorf("invalid UTF-8 at byte %d", i+1)
 		}
 		i += size
 	}

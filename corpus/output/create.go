@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,19 +45,21 @@ func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	if err == nil {
 		err = inTree(path)
 	}
+	var part *partial
+	if err == nil {
+		part, err = newPartial(path, worthless...)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // else a folder is missing in front of ..
+		err = cmp.Or(NoFolder(path), err)
+	}
+	var f *os.File
+	if err == nil {
+		if f, err = part.claim.Open(); err != nil {
+			err = errors.Join(err, part.giveUp(false))
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
-	}
-	part, err := newPartial(path, worthless...)
-	if missing := NoFolder(path); errors.Is(err, fs.ErrNotExist) && missing != nil {
-		err = missing // else a folder is missing in front of ..
-	}
-	if err != nil {
-		return nil, fmt.Errorf("creating output: %w", err)
-	}
-	f, err := part.claim.Open()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("creating output: %w", err), part.discard())
 	}
 	return newWriter(name, part, f, true, p), nil
 }
@@ -84,3 +87,55 @@ func OpenAt(name string, at Mark) (*Writer, error) {
 	w.written, w.tail = at.Size, tail
 	return w, nil
 }
+
+// maxLinks is how many links in a row are followed.
+const maxLinks = 40
+
+// resolve returns the file that a name stands for, behind links, also when it is
+// not there yet. Direct are standard output and what exists and is not a regular file.
+func resolve(name string) (path string, direct bool, err error) {
+	if name == input.Stdin {
+		return name, true, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		path, err = followDangling(name)
+		return path, false, err
+	case err != nil:
+		return "", false, err
+	case info.IsDir():
+		return "", false, fmt.Errorf("%s is a directory", name)
+	case !info.Mode().IsRegular():
+		return name, true, nil
+	}
+	path, err = filepath.EvalSymlinks(name)
+	return path, false, err
+}
+
+// followDangling returns the target of a link to nothing, and any other name unchanged.
+func followDangling(name string) (string, error) {
+	for range maxLinks {
+		target, err := os.Readlink(name)
+		if err != nil {
+			return name, nil
+		}
+		if !filepath.IsAbs(target) {
+			// Not filepath.Join: behind a linked folder ".." is elsewhere.
+			dir, _ := filepath.Split(name)
+			target = dir + target
+		}
+		name = target
+	}
+	return "", fmt.Errorf("%s: too many links", name)
+}
+
+func isRegular(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// stdout is not ours to close.
+type stdout struct{ *os.File }
+
+func (stdout) Close() error { return nil }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/bits"
 	"os"
 
 	"github.com/zeebo/xxh3"
@@ -60,4 +62,31 @@ func appendTail(tail, written []byte) []byte {
 // newMark describes an output of so many bytes that ends in tail.
 func newMark(size int64, tail []byte) Mark {
 	return Mark{Size: size, Tail: xxh3.Hash(tail[max(0, len(tail)-tailSize):])}
+}
+
+// markOf returns the mark of a complete file. The size of a missing one is -1.
+func markOf(path string) (Mark, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mark{Size: -1}, nil
+	}
+	if err != nil {
+		return Mark{}, err
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return Mark{}, err
+	}
+	tail, err := tailOf(f, info.Size())
+	return newMark(info.Size(), tail), err
+}
+
+// RecordSum is the checksum of a record, without its end.
+func RecordSum(raw []byte) uint64 { return xxh3.Hash(raw) }
+
+// AddRecord adds a record to the checksum of the records before it, whose order it
+// holds fast. The sum of no record is 0.
+func AddRecord(sum, record uint64) uint64 {
+	return (bits.RotateLeft64(sum*0x9e3779b97f4a7c15, 29) + record) | 1
 }

@@ -3,12 +3,13 @@ package output
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -19,7 +20,7 @@ import (
 // see Sync. The file firstseen.partial of the tree is locked until all have their names.
 // The partial files that another run has left are put aside. No whole file is replaced.
 type Tree struct {
-	plan   *TreePlan
+	*TreePlan
 	root   *os.Root  // the folder: no link leads an output out of it
 	lock   *treeLock // nil: all outputs have their names
 	fresh  bool      // no mark knows of this run
@@ -27,7 +28,6 @@ type Tree struct {
 	aside  []string
 	at     TreeMark
 	sure   int // the first of at.Done: they are on the disk, and the last Sync returned them
-	total  int // outputs in all; -1 for shards
 	done   bool
 	result error // of Close
 
@@ -58,17 +58,17 @@ func (m *TreeMark) add(f TreeFile) {
 
 // Turn returns the output of an input, by its number; those before it are complete then. With shards it
 // is the open one, or the first.
-func (t *Tree) Turn(input int) (*Writer, error) {
-	if t.plan.ShardSize > 0 {
-		input = max(t.at.Begun-1, 0)
+func (t *Tree) Turn(n int) (*Writer, error) {
+	if t.ShardSize > 0 {
+		n = max(t.at.Begun-1, 0)
 	}
-	for t.at.Begun <= input {
+	for t.at.Begun <= n {
 		if err := t.begin(); err != nil {
 			return nil, err
 		}
 	}
-	if t.current == nil || t.at.Begun != input+1 {
-		return nil, fmt.Errorf("writing %s: its turn is over", filepath.Join(t.plan.Dir, t.plan.output(input).Name))
+	if t.current == nil || t.at.Begun != n+1 {
+		return nil, fmt.Errorf("writing %s: its turn is over", filepath.Join(t.Dir, t.output(n).Name))
 	}
 	return t.current, nil
 }
@@ -92,9 +92,9 @@ func (t *Tree) end() error {
 	if w == nil {
 		return nil
 	}
-	f := *t.at.Open
+	f := TreeFile{Name: t.at.Open.Name}
 	mark, err := w.EndFrame()
-	skip := err == nil && mark.Size == 0 && t.plan.SkipEmpty
+	skip := err == nil && mark.Size == 0 && t.SkipEmpty
 	if err == nil && !skip {
 		mark, err = w.Seal()
 	}
@@ -104,7 +104,8 @@ func (t *Tree) end() error {
 		return err
 	}
 	if skip {
-		t.at.add(TreeFile{f.Name, Mark{Size: -1}})
+		f.Mark.Size = -1
+		t.at.add(f)
 		return t.drop(f.Name)
 	}
 	f.Mark = mark
@@ -113,32 +114,19 @@ func (t *Tree) end() error {
 	return nil
 }
 
-// Full reports whether a record of this size belongs in another shard than the open one. It counts the
-// record.
-func (t *Tree) Full(record int) bool {
-	if t == nil || t.plan.ShardSize == 0 {
-		return false
+// Shard returns the shard for a record of this size, which it counts. Of a tree without shards it
+// returns the open output.
+func (t *Tree) Shard(record int) (*Writer, error) {
+	if t.ShardSize > 0 {
+		if t.at.Fill >= t.ShardSize {
+			if err := t.begin(); err != nil {
+				return nil, err
+			}
+		}
+		t.at.Fill += int64(record)
 	}
-	full := t.at.Fill >= t.plan.ShardSize
-	if full {
-		t.at.Fill = 0
-	}
-	t.at.Fill += int64(record)
-	return full
-}
-
-// NextShard ends the open shard and begins another.
-func (t *Tree) NextShard() (*Writer, error) {
-	fill := t.at.Fill
-	if err := t.begin(); err != nil {
-		return nil, err
-	}
-	t.at.Fill = fill
 	return t.current, nil
 }
-
-// Early reports whether outputs get their names before the run is done.
-func (t *Tree) Early() bool { return t.plan.Early }
 
 // Waiting is how many whole outputs have no names yet.
 func (t *Tree) Waiting() int { return len(t.at.Done) }
@@ -148,7 +136,7 @@ func (t *Tree) End() error {
 	if t == nil {
 		return nil
 	}
-	for t.at.Begun < t.total {
+	for t.at.Begun < len(t.Files) {
 		if err := t.begin(); err != nil {
 			return err
 		}
@@ -160,67 +148,62 @@ func (t *Tree) End() error {
 // it first names the outputs that the Sync before it returned: by now a checkpoint has
 // stored them.
 func (t *Tree) Sync() (at TreeMark, err error) {
-	if t.plan.Early {
+	if t.Early {
 		if err := t.publish(t.sure); err != nil {
 			return at, err
 		}
 	}
 	if t.current != nil {
-		if t.at.Open.Mark, err = t.current.EndFrame(); err == nil {
+		mark, err := t.current.EndFrame()
+		if err == nil {
 			err = t.current.file.Sync()
 		}
 		if err != nil {
 			return at, err
 		}
+		t.at.Open = &TreeFile{t.at.Open.Name, mark} // marks that were returned stay
 	}
 	if err := t.syncDone(); err != nil {
 		return at, err
 	}
 	t.sure, t.fresh = len(t.at.Done), false
-	at = t.at
-	at.Done = append([]TreeFile(nil), t.at.Done...)
-	if at.Open != nil {
-		open := *at.Open
-		at.Open = &open
-	}
-	return at, nil
+	return t.at, nil
 }
 
 // Close gives all outputs their names. Called again it returns the same.
 func (t *Tree) Close() error {
-	if t == nil || t.done {
-		return t.err()
+	if t == nil {
+		return nil
 	}
-	t.done = true
-	err := t.end()
-	if err == nil {
-		err = t.syncDone()
-	}
-	if err == nil {
-		err = step.Done("closed tree")
-	}
-	if err == nil && !t.plan.Early {
-		t.lock.naming = true
-		err = t.lock.note()
-	}
-	if err == nil {
-		err = t.publish(len(t.at.Done))
-	}
-	if err == nil {
-		err = t.lock.remove()
-	}
-	t.result = errors.Join(err, t.release())
-	if t.result != nil {
-		t.result = fmt.Errorf("finishing output: %w", t.result)
+	if !t.done {
+		t.done = true
+		if t.result = errors.Join(t.finish(), t.release()); t.result != nil {
+			t.result = fmt.Errorf("finishing output: %w", t.result)
+		}
 	}
 	return t.result
 }
 
-func (t *Tree) err() error {
-	if t == nil {
-		return nil
+func (t *Tree) finish() error {
+	if err := t.end(); err != nil {
+		return err
 	}
-	return t.result
+	if err := t.syncDone(); err != nil {
+		return err
+	}
+	if err := step.Done("closed tree"); err != nil {
+		return err
+	}
+	if !t.Early {
+		t.lock.naming = true
+		if err := t.lock.note(); err != nil {
+			return err
+		}
+	}
+	if err := t.publish(len(t.at.Done)); err != nil {
+		return err
+	}
+	return t.lock.remove()
 }
 
 // Abort gives up the outputs without names. Their partial files stay, unless all are
@@ -229,7 +212,7 @@ func (t *Tree) Abort() (err error) {
 	if t == nil || t.done {
 		return nil
 	}
-	t.done, t.result = true, fmt.Errorf("writing %s: given up", t.plan.Dir)
+	t.done, t.result = true, fmt.Errorf("writing %s: given up", t.Dir)
 	if t.current != nil {
 		err = t.current.stop()
 	}
@@ -241,15 +224,13 @@ func (t *Tree) Abort() (err error) {
 
 // discard removes the partial files and the lock if nothing was written.
 func (t *Tree) discard() error {
-	files := t.at.Done
-	if t.current != nil {
-		files = append(files, TreeFile{Name: t.at.Open.Name, Mark: Mark{Size: t.current.written}})
+	for _, name := range t.lock.begun {
+		if info, err := t.root.Lstat(name + input.PartialSuffix); err == nil && info.Size() > 0 {
+			return nil
+		}
 	}
-	if slices.ContainsFunc(files, func(f TreeFile) bool { return f.Mark.Size > 0 }) {
-		return nil
-	}
-	for _, f := range files {
-		if err := t.drop(f.Name); err != nil {
+	for _, name := range t.lock.begun {
+		if err := t.drop(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -260,9 +241,6 @@ func (t *Tree) release() error { return errors.Join(t.lock.release(), t.root.Clo
 
 // Aside are the names under which CreateTree has put the partial files of an earlier run.
 func (t *Tree) Aside() []string { return t.aside }
-
-// Name is the folder as it was given.
-func (t *Tree) Name() string { return t.plan.Dir }
 
 // ID identifies this run's lock. It is zero on file systems without identities.
 func (t *Tree) ID() FileID {

@@ -328,8 +328,8 @@ func TestShards(t *testing.T) {
 	}
 	for _, record := range []string{"aaaa\n", "bbbb\n", "cccc\n", "ddd\n", "\n", "eeeeeeeeeeeeeee\n", "f\n"} {
 		out, err := tree.Turn(0)
-		if err == nil && tree.Full(len(record)) {
-			out, err = tree.NextShard()
+		if err == nil {
+			out, err = tree.Shard(len(record))
 		}
 		if err == nil {
 			err = out.WriteRecord([]byte(record))
@@ -432,7 +432,7 @@ func TestPlacedAnew(t *testing.T) {
 		return &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
 	}
 	fill := func(tree *Tree, text string) error {
-		for i := range tree.plan.Files {
+		for i := range tree.Files {
 			w, err := tree.Turn(i)
 			sure(t, err)
 			sure(t, w.WriteRecord([]byte(text)))

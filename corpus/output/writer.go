@@ -34,7 +34,7 @@ type Writer struct {
 	durab bool // file can be synced
 	packing
 	frame  *frame
-	stream streamEncoder // made for the first long record
+	stream encoder // made for the first long record
 
 	enclosure Enclosure // nil for none
 	head      []byte    // see Lead
@@ -58,7 +58,7 @@ type frame struct {
 	out     []byte
 	ready   chan struct{} // out is complete
 	barrier chan struct{} // not nil: nothing to write, close it
-	enc     encoder
+	enc     encoder       // made when the frame is first compressed
 }
 
 // Uncompressed bytes of a frame. Against frames of 4 MiB, those of 2 MiB cost
@@ -211,7 +211,7 @@ func (w *Writer) send() {
 	f := w.frame
 	_ = w.room.Acquire(context.Background(), w.weight(f)) // without an end, no error
 	go func() {
-		f.out = w.codec(f, f.out[:0])
+		f.out = w.encode(f, f.out[:0])
 		f.ready <- struct{}{}
 	}()
 	w.queue <- f
@@ -258,8 +258,8 @@ func (w *Writer) EndFrame() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
-	w.drained()
-	return newMark(w.written, w.tail), w.err()
+	err := w.drained()
+	return newMark(w.written, w.tail), err
 }
 
 // Seal is Sync behind the last record. It returns the mark of the complete file, for Published. Only
@@ -301,20 +301,20 @@ func (w *Writer) Close() error {
 
 // Abort gives the output up. The written bytes stay in the partial file; an empty one is removed. After
 // Close it does nothing, so it can be deferred.
-func (w *Writer) Abort() error { return w.giveUp((*partial).discard) }
+func (w *Writer) Abort() error { return w.giveUp(false) }
 
 // Discard is Abort for outputs without use in part: it removes the partial file.
-func (w *Writer) Discard() error { return w.giveUp((*partial).remove) }
+func (w *Writer) Discard() error { return w.giveUp(true) }
 
 // giveUp ends the writing of an output, and the use of its partial file.
-func (w *Writer) giveUp(end func(*partial) error) error {
+func (w *Writer) giveUp(useless bool) error {
 	if w.done {
 		return nil
 	}
 	w.result = fmt.Errorf("writing %s: given up", w.name)
 	err := w.stop()
 	if w.part != nil {
-		err = errors.Join(err, end(w.part))
+		err = errors.Join(err, w.part.giveUp(useless))
 	}
 	return err
 }

@@ -26,21 +26,14 @@ type Bomb struct {
 // Bytes are those of the file.
 func (b *Bomb) Bytes() []byte {
 	file := []byte(fileMagic)
-	page := func(typ, plain int, body []byte, entries int, encoding int32) {
-		w := &thriftWriter{}
-		w.begin()
-		w.i32(1, int64(typ))
-		w.i32(2, int64(plain))
-		w.i32(3, int64(len(body)))
-		w.field(map[int]int{pageData: 5, pageDict: 7}[typ], thriftStruct)
-		w.begin()
-		w.i32(1, int64(entries))
-		w.i32(2, int64(encoding))
-		w.i32(3, encRLE)
-		w.i32(4, encRLE)
-		w.end()
-		w.end()
-		file = append(append(file, w.data...), body...)
+	page := func(typ int32, plain int, body []byte, entries int, encoding int32) {
+		h := pageHeader{Type: typ, Size: int32(plain), Stored: int32(len(body))}
+		if typ == pageDict {
+			h.Dict = &dictPage{int32(entries), encoding}
+		} else {
+			h.Data = &dataPage{int32(entries), encoding, encRLE, encRLE}
+		}
+		file = append(appendThrift(file, h), body...)
 	}
 	squeeze := func(data []byte) []byte {
 		out, err := compress(b.Codec, nil, data)
@@ -65,88 +58,46 @@ func (b *Bomb) Bytes() []byte {
 }
 
 func (b *Bomb) footer(at, dict, end int64) []byte {
-	w := &thriftWriter{}
-	w.begin()
-	w.i32(1, 1)
-	w.field(2, thriftList)
-	node := func(name string, typ, children int64, repetition int32) {
-		w.begin()
-		if typ >= 0 {
-			w.i32(1, typ)
-		}
-		w.i32(3, int64(repetition))
-		w.field(4, thriftBinary)
-		w.string(name)
-		if children > 0 {
-			w.i32(5, children)
-		}
-		w.end()
+	m := fileMeta{Version: 1}
+	node := func(name string, typ *int32, children int, repetition int32) {
+		m.Schema = append(m.Schema, appendThrift(nil, schemaElement{Name: name, Type: typ, Repetition: &repetition, Children: int32(children)}))
 	}
 	columns := max(b.Columns, 1)
 	if b.List {
 		columns = 2
 	}
-	w.list(1+len(b.Parts)+columns, thriftStruct)
 	for i, n := range append([]int{1}, b.Parts...) {
 		children := 1
 		if i == len(b.Parts) {
 			children = columns
 		}
-		node(strings.Repeat("n", n), -1, int64(children), b.Repetition)
+		node(strings.Repeat("n", n), nil, children, b.Repetition)
 	}
+	typ := int32(typeBytes)
+	g := rowGroup{Plain: 1 << 20, Rows: b.Rows}
 	for i := range columns {
-		if b.List && i == 1 {
-			node("list", typeBytes, 0, repeated)
-			continue
+		c := columnMeta{
+			Type: typ, Encodings: []int32{b.Encoding, encRLE}, Path: []string{"text"}, Codec: b.Codec,
+			Values: b.Values, Plain: 1 << 20, Stored: end - cmp.Or(dict, at), Data: at, Dictionary: dict,
 		}
-		node("text", typeBytes, 0, b.Repetition)
+		switch {
+		case b.List && i == 0:
+			c.Data, c.Stored, c.Values, c.Dictionary = 4, end-4, 1, 0
+			node("text", &typ, 0, b.Repetition)
+		case b.List:
+			c.Path, c.Dictionary = []string{"list"}, 0
+			node("list", &typ, 0, repeated)
+		default:
+			node("text", &typ, 0, b.Repetition)
+		}
+		g.Chunks = append(g.Chunks, appendThrift(nil, columnChunk{Meta: c}))
 	}
 	groups := max(b.Groups, 1)
-	w.i64(3, b.Rows*int64(groups))
-	w.field(4, thriftList)
-	w.list(groups, thriftStruct)
+	m.Rows = b.Rows * int64(groups)
 	for range groups {
-		w.begin()
-		w.field(1, thriftList)
-		w.list(columns, thriftStruct)
-		for i := range columns {
-			at, values := at, b.Values
-			if b.List && i == 0 {
-				at, values = 4, 1
-			}
-			w.begin()
-			w.i64(2, 0) // there is no copy of the metadata
-			w.field(3, thriftStruct)
-			w.begin()
-			w.i32(1, typeBytes)
-			w.field(2, thriftList)
-			w.list(2, thriftI32)
-			w.number(int64(b.Encoding))
-			w.number(encRLE)
-			w.field(3, thriftList)
-			w.list(1, thriftBinary)
-			if b.List && i == 1 {
-				w.string("list")
-			} else {
-				w.string("text")
-			}
-			w.i32(4, int64(b.Codec))
-			w.i64(5, values)
-			w.i64(6, 1<<20)
-			w.i64(7, end-cmp.Or(dict, at))
-			w.i64(9, at)
-			if dict > 0 && !b.List {
-				w.i64(11, dict)
-			}
-			w.end()
-			w.end()
-		}
-		w.i64(2, 1<<20)
-		w.i64(3, b.Rows)
-		w.end()
+		m.Groups = append(m.Groups, appendThrift(nil, g))
 	}
-	w.end()
-	return w.data
+	return appendThrift(nil, m)
 }
 
 // Codecs and encodings of bombs.

@@ -1,16 +1,13 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // Types of pages (parquet.thrift, PageType).
 const (
 	pageData   = 0
-	pageIndex  = 1
 	pageDict   = 2
 	pageDataV2 = 3
 )
@@ -20,17 +17,17 @@ type column struct {
 	leaf  *leaf
 	pages *pages
 
-	chunk chunk
+	chunk columnMeta
 	at    int64 // of the next page
 	end   int64
 	left  int64 // entries in pages that were not begun
 	page  int   // number of the open page, for messages
 
 	data, words []byte   // a page, and the dictionary
+	starts      []uint32 // of the dictionary's values without a width, and the end of the last, with 4 bytes more
 	levels      []byte   // of a page of version 2
-	starts      []uint32 // memory for starts of the dictionary
 	joined      []byte   // memory for a value stored as deltas
-	dict        *dictionary
+	hasWords    bool
 	entries     int // left in the page
 	reps, defs  hybrid
 	values      values
@@ -42,9 +39,9 @@ type column struct {
 }
 
 // open begins a chunk.
-func (c *column) open(ch chunk) error {
-	c.chunk, c.at, c.end = ch, ch.start(), ch.start()+ch.size
-	c.left, c.entries, c.dict, c.page = ch.values, 0, nil, -1
+func (c *column) open(chunk columnMeta) error {
+	c.chunk, c.at, c.end = chunk, chunk.start(), chunk.start()+chunk.Stored
+	c.left, c.entries, c.hasWords, c.page = chunk.Values, 0, false, -1
 	return c.advance()
 }
 
@@ -83,7 +80,7 @@ func (c *column) advance() error {
 	if c.def < c.leaf.maxDef {
 		return nil
 	}
-	v, err := c.values.next()
+	v, err := c.values()
 	if err != nil {
 		return c.fail(err)
 	}
@@ -91,16 +88,35 @@ func (c *column) advance() error {
 	return nil
 }
 
-// header is the content of the header of a page.
-type header struct {
-	typ, size, stored     int32 // size: decompressed
-	crc                   int32
-	checked               bool
-	entries, encoding     int32
-	defEncoding           int32
-	repEncoding           int32
-	defLength, repLength  int32 // of version 2
-	compressed, described bool
+// pageHeader is a PageHeader; it has the header for its type, too.
+type pageHeader struct {
+	Type   int32       `thrift:"1"`
+	Size   int32       `thrift:"2"` // decompressed
+	Stored int32       `thrift:"3"`
+	CRC    *int32      `thrift:"4"`
+	Data   *dataPage   `thrift:"5"`
+	Dict   *dictPage   `thrift:"7"`
+	DataV2 *dataPageV2 `thrift:"8"`
+}
+
+type dataPage struct {
+	Entries     int32 `thrift:"1"`
+	Encoding    int32 `thrift:"2"`
+	DefEncoding int32 `thrift:"3"`
+	RepEncoding int32 `thrift:"4"`
+}
+
+type dictPage struct {
+	Values   int32 `thrift:"1"`
+	Encoding int32 `thrift:"2"`
+}
+
+type dataPageV2 struct {
+	Entries    int32 `thrift:"1"`
+	Encoding   int32 `thrift:"4"`
+	DefLength  int32 `thrift:"5"`
+	RepLength  int32 `thrift:"6"`
+	Compressed *bool `thrift:"7"` // nil: it is
 }
 
 // nextPage opens the next page of values.
@@ -110,140 +126,79 @@ func (c *column) nextPage() error {
 	if err != nil {
 		return fmt.Errorf("its header: %w", err)
 	}
-	if int64(h.stored) > c.end-c.at || h.stored < 0 || h.size < 0 || h.size > maxPage {
-		return fmt.Errorf("it says it has %d bytes, and %d decompressed; %d are left, and the limit is %d", h.stored, h.size, c.end-c.at, maxPage)
+	if int64(h.Stored) > c.end-c.at || h.Stored < 0 || h.Size < 0 || h.Size > maxPage {
+		return fmt.Errorf("it says it has %d bytes, and %d decompressed; %d are left, and the limit is %d", h.Stored, h.Size, c.end-c.at, maxPage)
 	}
-	if h.typ != pageData && h.typ != pageDict && h.typ != pageDataV2 {
-		c.at += int64(h.stored)
+	var open func(h *pageHeader, stored []byte) error
+	switch {
+	case h.Type == pageDict && h.Dict != nil:
+		open = c.openDictionary
+	case h.Type == pageData && h.Data != nil:
+		open, err = c.openV1, c.begin(h.Data.Entries)
+	case h.Type == pageDataV2 && h.DataV2 != nil:
+		open, err = c.openV2, c.begin(h.DataV2.Entries)
+	case h.Type == pageDict, h.Type == pageData, h.Type == pageDataV2:
+		return errors.New("its header lacks what its type wants")
+	default: // of an index, for example
+		c.at += int64(h.Stored)
 		return nil
 	}
-	if !h.described {
-		return errors.New("its header lacks what its type wants")
-	}
-	if h.typ != pageDict {
-		if err := c.begin(h); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	stored, err := c.pages.read(c.at, h)
 	if err != nil {
 		return err
 	}
-	c.at += int64(h.stored)
-	switch h.typ {
-	case pageDict:
-		return c.openDictionary(h, stored)
-	case pageData:
-		return c.openV1(h, stored)
-	}
-	return c.openV2(h, stored)
+	c.at += int64(h.Stored)
+	return open(h, stored)
 }
 
 // header reads the header of the page at c.at, and goes behind it.
-func (c *column) header() (*header, error) {
-	var buf []byte
+func (c *column) header() (*pageHeader, error) {
 	for size := int64(512); ; size *= 16 {
-		n := min(size, c.end-c.at)
-		if n <= 0 {
-			return nil, errShort
-		}
-		buf = slices.Grow(buf[:0], int(n))[:n]
+		buf := make([]byte, min(size, max(c.end-c.at, 0)))
 		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
-		t := &thriftReader{data: buf}
-		h := readHeader(t)
-		switch {
-		case t.err == nil:
+		t, h := &thriftReader{data: buf}, &pageHeader{}
+		err := t.read(h)
+		if err == nil {
 			c.at += int64(t.at)
 			return h, nil
-		case n < size || size > 1<<20 || !errors.Is(t.err, errShort):
-			return nil, t.err
+		}
+		if int64(len(buf)) < size || size > 1<<20 || !errors.Is(err, errShort) {
+			return nil, err
 		}
 	}
 }
 
-func readHeader(t *thriftReader) *header {
-	h := &header{compressed: true}
-	t.each(func(id int, typ byte) {
-		switch {
-		case id == 1 && typ == thriftI32:
-			h.typ = t.int32()
-		case id == 2 && typ == thriftI32:
-			h.size = t.int32()
-		case id == 3 && typ == thriftI32:
-			h.stored = t.int32()
-		case id == 4 && typ == thriftI32:
-			h.crc, h.checked = t.int32(), true
-		case (id == 5 || id == 7 || id == 8) && typ == thriftStruct:
-			h.describe(t, id)
-		default:
-			t.skip(typ)
-		}
-	})
-	return h
-}
-
-// describe reads the header parts that only data pages (5), dictionaries (7), and data pages of
-// version 2 (8) have.
-func (h *header) describe(t *thriftReader, kind int) {
-	h.described = true
-	t.each(func(id int, typ byte) {
-		if kind == 8 && id == 7 && (typ == thriftTrue || typ == thriftFalse) {
-			h.compressed = typ == thriftTrue
-			return
-		}
-		if typ != thriftI32 {
-			t.skip(typ)
-			return
-		}
-		v := t.int32()
-		switch {
-		case id == 1:
-			h.entries = v
-		case id == 2 && kind != 8, id == 4 && kind == 8:
-			h.encoding = v
-		case id == 3 && kind == 5:
-			h.defEncoding = v
-		case id == 4 && kind == 5:
-			h.repEncoding = v
-		case id == 5 && kind == 8:
-			h.defLength = v
-		case id == 6 && kind == 8:
-			h.repLength = v
-		}
-	})
-}
-
-func (c *column) openDictionary(h *header, stored []byte) (err error) {
-	if c.dict != nil {
+func (c *column) openDictionary(h *pageHeader, stored []byte) (err error) {
+	if c.hasWords {
 		return errors.New("it is a second dictionary")
 	}
-	if h.encoding != encPlain && h.encoding != encPlainDict {
-		return fmt.Errorf("it is a dictionary in the encoding %d", h.encoding)
+	if encoding := h.Dict.Encoding; encoding != encPlain && encoding != encPlainDict {
+		return fmt.Errorf("it is a dictionary in the encoding %d", encoding)
 	}
-	if c.words, err = c.pages.decompress(c.words, int(h.size), c.chunk.codec, stored); err != nil {
+	if c.words, err = c.pages.decompress(c.words, int(h.Size), c.chunk.Codec, stored); err != nil {
 		return err
 	}
-	if c.dict, err = newDictionary(c.leaf, c.words, c.starts, c.pages); err == nil {
-		c.starts = c.dict.starts
-	}
-	return err
+	return c.setWords()
 }
 
 // begin counts the entries of a page.
-func (c *column) begin(h *header) error {
-	if h.entries < 0 || int64(h.entries) > c.left {
-		return fmt.Errorf("it has %d values, and the column %d more", h.entries, c.left)
+func (c *column) begin(entries int32) error {
+	if entries < 0 || int64(entries) > c.left {
+		return fmt.Errorf("it has %d values, and the column %d more", entries, c.left)
 	}
-	c.entries = int(h.entries)
-	c.left -= int64(h.entries)
+	c.entries = int(entries)
+	c.left -= int64(entries)
 	// Each entry is gone through, though a few bytes can claim thousands of millions.
-	return c.pages.spend(int64(h.entries))
+	return c.pages.spend(int64(entries))
 }
 
-func (c *column) openV1(h *header, stored []byte) (err error) {
-	if c.data, err = c.pages.decompress(c.data, int(h.size), c.chunk.codec, stored); err != nil {
+func (c *column) openV1(h *pageHeader, stored []byte) (err error) {
+	if c.data, err = c.pages.decompress(c.data, int(h.Size), c.chunk.Codec, stored); err != nil {
 		return err
 	}
 	rest := c.data
@@ -254,42 +209,42 @@ func (c *column) openV1(h *header, stored []byte) (err error) {
 		if encoding != encRLE {
 			return hybrid{}, errors.New("its levels are packed in the old way, which is not read: write the file again")
 		}
-		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
+		runs, behind, ok := cutLength(rest)
+		if !ok {
 			return hybrid{}, errLevels
 		}
-		n := 4 + int(binary.LittleEndian.Uint32(rest))
-		runs := newHybrid(rest[4:n], bitsFor(most))
-		rest = rest[n:]
-		return runs, nil
+		rest = behind
+		return newHybrid(runs, bitsFor(most)), nil
 	}
-	if c.reps, err = level(c.leaf.maxRep, h.repEncoding); err != nil {
+	if c.reps, err = level(c.leaf.maxRep, h.Data.RepEncoding); err != nil {
 		return err
 	}
-	if c.defs, err = level(c.leaf.maxDef, h.defEncoding); err != nil {
+	if c.defs, err = level(c.leaf.maxDef, h.Data.DefEncoding); err != nil {
 		return err
 	}
-	c.values, err = c.newValues(h.encoding, rest)
+	c.values, err = c.newValues(h.Data.Encoding, rest)
 	return err
 }
 
-func (c *column) openV2(h *header, stored []byte) (err error) {
-	levels := int64(h.repLength) + int64(h.defLength)
-	if h.repLength < 0 || h.defLength < 0 || levels > int64(len(stored)) || levels > int64(h.size) {
+func (c *column) openV2(h *pageHeader, stored []byte) (err error) {
+	rep, def := h.DataV2.RepLength, h.DataV2.DefLength
+	levels := int64(rep) + int64(def)
+	if rep < 0 || def < 0 || levels > int64(len(stored)) || levels > int64(h.Size) {
 		return errLevels
 	}
 	if c.levels, err = c.pages.grow(c.levels, int(levels)); err != nil {
 		return err
 	}
 	copy(c.levels, stored)
-	c.reps = newHybrid(c.levels[:h.repLength], bitsFor(c.leaf.maxRep))
-	c.defs = newHybrid(c.levels[h.repLength:], bitsFor(c.leaf.maxDef))
-	codec := c.chunk.codec
-	if !h.compressed {
+	c.reps = newHybrid(c.levels[:rep], bitsFor(c.leaf.maxRep))
+	c.defs = newHybrid(c.levels[rep:], bitsFor(c.leaf.maxDef))
+	codec := c.chunk.Codec
+	if h.DataV2.Compressed != nil && !*h.DataV2.Compressed {
 		codec = codecNone
 	}
-	if c.data, err = c.pages.decompress(c.data, int(int64(h.size)-levels), codec, stored[levels:]); err != nil {
+	if c.data, err = c.pages.decompress(c.data, int(int64(h.Size)-levels), codec, stored[levels:]); err != nil {
 		return err
 	}
-	c.values, err = c.newValues(h.encoding, c.data)
+	c.values, err = c.newValues(h.DataV2.Encoding, c.data)
 	return err
 }

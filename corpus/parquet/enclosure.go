@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,14 +16,11 @@ import (
 // enclosure makes a file from rows of others that share one schema. It has that schema, and the
 // metadata of the first of these files, byte for byte.
 type enclosure struct {
-	print          []byte // of the schema, with which a row begins
-	leaves         []leaf // in the order of the schema
-	order          []int  // of columns in a row
-	codecs         []int32
-	version        int64
-	schema, orders []byte
-	kv             []byte
-	writers        sync.Pool // *[]columnWriter, for their memory
+	print   []byte // of the schema, with which a row begins
+	meta           // but for rows and row groups; its leaves are in the order of the schema
+	order   []int  // of columns in a row
+	codecs  []int32
+	writers sync.Pool // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.
@@ -65,42 +61,34 @@ func metaOf(in input.Input) (*meta, error) {
 }
 
 func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
-	e = &enclosure{print: m.print(), version: max(m.version, 1), schema: m.schemaRaw, orders: m.ordersRaw, kv: m.kvRaw}
+	e = &enclosure{print: m.print(), meta: *m}
+	e.Version = max(m.Version, 1)
 	if e.order, _, err = f.order(m); err != nil {
 		return nil, err
 	}
-	e.leaves = m.leaves
-	var chunks []chunk
-	if len(m.groups) > 0 {
-		if chunks, err = m.groups[0].read(nil); err != nil {
+	var chunks []columnMeta
+	if len(m.Groups) > 0 {
+		if _, chunks, err = m.group(0); err != nil {
 			return nil, err
 		}
 	}
 	for i := range m.leaves {
 		codec := int32(codecZstd)
-		if len(chunks) > 0 {
-			codec = writing(chunks[i].codec)
+		if chunks != nil {
+			codec = writing(chunks[i].Codec)
 		}
 		e.codecs = append(e.codecs, codec)
 	}
-	if !annotate {
-		return e, nil
+	if annotate {
+		err = e.addVerdicts()
 	}
-	if e.schema, e.orders, err = m.withVerdicts(); err != nil {
-		return nil, err
-	}
-	for i := range verdictLeaves {
-		e.order = append(e.order, len(e.leaves))
-		e.leaves = append(slices.Clip(e.leaves), verdictLeaves[i])
-		e.codecs = append(e.codecs, e.codecs[0])
-	}
-	return e, nil
+	return e, err
 }
 
 // written is a row group that was written.
 type written struct {
 	start   int64 // of its frame
-	rows    uint64
+	rows    int64
 	columns []madeColumn
 }
 
@@ -115,10 +103,15 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 			return nil, nil
 		}
 	}
-	groups, err := e.frames(file, size)
-	if err != nil {
-		return nil, err
+	var groups []written
+	for end := size; end > 0; end = groups[len(groups)-1].start {
+		g, err := e.frame(file, end)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, g)
 	}
+	slices.Reverse(groups)
 	footer := e.footer(groups)
 	end := footer
 	if size == 0 {
@@ -128,171 +121,223 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 	return append(end, fileMagic...), nil
 }
 
-// frames finds the frames of a file, from its end to its beginning.
-func (e *enclosure) frames(file io.ReaderAt, size int64) (groups []written, err error) {
-	for end := size; end > 0; {
-		g, err := e.frame(file, end)
-		if err != nil {
-			return nil, err
-		}
-		end = g.start
-		groups = append(groups, g)
-	}
-	slices.Reverse(groups)
-	return groups, nil
-}
-
 var errFrames = errors.New("the file is not as it was written")
 
 // frame reads the trailer of the frame that ends at a place.
 func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
-	read := func(n, before int64) []byte {
-		if n < 0 || n > end-before || err != nil {
-			err = cmp.Or(err, errFrames)
-			return make([]byte, frameTail)
-		}
-		b := make([]byte, n)
-		_, err = file.ReadAt(b, end-before-n)
-		return b
+	tail := make([]byte, frameTail)
+	if _, err := file.ReadAt(tail, max(end-frameTail, 0)); err != nil {
+		return g, err
 	}
-	tail := read(min(frameTail, end), 0)
-	if len(tail) < formerTail {
+	number := func(at int) int64 { return int64(binary.LittleEndian.Uint64(tail[at:])) }
+	rows, columns, size, length := number(0), number(8), number(16), number(24)
+	start, description := end-length, end-frameTail-size
+	if string(tail[32:]) != frameMagic || columns != int64(len(e.leaves)) || start < 0 || size < 0 || description < start {
 		return g, errFrames
 	}
-	number := func(at int) int64 { return int64(binary.LittleEndian.Uint64(tail[len(tail)-at:])) }
-	length := number(16)
-	switch magic := string(tail[len(tail)-8:]); {
-	case magic == formerMagic:
-		g.rows, g.columns = uint64(number(32)), e.formerColumns(read(int64(formerColumn*len(e.leaves)), formerTail))
-	case magic == frameMagic && len(tail) == frameTail && number(32) == int64(len(e.leaves)):
-		g.rows, g.columns = uint64(number(40)), e.madeColumns(read(number(24), frameTail))
+	b := make([]byte, size)
+	if _, err := file.ReadAt(b, description); err != nil {
+		return g, err
 	}
-	if g.start = end - length; err != nil || g.columns == nil || length <= 0 || g.start < 0 {
-		return g, cmp.Or(err, errFrames)
+	g = written{start: start, rows: rows, columns: make([]madeColumn, columns)}
+	for i := range g.columns {
+		var ok bool
+		if b, ok = g.columns[i].parse(b); !ok {
+			return g, errFrames
+		}
+	}
+	if len(b) > 0 {
+		return g, errFrames
 	}
 	return g, nil
 }
 
-// madeColumns reads the columns of a trailer, nil if they are not there.
-func (e *enclosure) madeColumns(b []byte) []madeColumn {
-	columns := make([]madeColumn, len(e.leaves))
-	for i := range columns {
-		var ok bool
-		if b, ok = columns[i].parse(b); !ok {
-			return nil
-		}
-	}
-	if len(b) > 0 {
-		return nil
-	}
-	return columns
-}
-
-// formerColumns reads the columns of a trailer of an earlier version: four numbers each.
-func (e *enclosure) formerColumns(b []byte) []madeColumn {
-	columns := make([]madeColumn, len(e.leaves))
-	for i := range columns {
-		n := func(k int) int64 {
-			return int64(binary.LittleEndian.Uint64(b[min(formerColumn*i+8*k, len(b)-8):]))
-		}
-		columns[i] = madeColumn{start: n(0), stored: n(1), plain: n(2), entries: n(3), nulls: -1}
-	}
-	return columns
-}
-
-// footer writes FileMetaData.
+// footer makes the footer of a file of row groups.
 func (e *enclosure) footer(groups []written) []byte {
-	w := &thriftWriter{}
-	w.begin()
-	w.i32(1, e.version)
-	w.raw(2, thriftList, e.schema)
-	rows := int64(0)
-	for _, g := range groups {
-		rows += int64(g.rows)
-	}
-	w.i64(3, rows)
-	w.field(4, thriftList)
-	w.list(len(groups), thriftStruct)
+	footer := e.fileMeta
+	footer.Rows, footer.Groups, footer.CreatedBy = 0, nil, "firstseen"
 	for i := range groups {
-		e.group(w, &groups[i], i)
+		footer.Rows += groups[i].rows
+		footer.Groups = append(footer.Groups, e.describe(&groups[i], i))
 	}
-	w.raw(5, thriftList, e.kv)
-	w.field(6, thriftBinary)
-	w.string("firstseen")
-	w.raw(7, thriftList, e.orders)
-	w.end()
-	return w.data
+	return appendThrift(nil, footer)
 }
 
-func (e *enclosure) group(w *thriftWriter, g *written, number int) {
-	w.begin()
-	w.field(1, thriftList)
-	w.list(len(e.leaves), thriftStruct)
-	plain, stored := int64(0), int64(0)
-	for i := range e.leaves {
-		m := &g.columns[i]
-		stored, plain = stored+m.stored, plain+m.plain
-		e.chunk(w, i, g.start+m.start, m)
+// describe makes the RowGroup with this number.
+func (e *enclosure) describe(g *written, number int) raw {
+	row := rowGroup{Rows: g.rows, Start: g.start + 4}
+	if ordinal := int16(number); int(ordinal) == number {
+		row.Ordinal = &ordinal
 	}
-	w.i64(2, plain)
-	w.i64(3, int64(g.rows))
-	w.i64(5, g.start+4)
-	w.i64(6, stored)
-	if number < 1<<15 {
-		w.field(7, thriftI16)
-		w.number(int64(number))
+	for i := range g.columns {
+		m, l := &g.columns[i], &e.leaves[i]
+		row.Plain, row.Stored = row.Plain+m.plain, row.Stored+m.stored
+		c := columnMeta{
+			Type: l.typ, Encodings: []int32{encPlain, encRLE}, Path: l.path, Codec: e.codecs[i], Statistics: &m.bounds,
+			Values: m.entries, Plain: m.plain, Stored: m.stored, Data: g.start + m.start + m.dictionary,
+		}
+		if m.dictionary > 0 {
+			c.Encodings, c.Dictionary = append(c.Encodings, encDict), g.start+m.start
+		}
+		row.Chunks = append(row.Chunks, appendThrift(nil, columnChunk{Meta: c}))
 	}
-	w.end()
+	return appendThrift(nil, row)
 }
 
-// chunk writes the ColumnChunk of a column at a place.
-func (e *enclosure) chunk(w *thriftWriter, i int, at int64, m *madeColumn) {
-	l := &e.leaves[i]
-	w.begin()
-	w.i64(2, 0) // there is no copy of the metadata
-	w.field(3, thriftStruct)
-	w.begin()
-	w.i32(1, int64(l.typ))
-	w.field(2, thriftList)
-	encodings := []int64{encPlain, encRLE}
-	if m.dictionary > 0 {
-		encodings = append(encodings, encDict)
-	}
-	w.list(len(encodings), thriftI32)
-	for _, encoding := range encodings {
-		w.number(encoding)
-	}
-	w.field(3, thriftList)
-	w.list(len(l.path), thriftBinary)
-	for _, name := range l.path {
-		w.string(name)
-	}
-	w.i32(4, int64(e.codecs[i]))
-	w.i64(5, m.entries)
-	w.i64(6, m.plain)
-	w.i64(7, m.stored)
-	w.i64(9, at+m.dictionary)
-	if m.dictionary > 0 {
-		w.i64(11, at)
-	}
-	m.statistics(w)
-	w.end()
-	w.end()
+// pageBytes is how many bytes of values a page gets at most, unless one row has more.
+const pageBytes = 1 << 20
+
+// frameRow returns the parts of a row in a frame: its length, the row, and the added columns.
+func frameRow(raw, added []byte) [][]byte {
+	var length [4]byte
+	binary.LittleEndian.PutUint32(length[:], uint32(len(raw)+len(added)))
+	return [][]byte{length[:], raw, added}
 }
 
-// statistics writes the Statistics of a column.
-func (m *madeColumn) statistics(w *thriftWriter) {
-	if m.nulls < 0 {
-		return
+// A frame of an output is a row group. It has the four bytes that begin a file, the pages of its
+// columns one after the other, and a trailer. [enclosure.End] makes the footer from the trailers.
+// Readers of Parquet pass over the trailer, as nothing names it. See docs/format.md, "Parquet".
+const (
+	frameMagic = "fsRowGr2"
+	frameTail  = 40 // bytes, the end of the trailer
+)
+
+// A madeColumn describes a column of a row group that was written.
+type madeColumn struct {
+	start         int64 // of its first page in the frame
+	dictionary    int64 // stored bytes of its dictionary, which comes first; 0: none
+	stored, plain int64 // bytes of its pages, compressed and not
+	entries       int64
+	bounds
+}
+
+func (m *madeColumn) append(dst []byte) []byte {
+	for _, n := range []int64{m.start, m.dictionary, m.stored, m.plain, m.entries, m.Nulls} {
+		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	w.field(12, thriftStruct)
-	w.begin()
-	w.i64(3, m.nulls)
-	if m.min != nil && m.max != nil {
-		w.field(5, thriftBinary)
-		w.string(string(m.max))
-		w.field(6, thriftBinary)
-		w.string(string(m.min))
+	for _, bound := range []*string{m.Min, m.Max} {
+		if bound == nil {
+			dst = append(dst, 0)
+			continue
+		}
+		dst = append(binary.AppendUvarint(dst, uint64(len(*bound))+1), *bound...)
 	}
-	w.end()
+	return dst
+}
+
+// parse reads what append has written, and returns the rest.
+func (m *madeColumn) parse(b []byte) (rest []byte, ok bool) {
+	for _, at := range []*int64{&m.start, &m.dictionary, &m.stored, &m.plain, &m.entries, &m.Nulls} {
+		v, n := binary.Uvarint(b)
+		if *at = int64(v); n <= 0 || *at < 0 {
+			return nil, false
+		}
+		b = b[n:]
+	}
+	for _, at := range []**string{&m.Min, &m.Max} {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v > uint64(len(b)-n)+1 {
+			return nil, false
+		}
+		if b = b[n:]; v > 0 {
+			bound := string(b[:v-1])
+			*at, b = &bound, b[v-1:]
+		}
+	}
+	return b, true
+}
+
+// keptFrame is up to how many bytes of rows the memory for them is used again.
+const keptFrame = 16 << 20
+
+// columns returns the writers of a row group, in the memory of an earlier one if there is any.
+func (e *enclosure) columns() []columnWriter {
+	if used, ok := e.writers.Get().(*[]columnWriter); ok {
+		for i := range *used {
+			(*used)[i].reset()
+		}
+		return *used
+	}
+	columns := make([]columnWriter, len(e.leaves))
+	for i := range columns {
+		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
+		if e.Orders != nil { // without them readers may take any order
+			columns[i].order = e.leaves[i].order()
+		}
+	}
+	return columns
+}
+
+// Frame makes a row group of rows.
+func (e *enclosure) Frame(dst, records []byte) ([]byte, error) {
+	columns := e.columns()
+	if len(records) <= keptFrame {
+		defer e.writers.Put(&columns)
+	}
+	room := maxDistinct
+	for i := range columns {
+		columns[i].dictionary.room = &room
+	}
+	rows := uint64(0)
+	for len(records) > 0 {
+		row, rest, ok := cutLength(records)
+		if !ok || len(row) == 0 {
+			return dst, errRow
+		}
+		if err := e.addRow(columns, row); err != nil {
+			return dst, err
+		}
+		records = rest
+		rows++
+	}
+	return e.appendFrame(dst, columns, rows)
+}
+
+// addRow adds the entries of a row to the columns.
+func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
+	row, ok := bytes.CutPrefix(row, e.print)
+	if !ok {
+		return errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
+	}
+	for _, i := range e.order {
+		c := &columns[i]
+		if len(c.values) >= pageBytes || c.count >= pageBytes {
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+		if row, err = c.leaf.each(row, c.add); err != nil {
+			return err
+		}
+	}
+	if len(row) > 0 {
+		return errRow
+	}
+	return nil
+}
+
+func (e *enclosure) appendFrame(dst []byte, columns []columnWriter, rows uint64) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, fileMagic...)
+	var made []byte
+	for i := range columns {
+		c := &columns[i]
+		err := c.flush()
+		m := madeColumn{start: int64(len(dst) - start), entries: c.entries, bounds: c.statistics.bounds()}
+		if err == nil && c.dictionary.used {
+			dst, err = c.appendPage(dst, c.dictionary.plain, pageDict, len(c.dictionary.index), encPlain)
+			m.dictionary = int64(len(dst)-start) - m.start
+		}
+		if err != nil {
+			return dst, fmt.Errorf("column %s: %w", c.leaf.name(), err)
+		}
+		m.stored, m.plain = m.dictionary+int64(len(c.pages)), c.plain
+		made = m.append(made)
+		dst = append(dst, c.pages...)
+	}
+	dst = append(dst, made...)
+	for _, n := range []int{int(rows), len(columns), len(made), len(dst) - start + frameTail} {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
+	}
+	return append(dst, frameMagic...), nil
 }

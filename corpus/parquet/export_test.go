@@ -23,14 +23,14 @@ func Dump(path string) (string, error) {
 	}
 	defer file.Close()
 	var out strings.Builder
-	fmt.Fprintf(&out, "%q %q %q\n", m.schemaRaw, m.kvRaw, m.ordersRaw)
+	fmt.Fprintf(&out, "%q %q %q\n", m.Schema, m.Metadata, m.Orders)
 	for i := range m.leaves {
 		p := &pages{file: file, spend: func(int64) error { return nil }}
 		defer p.tool.close()
 		c := &column{leaf: &m.leaves[i], pages: p}
 		fmt.Fprintf(&out, "%s:", m.leaves[i].name())
-		for _, g := range m.groups {
-			chunks, err := g.read(nil)
+		for g := range m.Groups {
+			_, chunks, err := m.group(g)
 			if err != nil {
 				return "", err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,21 @@ const (
 	typeFixed   = 7
 )
 
+// physicalTypes has what differs between these types.
+var physicalTypes = [...]struct {
+	width int    // bytes of a value; 0: they differ
+	kind  string // what a column holds, for messages
+}{
+	typeBoolean: {1, "truth values"}, // here, for a bit in the file
+	typeInt32:   {4, "numbers"},
+	typeInt64:   {8, "numbers"},
+	typeInt96:   {12, "times"},
+	typeFloat:   {4, "fractions"},
+	typeDouble:  {8, "fractions"},
+	typeBytes:   {0, "bytes"},
+	typeFixed:   {0, "bytes of one length"}, // which is in the schema
+}
+
 // fileMagic is the beginning and the end of a file; one with an encrypted footer ends with
 // cryptMagic.
 const (
@@ -31,101 +47,65 @@ const (
 const (
 	maxFooter  = 32 << 20 // bytes; the data made from it take no more than as much again
 	maxColumns = 10_000
-	maxGroups  = 1 << 20
 )
 
-// meta is the content of a file's footer. Its slices are pieces of the footer, including those that
-// this package does not understand.
+// fileMeta is the content of a file's footer (parquet.thrift, FileMetaData). Nodes of the schema,
+// metadata and orders stay as they are, including those that this package does not understand.
+type fileMeta struct {
+	Version   int32     `thrift:"1"`
+	Schema    []raw     `thrift:"2"`
+	Rows      int64     `thrift:"3"`
+	Groups    []raw     `thrift:"4"` // read one by one: they take many times their bytes here
+	Metadata  []raw     `thrift:"5,optional"`
+	CreatedBy string    `thrift:"6,written"`
+	Orders    []raw     `thrift:"7,optional"`
+	Encrypted *struct{} `thrift:"8"`
+}
+
+// rowGroup is a RowGroup.
+type rowGroup struct {
+	Chunks  []raw  `thrift:"1"`
+	Plain   int64  `thrift:"2,written"` // bytes of its pages before compression
+	Rows    int64  `thrift:"3"`
+	Start   int64  `thrift:"5,written"`
+	Stored  int64  `thrift:"6,written"`
+	Ordinal *int16 `thrift:"7"`
+}
+
+// columnChunk is a ColumnChunk: a column of a row group.
+type columnChunk struct {
+	File      *string    `thrift:"1"`         // another one, with its pages
+	Copy      int64      `thrift:"2,written"` // of its metadata
+	Meta      columnMeta `thrift:"3"`
+	Encrypted *struct{}  `thrift:"8"`
+	Secret    *string    `thrift:"9"` // its metadata, encrypted
+}
+
+// columnMeta is a ColumnMetaData.
+type columnMeta struct {
+	Type       int32    `thrift:"1"`
+	Encodings  []int32  `thrift:"2,written"`
+	Path       []string `thrift:"3,written"`
+	Codec      int32    `thrift:"4"`
+	Values     int64    `thrift:"5"`
+	Plain      int64    `thrift:"6,written"`
+	Stored     int64    `thrift:"7"`
+	Data       int64    `thrift:"9"` // offset of its pages
+	Dictionary int64    `thrift:"11,optional"`
+	Statistics *bounds  `thrift:"12,written"`
+}
+
+// bounds is a Statistics.
+type bounds struct {
+	Nulls int64   `thrift:"3"`
+	Max   *string `thrift:"5"`
+	Min   *string `thrift:"6"`
+}
+
+// meta is a footer that was checked.
 type meta struct {
-	version   int64
-	rows      int64
-	schemaRaw []byte // the list of elements
-	kvRaw     []byte // key_value_metadata, or nil
-	ordersRaw []byte // column_orders, or nil
-	elements  []element
-	leaves    []leaf
-	groups    []group
-}
-
-// element is a node of the schema.
-type element struct {
-	raw        []byte
-	name       string
-	typ        int32 // -1: none, it has children
-	length     int32
-	repetition int32
-	children   int32
-	converted  int32 // -1: none
-	unsigned   bool  // by its logical type
-	integer    bool  // likewise: it has one, INTEGER
-	logical    int   // which one it has, the number in the union; 0: none
-}
-
-// Repetitions of a node.
-const (
-	required = 0
-	optional = 1
-	repeated = 2
-)
-
-// leaf is a column.
-type leaf struct {
-	element
-	path           []string
-	maxDef, maxRep int
-}
-
-// name is the path as flags have it.
-func (l *leaf) name() string { return strings.Join(l.path, ".") }
-
-// named reports whether this is the name. It does not make the name: the columns of a hostile file
-// have long ones in common.
-func (l *leaf) named(name string) bool {
-	for i, part := range l.path {
-		if i > 0 {
-			if !strings.HasPrefix(name, ".") {
-				return false
-			}
-			name = name[1:]
-		}
-		if !strings.HasPrefix(name, part) {
-			return false
-		}
-		name = name[len(part):]
-	}
-	return name == ""
-}
-
-// width returns how many bytes a value has, 0 if that differs.
-func (l *leaf) width() int {
-	switch l.typ {
-	case typeBoolean:
-		return 1 // here, for a bit in the file
-	case typeInt32, typeFloat:
-		return 4
-	case typeInt64, typeDouble:
-		return 8
-	case typeInt96:
-		return 12
-	case typeFixed:
-		return int(l.length)
-	}
-	return 0
-}
-
-// group is a row group.
-type group struct {
-	rows int64
-	raw  []byte // a piece of the footer
-}
-
-// chunk is a column of a row group.
-type chunk struct {
-	typ, codec     int32
-	values         int64
-	size           int64 // stored bytes
-	data, dict     int64 // the offsets of its pages; dict 0: no dictionary
-	elsewhere, enc bool  // in another file, encrypted
+	fileMeta
+	leaves []leaf
 }
 
 // readMeta reads the footer of a file.
@@ -136,30 +116,10 @@ func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 	}
 	m := &meta{}
 	t := &thriftReader{data: footer}
-	var encrypted bool
-	t.each(func(id int, typ byte) {
-		switch {
-		case id == 1 && typ == thriftI32:
-			m.version = t.int()
-		case id == 2 && typ == thriftList:
-			m.schemaRaw = t.raw(typ)
-		case id == 3 && typ == thriftI64:
-			m.rows = t.int()
-		case id == 4 && typ == thriftList:
-			m.groups = readGroups(t)
-		case id == 5 && typ == thriftList:
-			m.kvRaw = t.raw(typ)
-		case id == 7 && typ == thriftList:
-			m.ordersRaw = t.raw(typ)
-		default:
-			encrypted = encrypted || id == 8
-			t.skip(typ)
-		}
-	})
-	switch {
-	case t.err != nil:
-		return nil, fmt.Errorf("its footer: %w", t.err)
-	case encrypted:
+	if err := t.read(&m.fileMeta); err != nil {
+		return nil, fmt.Errorf("its footer: %w", err)
+	}
+	if m.Encrypted != nil {
 		return nil, errors.New("its columns are encrypted: decrypt it first")
 	}
 	if err := m.readSchema(); err != nil {
@@ -192,125 +152,215 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, err
 }
 
-// readGroups finds the row groups. Their descriptions of columns are read only with the group,
-// because these take many times their bytes in the footer.
-func readGroups(t *thriftReader) (groups []group) {
-	n, typ := t.list()
-	if typ != thriftStruct && n > 0 || n > maxGroups {
-		t.fail(errThrift)
+// group reads a row group with its columns.
+func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
+	t := &thriftReader{data: m.Groups[i]}
+	if err := t.read(&g); err != nil {
+		return g, nil, err
 	}
-	for i := 0; i < n && t.err == nil; i++ {
-		groups = append(groups, group{raw: t.raw(thriftStruct)})
+	if len(g.Chunks) != len(m.leaves) {
+		return g, nil, fmt.Errorf("it has %d columns of %d", len(g.Chunks), len(m.leaves))
 	}
-	return groups
-}
-
-// read appends the columns of a group to chunks, and notes how many rows it has.
-func (g *group) read(chunks []chunk) ([]chunk, error) {
-	t := &thriftReader{data: g.raw}
-	t.each(func(id int, typ byte) {
-		switch {
-		case id == 1 && typ == thriftList:
-			chunks = readChunks(t, chunks[:0])
-		case id == 3 && typ == thriftI64:
-			g.rows = t.int()
-		default:
-			t.skip(typ)
+	for i, encoded := range g.Chunks {
+		var c columnChunk
+		t := &thriftReader{data: encoded}
+		switch err := t.read(&c); {
+		case err != nil:
+			return g, nil, err
+		case c.File != nil:
+			return g, nil, fmt.Errorf("column %s is in another file, which is not read", m.leaves[i].name())
+		case c.Encrypted != nil, c.Secret != nil:
+			return g, nil, fmt.Errorf("column %s is encrypted: decrypt it first", m.leaves[i].name())
 		}
-	})
-	return chunks, t.err
-}
-
-func readChunks(t *thriftReader, chunks []chunk) []chunk {
-	n, typ := t.list()
-	if typ != thriftStruct && n > 0 || n > maxColumns {
-		t.fail(errThrift)
+		chunks = append(chunks, c.Meta)
 	}
-	for i := 0; i < n && t.err == nil; i++ {
-		c := chunk{typ: -1}
-		t.each(func(id int, typ byte) {
-			switch {
-			case id == 3 && typ == thriftStruct:
-				c.read(t)
-			default:
-				c.elsewhere = c.elsewhere || id == 1
-				c.enc = c.enc || id == 8 || id == 9
-				t.skip(typ)
-			}
-		})
-		chunks = append(chunks, c)
-	}
-	return chunks
-}
-
-// read reads the metadata of a column chunk.
-func (c *chunk) read(t *thriftReader) {
-	t.each(func(id int, typ byte) {
-		number := typ == thriftI64
-		switch {
-		case id == 1 && typ == thriftI32:
-			c.typ = t.int32()
-		case id == 4 && typ == thriftI32:
-			c.codec = t.int32()
-		case id == 5 && number:
-			c.values = t.int()
-		case id == 7 && number:
-			c.size = t.int()
-		case id == 9 && number:
-			c.data = t.int()
-		case id == 11 && number:
-			c.dict = t.int()
-		default:
-			t.skip(typ)
-		}
-	})
+	return g, chunks, nil
 }
 
 // start returns the offset of the first page.
-func (c *chunk) start() int64 {
-	if c.dict > 0 && c.dict < c.data {
-		return c.dict
+func (c *columnMeta) start() int64 {
+	if c.Dictionary > 0 && c.Dictionary < c.Data {
+		return c.Dictionary
 	}
-	return c.data
+	return c.Data
 }
 
 // check refuses impossible values, before anything is read by them.
-func (m *meta) check(size int64) (err error) {
+func (m *meta) check(size int64) error {
 	rows := int64(0)
-	var chunks []chunk
-	for g := range m.groups {
-		group := &m.groups[g]
-		if chunks, err = group.read(chunks[:0]); err != nil {
-			return fmt.Errorf("row group %d: %w", g, err)
+	for i := range m.Groups {
+		g, chunks, err := m.group(i)
+		if err != nil {
+			return fmt.Errorf("row group %d: %w", i, err)
 		}
-		if len(chunks) != len(m.leaves) || group.rows < 0 || group.rows > math.MaxInt64-rows {
-			return fmt.Errorf("row group %d has %d columns of %d, and %d rows", g, len(chunks), len(m.leaves), group.rows)
+		if g.Rows < 0 || g.Rows > math.MaxInt64-rows {
+			return fmt.Errorf("row group %d: it has %d rows", i, g.Rows)
 		}
-		rows += group.rows
-		for i := range chunks {
+		rows += g.Rows
+		for k := range chunks {
 			// pyarrow writes a group of no rows for an empty table, whose chunks have no places.
-			if reason := chunks[i].check(&m.leaves[i], size); reason != "" && group.rows > 0 {
-				return fmt.Errorf("row group %d: column %s %s", g, m.leaves[i].name(), reason)
+			if reason := chunks[k].check(&m.leaves[k], size); reason != "" && g.Rows > 0 {
+				return fmt.Errorf("row group %d: column %s %s", i, m.leaves[k].name(), reason)
 			}
 		}
 	}
-	if rows != m.rows {
-		return fmt.Errorf("its row groups have %d rows, and the file says it has %d: it is damaged", rows, m.rows)
+	if rows != m.Rows {
+		return fmt.Errorf("its row groups have %d rows, and the file says it has %d: it is damaged", rows, m.Rows)
 	}
 	return nil
 }
 
 // check returns the first impossible value, if there is any.
-func (c *chunk) check(l *leaf, size int64) (reason string) {
+func (c *columnMeta) check(l *leaf, size int64) (reason string) {
 	switch {
-	case c.elsewhere:
-		return "is in another file, which is not read"
-	case c.enc:
-		return "is encrypted: decrypt it first"
-	case c.typ != l.typ:
+	case c.Type != l.typ:
 		return "has another type than the schema says"
-	case c.values < 0 || c.start() < 4 || c.size < 0 || c.start() > size || c.size > size-c.start():
+	case c.Values < 0 || c.start() < 4 || c.Stored < 0 || c.start() > size || c.Stored > size-c.start():
 		return "lies outside of the file"
 	}
 	return ""
+}
+
+// maxLevel is how deep a column may be nested.
+const maxLevel = 100
+
+// Repetitions of a node.
+const (
+	required = 0
+	optional = 1
+	repeated = 2
+)
+
+// schemaElement is a node of the schema (parquet.thrift, SchemaElement).
+type schemaElement struct {
+	Type       *int32       `thrift:"1"` // nil: it has children
+	Length     int32        `thrift:"2,optional"`
+	Repetition *int32       `thrift:"3"`
+	Name       string       `thrift:"4"`
+	Children   int32        `thrift:"5,optional"`
+	Converted  *int32       `thrift:"6"`
+	ID         *int32       `thrift:"9"`
+	Logical    *logicalType `thrift:"10"`
+}
+
+// logicalType is a union: without these fields it is another type.
+type logicalType struct {
+	String  *struct{}    `thrift:"1"`
+	List    *struct{}    `thrift:"3"`
+	Enum    *struct{}    `thrift:"4"`
+	Integer *integerType `thrift:"10"`
+	JSON    *struct{}    `thrift:"12"`
+	BSON    *struct{}    `thrift:"13"`
+}
+
+type integerType struct {
+	Signed *bool `thrift:"2"`
+}
+
+// columnOrder is a union: values are ordered as their type is.
+type columnOrder struct {
+	Type *struct{} `thrift:"1"`
+}
+
+// Converted types.
+const (
+	convertedUTF8   = 0
+	convertedList   = 3
+	convertedEnum   = 4
+	convertedUint8  = 11
+	convertedUint64 = 14
+	convertedJSON   = 19
+	convertedBSON   = 20
+)
+
+// leaf is a column.
+type leaf struct {
+	schemaElement
+	typ            int32
+	path           []string
+	maxDef, maxRep int
+}
+
+// name is the path as flags have it.
+func (l *leaf) name() string { return strings.Join(l.path, ".") }
+
+// named reports whether this is the name. It makes no longer name: the columns of a hostile file have
+// long ones in common.
+func (l *leaf) named(name string) bool {
+	size := len(l.path) - 1
+	for _, part := range l.path {
+		size += len(part)
+	}
+	return size == len(name) && l.name() == name
+}
+
+// width returns how many bytes a value has, 0 if that differs.
+func (l *leaf) width() int {
+	if l.typ == typeFixed {
+		return int(l.Length)
+	}
+	return physicalTypes[l.typ].width
+}
+
+// readSchema makes the columns of the nodes.
+func (m *meta) readSchema() error {
+	if n := len(m.Schema); n == 0 || n > 2*maxColumns {
+		return fmt.Errorf("it has %d elements, and may have from 1 to %d", n, 2*maxColumns)
+	}
+	nodes := make([]schemaElement, len(m.Schema))
+	for i, encoded := range m.Schema {
+		t := &thriftReader{data: encoded}
+		if err := t.read(&nodes[i]); err != nil {
+			return err
+		}
+	}
+	rest, err := m.addLeaves(nodes[1:], int(nodes[0].Children), nil, 0, 0)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%d of its elements belong to nothing", len(rest))
+	}
+	return err
+}
+
+// addLeaves adds the columns of the first n nodes, and returns the nodes behind those.
+func (m *meta) addLeaves(nodes []schemaElement, n int, path []string, def, rep int) ([]schemaElement, error) {
+	if n < 0 || len(path) > maxLevel {
+		return nil, errors.New("it is nested too deep, or a node has a negative number of children")
+	}
+	for range n {
+		if len(nodes) == 0 {
+			return nil, errors.New("a node lacks children that it says it has")
+		}
+		e := nodes[0]
+		nodes = nodes[1:]
+		path, def, rep := append(slices.Clip(path), e.Name), def, rep
+		repetition := int32(required)
+		if e.Repetition != nil {
+			repetition = *e.Repetition
+		}
+		switch repetition {
+		case required:
+		case optional:
+			def++
+		case repeated:
+			def, rep = def+1, rep+1
+		default:
+			return nil, fmt.Errorf("%s is neither required nor optional nor repeated", strings.Join(path, "."))
+		}
+		if e.Type == nil {
+			var err error
+			if nodes, err = m.addLeaves(nodes, int(e.Children), path, def, rep); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		typ := *e.Type
+		if typ < 0 || typ > typeFixed || typ == typeFixed && (e.Length <= 0 || e.Length > 1<<20) || e.Children != 0 {
+			return nil, fmt.Errorf("%s is of an unknown type", strings.Join(path, "."))
+		}
+		if len(m.leaves) == maxColumns {
+			return nil, fmt.Errorf("it has more than %d columns", maxColumns)
+		}
+		m.leaves = append(m.leaves, leaf{schemaElement: e, typ: typ, path: path, maxDef: def, maxRep: rep})
+	}
+	return nodes, nil
 }

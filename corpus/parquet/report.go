@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-
-	"github.com/zeebo/xxh3"
+	"reflect"
+	"slices"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 )
+
+// The rows of files that we make are structs. Fields are columns, with their names in JSON. A pointer may
+// be null, a slice is a list, and the fields of a struct stand for it.
 
 // reported is a line of a report (docs/manual.md, "The report"), with the fields that have
 // columns.
@@ -35,7 +38,7 @@ type reported struct {
 	Also       []reportedOther `json:"also"`
 	Sample     []string        `json:"sample"`
 	File       string          `json:"file"`
-	Line       corpus.Place    `json:"line"`
+	Line       place           `json:"line"`
 	Time       *string         `json:"time"`
 }
 
@@ -44,196 +47,138 @@ type reportedOther struct {
 	Shared int32  `json:"shared"`
 }
 
-// reportNode is a node of the schema of reports, in the order of a depth-first walk.
-type reportNode struct {
-	name       string
-	typ        int64 // -1: a group
-	repetition int64
-	children   int64
-	text, list bool
+// featured is a line of the features of a document (docs/format.md, "Shards of features").
+type featured struct {
+	Place int64   `json:"v"`
+	ID    string  `json:"id"`
+	File  string  `json:"file"`
+	Line  place   `json:"line"`
+	Time  *string `json:"time"`
+	Keys  []int64 `json:"k"`
 }
 
-var reportSchema = []reportNode{
-	{name: "schema", typ: -1, repetition: -1, children: 22},
-	{name: "id", typ: typeBytes, text: true},
-	{name: "verdict", typ: typeBytes, text: true},
-	{name: "kept", typ: typeBoolean},
-	{name: "of", typ: typeBytes, repetition: optional, text: true},
-	{name: "why", typ: typeBytes, repetition: optional, text: true},
-	{name: "exact", typ: typeBoolean},
-	{name: "same_id", typ: typeBoolean},
-	{name: "again", typ: typeBoolean},
-	{name: "score", typ: typeDouble},
-	{name: "seen", typ: typeDouble},
-	{name: "contained", typ: typeDouble},
-	{name: "estimated", typ: typeBoolean},
-	{name: "shared", typ: typeInt32},
-	{name: "comparable", typ: typeInt32},
-	{name: "segments", typ: typeInt32},
-	{name: "of_segments", typ: typeInt32},
-	{name: "also", typ: -1, repetition: optional, children: 1, list: true},
-	{name: "list", typ: -1, repetition: repeated, children: 1},
-	{name: "element", typ: -1, children: 2},
-	{name: "id", typ: typeBytes, text: true},
-	{name: "shared", typ: typeInt32},
-	{name: "sample", typ: -1, repetition: optional, children: 1, list: true},
-	{name: "list", typ: -1, repetition: repeated, children: 1},
-	{name: "element", typ: typeBytes, text: true},
-	{name: "file", typ: typeBytes, text: true},
-	{name: "part", typ: typeInt64},
-	{name: "line", typ: typeInt64},
-	{name: "time", typ: typeBytes, repetition: optional, text: true},
+// place is a [corpus.Place] as two columns. The part is 0 if its input has no parts.
+type place struct {
+	Part int64 `json:"part"`
+	Line int64 `json:"line"`
 }
 
-// linesEnclosure makes a file of lines of JSON, each a row.
-type linesEnclosure[T any] struct {
-	enclosure
-	appendRow func(*T, []byte) []byte // appends the entries of all columns, in the order of the schema
+// UnmarshalJSON reads a [corpus.Place].
+func (p *place) UnmarshalJSON(data []byte) error {
+	var at corpus.Place
+	err := json.Unmarshal(data, &at)
+	*p = place{Part: at.Part, Line: at.Record}
+	return err
 }
 
-// Report encloses a report: its lines are rows, their fields columns. The place of a document is
-// part and line. The part is 0 if its input has no parts.
-func Report() (output.Enclosure, error) {
-	e := &linesEnclosure[reported]{appendRow: (*reported).append}
-	return e, e.setSchema(reportSchema)
+// annotation is what annotated rows get.
+type annotation struct {
+	Verdict *string  `json:"firstseen_verdict"`
+	Of      *string  `json:"firstseen_of"`
+	Score   *float64 `json:"firstseen_score"`
 }
 
-// setSchema begins a file of the schema that nodes are.
-func (e *enclosure) setSchema(nodes []reportNode) error {
-	w := &thriftWriter{}
-	w.list(len(nodes), thriftStruct)
+// verdictRow makes the entries of these columns of an annotation.
+func verdictRow(value []byte) (row []byte, err error) {
+	v, err := corpus.ReadVerdict(value)
+	if err != nil {
+		return nil, err
+	}
+	return appendFields(nil, reflect.ValueOf(annotation{&v.Verdict, v.Of, v.Score})), nil
+}
+
+// addVerdicts adds the columns of annotations.
+func (e *enclosure) addVerdicts() error {
+	nodes, n := fieldNodes(nil, reflect.TypeFor[annotation]())
+	for _, node := range nodes {
+		if slices.ContainsFunc(e.leaves, func(l leaf) bool { return slices.Contains(l.path, node.Name) }) {
+			return fmt.Errorf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", node.Name)
+		}
+	}
+	return e.addColumns(nodes, n, e.codecs[0])
+}
+
+// addColumns adds columns, given by their nodes, behind all others; children of the root are so many
+// more.
+func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
+	var root schemaElement
+	t := &thriftReader{data: e.Schema[0]}
+	if err := t.read(&root); err != nil {
+		return err
+	}
+	root.Children += int32(children)
+	schema := append([]raw{appendThrift(nil, root)}, e.Schema[1:]...)
 	for i := range nodes {
-		nodes[i].write(w)
+		schema = append(schema, appendThrift(nil, nodes[i]))
 	}
-	m := &meta{schemaRaw: w.data}
-	if err := m.readSchema(); err != nil {
-		return fmt.Errorf("the schema of %s: %w", nodes[1].name, err)
+	e.Schema, e.leaves = schema, nil
+	if err := e.readSchema(); err != nil {
+		return err
 	}
-	e.schema, e.orders, e.version, e.leaves = w.data, ordersOf(nil, len(m.leaves)), 1, m.leaves
-	e.print = binary.LittleEndian.AppendUint64(nil, xxh3.Hash(w.data))
-	for i := range m.leaves {
-		e.order, e.codecs = append(e.order, i), append(e.codecs, codecZstd)
+	for i := len(e.order); i < len(e.leaves); i++ {
+		e.order, e.codecs = append(e.order, i), append(e.codecs, codec)
+		if e.Orders != nil {
+			e.Orders = append(slices.Clip(e.Orders), appendThrift(nil, columnOrder{Type: &struct{}{}}))
+		}
 	}
 	return nil
 }
 
-func (n *reportNode) write(w *thriftWriter) {
-	w.begin()
-	if n.typ >= 0 {
-		w.i32(1, n.typ)
-	}
-	if n.repetition >= 0 {
-		w.i32(3, n.repetition)
-	}
-	w.field(4, thriftBinary)
-	w.string(n.name)
-	if n.children > 0 {
-		w.i32(5, n.children)
-	}
-	const utf8Converted, listConverted, stringLogical, listLogical = 0, 3, 1, 3
-	switch {
-	case n.text:
-		w.logical(utf8Converted, stringLogical)
-	case n.list:
-		w.logical(listConverted, listLogical)
-	}
-	w.end()
+// newEnclosure begins a file with columns of our own.
+func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
+	e := &enclosure{meta: meta{fileMeta: fileMeta{
+		Version: 1, Schema: []raw{appendThrift(nil, schemaElement{Name: "schema"})}, Orders: []raw{},
+	}}}
+	err := e.addColumns(nodes, children, codecZstd)
+	e.print = e.meta.print()
+	return e, err
 }
 
-// logical writes the meaning of a node: its converted type, and a union with one field set.
-func (w *thriftWriter) logical(converted int64, field int) {
-	w.i32(6, converted)
-	w.field(10, thriftStruct)
-	w.begin()
-	w.field(field, thriftStruct)
-	w.data = append(w.data, 0)
-	w.end()
+// linesEnclosure makes a file of lines of JSON, each a row.
+type linesEnclosure struct {
+	*enclosure
+	row reflect.Type
 }
+
+func newLines(row reflect.Type) (output.Enclosure, error) {
+	e, err := newEnclosure(fieldNodes(nil, row))
+	return &linesEnclosure{e, row}, err
+}
+
+// Report encloses a report: its lines are rows, their fields columns.
+func Report() (output.Enclosure, error) { return newLines(reflect.TypeFor[reported]()) }
+
+// Features encloses the features of documents: their lines are rows, their fields columns.
+func Features() (output.Enclosure, error) { return newLines(reflect.TypeFor[featured]()) }
 
 // Frame makes a row group of lines.
-func (e *linesEnclosure[T]) Frame(dst, lines []byte) ([]byte, error) {
+func (e *linesEnclosure) Frame(dst, lines []byte) ([]byte, error) {
 	var rows []byte
 	for line := range bytes.Lines(lines) {
-		var row T
-		if err := json.Unmarshal(line, &row); err != nil {
+		row := reflect.New(e.row)
+		if err := json.Unmarshal(line, row.Interface()); err != nil {
 			return dst, fmt.Errorf("a line for a row: %w", err)
 		}
 		at := len(rows)
 		rows = append(rows, 0, 0, 0, 0)
-		rows = e.appendRow(&row, append(rows, e.print...))
+		rows = appendFields(append(rows, e.print...), row.Elem())
 		binary.LittleEndian.PutUint32(rows[at:], uint32(len(rows)-at-4))
 	}
 	return e.enclosure.Frame(dst, rows)
 }
 
-// append appends the entries of all columns, in the order of the schema.
-func (r *reported) append(dst []byte) []byte {
-	dst = appendText(appendText(dst, r.ID), r.Verdict)
-	dst = appendBool(dst, r.Kept)
-	dst = appendOptional(appendOptional(dst, r.Of), r.Why)
-	dst = appendBool(appendBool(appendBool(dst, r.Exact), r.SameID), r.Again)
-	for _, v := range []float64{r.Score, r.Seen, r.Contained} {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
-	}
-	dst = appendBool(dst, r.Estimated)
-	for _, v := range []int32{r.Shared, r.Comparable, r.Segments, r.OfSegments} {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
-	}
-	dst = appendList(dst, r.Also, func(dst []byte, o reportedOther) []byte { return appendText(dst, o.ID) })
-	dst = appendList(dst, r.Also, func(dst []byte, o reportedOther) []byte {
-		return binary.LittleEndian.AppendUint32(dst, uint32(o.Shared))
-	})
-	dst = appendList(dst, r.Sample, appendText)
-	dst = appendText(dst, r.File)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(r.Line.Part))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(r.Line.Record))
-	return appendOptional(dst, r.Time)
-}
-
-func appendBool(dst []byte, v bool) []byte {
-	if v {
-		return append(dst, 1)
-	}
-	return append(dst, 0)
-}
-
-func appendOptional(dst []byte, s *string) []byte {
-	if s == nil {
-		return append(dst, 0)
-	}
-	return appendText(append(dst, 1), *s)
-}
-
-// appendList appends the entries of a list. A missing list is a null. An empty list has a place of
-// its own, at the definition level between the two.
-func appendList[T any](dst []byte, list []T, value func([]byte, T) []byte) []byte {
-	if list == nil {
-		return append(dst, 0, 0)
-	}
-	if len(list) == 0 {
-		return append(dst, 1, 0)
-	}
-	for i, v := range list {
-		if i > 0 {
-			dst = append(dst, 1) // the repetition level
-		}
-		dst = value(append(dst, 2), v)
-	}
-	return append(dst, 0)
-}
-
 // integersEnclosure makes a file of rows of whole numbers.
-type integersEnclosure struct{ enclosure }
+type integersEnclosure struct{ *enclosure }
 
 // Integers encloses records of 64-bit numbers, eight bytes little-endian for each of the named
 // columns: each record is a row. Numbers from 1<<63 on are negative in Parquet.
 func Integers(names ...string) (output.Enclosure, error) {
-	nodes := []reportNode{{name: "schema", typ: -1, repetition: -1, children: int64(len(names))}}
+	var nodes []schemaElement
 	for _, name := range names {
-		nodes = append(nodes, reportNode{name: name, typ: typeInt64})
+		nodes = appendNodes(nodes, name, reflect.TypeFor[int64]())
 	}
-	e := new(integersEnclosure)
-	return e, e.setSchema(nodes)
+	e, err := newEnclosure(nodes, len(names))
+	return &integersEnclosure{e}, err
 }
 
 // Frame makes a row group of records.
@@ -247,41 +192,113 @@ func (e *integersEnclosure) Frame(dst, records []byte) ([]byte, error) {
 	return e.enclosure.Frame(dst, rows)
 }
 
-// featured is a line of the features of a document (docs/format.md, "Shards of features").
-type featured struct {
-	Place int64        `json:"v"`
-	ID    string       `json:"id"`
-	File  string       `json:"file"`
-	Line  corpus.Place `json:"line"`
-	Time  *string      `json:"time"`
-	Keys  []int64      `json:"k"`
+// fieldNodes appends the nodes of the columns of a struct, and says how many columns or lists these are.
+func fieldNodes(nodes []schemaElement, row reflect.Type) (_ []schemaElement, n int) {
+	for _, f := range reflect.VisibleFields(row) {
+		if f.Type.Kind() == reflect.Struct {
+			more := 0
+			nodes, more = fieldNodes(nodes, f.Type)
+			n += more
+			continue
+		}
+		nodes = appendNodes(nodes, f.Tag.Get("json"), f.Type)
+		n++
+	}
+	return nodes, n
 }
 
-var featuredSchema = []reportNode{
-	{name: "schema", typ: -1, repetition: -1, children: 7},
-	{name: "v", typ: typeInt64},
-	{name: "id", typ: typeBytes, text: true},
-	{name: "file", typ: typeBytes, text: true},
-	{name: "part", typ: typeInt64},
-	{name: "line", typ: typeInt64},
-	{name: "time", typ: typeBytes, repetition: optional, text: true},
-	{name: "k", typ: -1, repetition: optional, children: 1, list: true},
-	{name: "list", typ: -1, repetition: repeated, children: 1},
-	{name: "element", typ: typeInt64},
+// appendNodes appends the nodes of a column or list.
+func appendNodes(nodes []schemaElement, name string, t reflect.Type) []schemaElement {
+	repetition, converted := int32(required), int32(convertedUTF8)
+	if t.Kind() == reflect.Pointer {
+		repetition, t = optional, t.Elem()
+	}
+	node := schemaElement{Name: name, Repetition: &repetition}
+	switch t.Kind() {
+	case reflect.Slice:
+		repetition, converted = optional, convertedList
+		node.Children, node.Converted, node.Logical = 1, &converted, &logicalType{List: &struct{}{}}
+		again := int32(repeated)
+		nodes = append(nodes, node, schemaElement{Name: "list", Repetition: &again, Children: 1})
+		return appendNodes(nodes, "element", t.Elem())
+	case reflect.Struct: // of a list
+		fields, n := fieldNodes(nil, t)
+		node.Children = int32(n)
+		return append(append(nodes, node), fields...)
+	case reflect.String:
+		node.Converted, node.Logical = &converted, &logicalType{String: &struct{}{}}
+	}
+	typ := map[reflect.Kind]int32{
+		reflect.String: typeBytes, reflect.Bool: typeBoolean, reflect.Int32: typeInt32, reflect.Int64: typeInt64, reflect.Float64: typeDouble,
+	}[t.Kind()]
+	node.Type = &typ
+	return append(nodes, node)
 }
 
-// Features encloses the features of documents: their lines are rows, their fields columns.
-func Features() (output.Enclosure, error) {
-	e := &linesEnclosure[featured]{appendRow: (*featured).append}
-	return e, e.setSchema(featuredSchema)
+// appendFields appends the entries of the columns of a struct.
+func appendFields(dst []byte, row reflect.Value) []byte {
+	for i := range row.NumField() {
+		v := row.Field(i)
+		switch {
+		case v.Kind() == reflect.Struct:
+			dst = appendFields(dst, v)
+		case v.Kind() == reflect.Slice:
+			dst = appendList(dst, v)
+		case v.Kind() != reflect.Pointer:
+			dst = appendPlain(dst, v)
+		case v.IsNil():
+			dst = append(dst, 0)
+		default:
+			dst = appendPlain(append(dst, 1), v.Elem())
+		}
+	}
+	return dst
 }
 
-func (f *featured) append(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Place))
-	dst = appendText(appendText(dst, f.ID), f.File)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Line.Part))
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(f.Line.Record))
-	return appendList(appendOptional(dst, f.Time), f.Keys, func(dst []byte, key int64) []byte {
-		return binary.LittleEndian.AppendUint64(dst, uint64(key))
-	})
+// appendList appends the entries of a list, for each field if it is of structs.
+func appendList(dst []byte, list reflect.Value) []byte {
+	elem := list.Type().Elem()
+	if elem.Kind() != reflect.Struct {
+		return appendEntries(dst, list, func(v reflect.Value) reflect.Value { return v })
+	}
+	for i := range elem.NumField() {
+		dst = appendEntries(dst, list, func(v reflect.Value) reflect.Value { return v.Field(i) })
+	}
+	return dst
+}
+
+// appendEntries appends the entries of a column in a list. A missing list is a null. An empty list has a
+// place of its own, at the definition level between the two.
+func appendEntries(dst []byte, list reflect.Value, field func(reflect.Value) reflect.Value) []byte {
+	switch {
+	case list.IsNil():
+		return append(dst, 0, 0)
+	case list.Len() == 0:
+		return append(dst, 1, 0)
+	}
+	for i := range list.Len() {
+		if i > 0 {
+			dst = append(dst, 1) // the repetition level
+		}
+		dst = appendPlain(append(dst, 2), field(list.Index(i)))
+	}
+	return append(dst, 0)
+}
+
+// appendPlain appends a value as a row has it.
+func appendPlain(dst []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.String:
+		return append(binary.AppendUvarint(dst, uint64(v.Len())), v.String()...)
+	case reflect.Int32:
+		return binary.LittleEndian.AppendUint32(dst, uint32(v.Int()))
+	case reflect.Int64:
+		return binary.LittleEndian.AppendUint64(dst, uint64(v.Int()))
+	case reflect.Float64:
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float()))
+	}
+	if v.Bool() {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
 }

@@ -1,10 +1,14 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
@@ -14,15 +18,14 @@ import (
 // rows reads the rows of a file. It is a [corpus.Rows].
 type rows struct {
 	meta    *meta
-	chunks  []chunk   // of the group
 	columns []*column // in their order in a row
 	order   []int     // of each in the schema
-	hasID   bool
-	idAt    int    // of columns, the id
-	print   []byte // before each row; empty if rows are not written again
+	id      *leaf     // the column of the id; nil for none
+	print   []byte    // before each row; empty if rows are not written again
 	limit   int
 	pages   pages
-	group   int // the group being read
+	group   int   // the group being read
+	size    int64 // its rows
 	row     int64
 	open    bool
 }
@@ -37,9 +40,9 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{meta: m, order: order, limit: limits.Record, hasID: id >= 0, pages: pages{file: file, spend: limits.Spend}}
-	if id >= 0 && id != order[0] {
-		r.idAt = 1
+	r := &rows{meta: m, order: order, limit: limits.Record, pages: pages{file: file, spend: limits.Spend}}
+	if id >= 0 {
+		r.id = &m.leaves[id]
 	}
 	if f.Rows {
 		r.print = m.print()
@@ -52,11 +55,11 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 
 // order returns the order of the columns in a row, and the column of the id, -1 for none.
 func (f Format) order(m *meta) (order []int, id int, err error) {
-	text, err := m.textColumn(f.text())
+	text, err := m.column("text", cmp.Or(f.Text, "text"), (*leaf).isText)
 	if err != nil {
 		return nil, 0, err
 	}
-	if id, err = m.idColumn(f.ID); err != nil {
+	if id, err = m.column("id", cmp.Or(f.ID, "id"), (*leaf).isID); err != nil && f.ID != "" {
 		return nil, 0, err
 	}
 	order = []int{text}
@@ -73,7 +76,7 @@ func (f Format) order(m *meta) (order []int, id int, err error) {
 
 // print returns the hash that identifies the schema.
 func (m *meta) print() []byte {
-	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(m.schemaRaw))
+	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(slices.Concat(m.Schema...)))
 }
 
 // blankRoom is how many bytes a row may exceed the limit by, for the blanks in place of values that
@@ -83,14 +86,14 @@ const blankRoom = 1 << 20
 // Next appends the next row to dst. It returns io.EOF behind the last. In a row longer than the
 // limit, columns that do not fit are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
-	for !r.open || r.row == r.meta.groups[r.group].rows {
+	for !r.open || r.row == r.size {
 		if r.open {
 			if err := r.checkEnd(); err != nil {
 				return dst, at, "", err
 			}
 			r.group++
 		}
-		if r.open = r.group < len(r.meta.groups); !r.open {
+		if r.open = r.group < len(r.meta.Groups); !r.open {
 			return dst, at, "", io.EOF
 		}
 		if err := r.openGroup(); err != nil {
@@ -103,7 +106,7 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 	dst = append(dst, r.print...)
 	for _, c := range r.columns {
 		if !c.more {
-			return dst, at, "", r.fail(c.fail(fmt.Errorf("it has no more than %d rows of %d", r.row-1, r.meta.groups[r.group].rows)))
+			return dst, at, "", r.fail(c.fail(fmt.Errorf("it has no more than %d rows of %d", r.row-1, r.size)))
 		}
 		var rowErr error
 		dst, rowErr = c.appendRow(dst, start+r.limit)
@@ -122,13 +125,14 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 }
 
 // openGroup begins a row group.
-func (r *rows) openGroup() (err error) {
-	r.row = 0
-	if r.chunks, err = r.meta.groups[r.group].read(r.chunks[:0]); err != nil {
+func (r *rows) openGroup() error {
+	g, chunks, err := r.meta.group(r.group)
+	if err != nil {
 		return err
 	}
+	r.row, r.size = 0, g.Rows
 	for i, c := range r.columns {
-		if err := c.open(r.chunks[r.order[i]]); err != nil {
+		if err := c.open(chunks[r.order[i]]); err != nil {
 			return err
 		}
 	}
@@ -157,3 +161,187 @@ func (r *rows) Read() int64 {
 
 // Close gives the memory back.
 func (r *rows) Close() { r.pages.tool.close() }
+
+// A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
+// the schema. Then come the entries of each column read: first those of the text, then of the id,
+// then of the others in their order. An entry has its repetition level, unless it is the first of
+// its column, and then its definition level. Each level is a byte and present only if it can be
+// above 0. Then comes the value if there is one, as it is stored plainly. Values without a length
+// of their own stand behind their length, as a uvarint. Behind the last entry of a repeated column
+// stands a 0.
+
+var errRow = errors.New("a row is not as it was read")
+
+// errLong is returned if a row is longer than the limit. The row is passed over.
+var errLong = errors.New("the row is longer than the limit")
+
+// maxEntries is how many values a row may have in a list: a few bytes can claim thousands of
+// millions.
+const maxEntries = 1 << 24
+
+// appendRow appends the entries of the row that c stands at, and goes behind it. The result has no
+// more than limit bytes.
+func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
+	long, from, count := false, len(dst), 0
+	for first := true; c.more && (first || c.rep > 0); first = false {
+		if first == (c.rep > 0) {
+			return dst, c.fail(errors.New("a row begins inside of a list"))
+		}
+		if !first && !long {
+			dst = append(dst, byte(c.rep))
+		}
+		if count++; count > maxEntries {
+			return dst, c.fail(fmt.Errorf("a row has more than %d values in it", maxEntries))
+		}
+		if c.leaf.maxDef > 0 {
+			dst = append(dst, byte(c.def))
+		}
+		if c.def == c.leaf.maxDef {
+			if c.leaf.width() == 0 {
+				dst = binary.AppendUvarint(dst, uint64(len(c.value)))
+			}
+			if len(dst)+len(c.value) <= limit {
+				dst = append(dst, c.value...)
+			} else {
+				long = true
+			}
+		}
+		if long = long || len(dst) > limit; long {
+			dst = dst[:from]
+		}
+		if err := c.advance(); err != nil {
+			return dst, err
+		}
+	}
+	switch {
+	case long:
+		return dst, errLong
+	case c.leaf.maxRep > 0:
+		dst = append(dst, 0)
+	}
+	return dst, nil
+}
+
+// appendBlank appends the entries of a row without a value: a null, an empty list, or the nearest
+// to that in a column that must have a value.
+func (l *leaf) appendBlank(dst []byte) []byte {
+	if l.maxDef > 0 {
+		dst = append(dst, 0)
+	} else if width := l.width(); width > 0 {
+		dst = append(dst, make([]byte, width)...)
+	} else {
+		dst = append(dst, 0) // its length
+	}
+	if l.maxRep > 0 {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+// entry is an entry of a column in a row.
+type entry struct {
+	rep, def int
+	value    []byte // nil for a null
+}
+
+// cutEntry takes an entry from the beginning of a row; first that of its column.
+func (l *leaf) cutEntry(row []byte, first bool) (e entry, rest []byte, err error) {
+	e.def = l.maxDef
+	if !first {
+		if len(row) == 0 {
+			return e, row, errRow
+		}
+		e.rep, row = int(row[0]), row[1:]
+	}
+	if l.maxDef > 0 {
+		if len(row) == 0 {
+			return e, row, errRow
+		}
+		e.def, row = int(row[0]), row[1:]
+	}
+	if e.def < l.maxDef {
+		return e, row, nil
+	}
+	size := uint64(l.width())
+	if size == 0 {
+		n := 0
+		if size, n = binary.Uvarint(row); n <= 0 {
+			return e, row, errRow
+		}
+		row = row[n:]
+	}
+	if size > uint64(len(row)) {
+		return e, row, errRow
+	}
+	e.value = row[:size:size]
+	return e, row[size:], nil
+}
+
+// each calls f for all entries of a column in a row, and returns the bytes behind them.
+func (l *leaf) each(row []byte, f func(e entry)) ([]byte, error) {
+	for first := true; ; first = false {
+		if !first {
+			if len(row) > 0 && row[0] == 0 {
+				return row[1:], nil
+			}
+		}
+		e, rest, err := l.cutEntry(row, first)
+		if err != nil {
+			return rest, err
+		}
+		f(e)
+		if row = rest; l.maxRep == 0 {
+			return row, nil
+		}
+	}
+}
+
+// column finds the column of the text or the id by its dotted path; a flag names another.
+func (m *meta) column(what, name string, fits func(l *leaf) bool) (int, error) {
+	i := slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
+	if i < 0 {
+		return i, fmt.Errorf("it has no column %q; name one with --%s-field: %s", name, what, m.names())
+	}
+	if l := &m.leaves[i]; l.maxRep > 0 || !fits(l) {
+		return -1, fmt.Errorf("column %q holds no %s, but %s; name another with --%s-field: %s", name, what, l.kind(), what, m.names())
+	}
+	return i, nil
+}
+
+func (l *leaf) isText() bool { return l.typ == typeBytes }
+
+func (l *leaf) isID() bool {
+	whole := l.typ == typeInt32 || l.typ == typeInt64
+	return l.isText() || whole && (l.Logical == nil || l.Logical.Integer != nil)
+}
+
+func (l *leaf) kind() string {
+	if l.maxRep > 0 {
+		return "lists"
+	}
+	return physicalTypes[l.typ].kind
+}
+
+// unsigned reports whether numbers have no sign.
+func (l *leaf) unsigned() bool {
+	if l.Logical != nil && l.Logical.Integer != nil && l.Logical.Integer.Signed != nil && !*l.Logical.Integer.Signed {
+		return true
+	}
+	return l.Converted != nil && *l.Converted >= convertedUint8 && *l.Converted <= convertedUint64
+}
+
+// names lists the columns, for messages.
+func (m *meta) names() string {
+	var names []string
+	for i := range m.leaves[:min(len(m.leaves), 12)] {
+		name := m.leaves[i].name()
+		if !utf8.ValidString(name) || len(name) > 64 {
+			name = fmt.Sprintf("%.64q", name)
+		}
+		names = append(names, name)
+	}
+	if len(m.leaves) > len(names) {
+		names = append(names, "and others")
+	}
+	return "it has " + strings.Join(names, ", ")
+}

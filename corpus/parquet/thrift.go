@@ -3,7 +3,11 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
-	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 )
 
 // Types of the Thrift compact protocol
@@ -31,8 +35,8 @@ var (
 	errShort  = errors.New("it ends too early")
 )
 
-// thriftReader reads values one after the other. It allocates nothing for the lengths they claim:
-// it returns only pieces of data. After an error it returns zeros.
+// thriftReader reads values one after the other. It allocates nothing for the lengths they claim.
+// After an error it returns zeros.
 type thriftReader struct {
 	data []byte
 	at   int
@@ -72,16 +76,6 @@ func (r *thriftReader) uvarint() uint64 {
 func (r *thriftReader) int() int64 {
 	v := r.uvarint()
 	return int64(v>>1) ^ -int64(v&1)
-}
-
-// int32 reads a number that fits into 32 bits.
-func (r *thriftReader) int32() int32 {
-	v := r.int()
-	if v < math.MinInt32 || v > math.MaxInt32 {
-		r.fail(errThrift)
-		return 0
-	}
-	return int32(v)
 }
 
 func (r *thriftReader) bytes() []byte {
@@ -151,13 +145,12 @@ func (r *thriftReader) pass(typ byte, listed bool, depth int) {
 		r.bytes()
 	case thriftList, thriftSet:
 		n, elem := r.list()
-		for range n {
-			if r.pass(elem, true, depth-1); r.err != nil {
-				return
-			}
-		}
+		r.passAll(uint64(n), depth, elem)
 	case thriftMap:
-		r.passMap(depth)
+		if n := r.uvarint(); n > 0 {
+			types := r.byte()
+			r.passAll(n, depth, types>>4, types&15)
+		}
 	case thriftStruct:
 		r.each(func(_ int, typ byte) { r.pass(typ, false, depth-1) })
 	default:
@@ -165,74 +158,165 @@ func (r *thriftReader) pass(typ byte, listed bool, depth int) {
 	}
 }
 
-func (r *thriftReader) passMap(depth int) {
-	n := r.uvarint()
-	if n == 0 {
-		return
-	}
-	types := r.byte()
+// passAll passes over n elements, each of values of these types.
+func (r *thriftReader) passAll(n uint64, depth int, types ...byte) {
 	for ; n > 0 && r.err == nil; n-- {
-		r.pass(types>>4, true, depth-1)
-		r.pass(types&15, true, depth-1)
+		for _, typ := range types {
+			r.pass(typ, true, depth-1)
+		}
 	}
 }
 
-// raw passes over a value and returns its bytes.
-func (r *thriftReader) raw(typ byte) []byte {
-	from := r.at
-	r.skip(typ)
-	if r.err != nil {
-		return nil
+// raw is an encoded structure. It stays as it is.
+type raw []byte
+
+// thriftField is a field of a structure, which is a Go struct. Its tag has the id, and maybe "optional" if
+// zero is not written, or "written" if it is not read. A nil pointer is not written.
+type thriftField struct {
+	id                int
+	typ               byte
+	optional, written bool
+}
+
+var thriftFields sync.Map // of a reflect.Type, as []thriftField
+
+func thriftFieldsOf(t reflect.Type) []thriftField {
+	if known, ok := thriftFields.Load(t); ok {
+		return known.([]thriftField)
 	}
-	return r.data[from:r.at:r.at]
-}
-
-// thriftWriter writes the fields of structures.
-type thriftWriter struct {
-	data []byte
-	ids  []int // of the last field of each open structure
-}
-
-func (w *thriftWriter) begin() { w.ids = append(w.ids, 0) }
-
-func (w *thriftWriter) end() {
-	w.data = append(w.data, 0)
-	w.ids = w.ids[:len(w.ids)-1]
-}
-
-func (w *thriftWriter) field(id int, typ byte) {
-	last := &w.ids[len(w.ids)-1]
-	if delta := id - *last; delta > 0 && delta < 16 {
-		w.data = append(w.data, byte(delta)<<4|typ)
-	} else {
-		w.data = binary.AppendUvarint(append(w.data, typ), zigzag(int64(id)))
+	fields := make([]thriftField, t.NumField())
+	for i := range fields {
+		f := t.Field(i)
+		id, option, _ := strings.Cut(f.Tag.Get("thrift"), ",")
+		fields[i] = thriftField{
+			typ: thriftType(f.Type), written: option == "written",
+			optional: option == "optional" || f.Type.Kind() == reflect.Pointer,
+		}
+		fields[i].id, _ = strconv.Atoi(id) // a constant of this package
 	}
-	*last = id
+	thriftFields.Store(t, fields)
+	return fields
 }
 
-func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
-
-func (w *thriftWriter) number(v int64) { w.data = binary.AppendUvarint(w.data, zigzag(v)) }
-
-func (w *thriftWriter) i32(id int, v int64) { w.field(id, thriftI32); w.number(v) }
-func (w *thriftWriter) i64(id int, v int64) { w.field(id, thriftI64); w.number(v) }
-
-func (w *thriftWriter) string(s string) {
-	w.data = append(binary.AppendUvarint(w.data, uint64(len(s))), s...)
+// thriftType is how values of a Go type are encoded.
+func thriftType(t reflect.Type) byte {
+	if t == reflect.TypeFor[raw]() {
+		return thriftStruct
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return map[reflect.Kind]byte{
+		reflect.Bool: thriftTrue, reflect.Int16: thriftI16, reflect.Int32: thriftI32, reflect.Int64: thriftI64,
+		reflect.String: thriftBinary, reflect.Slice: thriftList, reflect.Struct: thriftStruct,
+	}[t.Kind()]
 }
 
-// raw writes a field from its encoded bytes; nil is none.
-func (w *thriftWriter) raw(id int, typ byte, value []byte) {
-	if value != nil {
-		w.field(id, typ)
-		w.data = append(w.data, value...)
+// read reads a structure to v.
+func (r *thriftReader) read(v any) error {
+	r.structure(reflect.ValueOf(v).Elem())
+	return r.err
+}
+
+// structure reads the fields that v has, and passes over those of other ids or types.
+func (r *thriftReader) structure(v reflect.Value) {
+	fields := thriftFieldsOf(v.Type())
+	r.each(func(id int, typ byte) {
+		i := slices.IndexFunc(fields, func(f thriftField) bool { return f.id == id })
+		switch {
+		case i < 0, fields[i].written:
+			r.skip(typ)
+		case typ == fields[i].typ, typ == thriftFalse && fields[i].typ == thriftTrue:
+			r.value(v.Field(i), typ)
+		default:
+			r.skip(typ)
+		}
+	})
+}
+
+// value reads a value of a type that fits. Of lists it reads those of raw structures.
+func (r *thriftReader) value(v reflect.Value, typ byte) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.value(v.Elem(), typ)
+	case reflect.Bool:
+		v.SetBool(typ == thriftTrue)
+	case reflect.String:
+		v.SetString(string(r.bytes()))
+	case reflect.Struct:
+		r.structure(v)
+	case reflect.Slice:
+		v.Set(reflect.ValueOf(r.raws()))
+	default:
+		n := r.int()
+		if v.OverflowInt(n) {
+			r.fail(errThrift)
+			return
+		}
+		v.SetInt(n)
 	}
 }
 
-func (w *thriftWriter) list(n int, typ byte) {
-	if n < 15 {
-		w.data = append(w.data, byte(n)<<4|typ)
-		return
+// maxList is how many structures a list may have.
+const maxList = 1 << 20
+
+func (r *thriftReader) raws() []raw {
+	n, typ := r.list()
+	if n > 0 && typ != thriftStruct || n > maxList {
+		r.fail(errThrift)
 	}
-	w.data = binary.AppendUvarint(append(w.data, 15<<4|typ), uint64(n))
+	list := []raw{}
+	for i := 0; i < n && r.err == nil; i++ {
+		from := r.at
+		r.skip(thriftStruct)
+		list = append(list, r.data[from:r.at:r.at])
+	}
+	return list
+}
+
+// appendThrift appends a structure, whose ids ascend in steps below 16.
+func appendThrift(dst []byte, v any) []byte { return appendStructure(dst, reflect.ValueOf(v)) }
+
+func appendStructure(dst []byte, v reflect.Value) []byte {
+	last := 0
+	for i, f := range thriftFieldsOf(v.Type()) {
+		field := v.Field(i)
+		if f.optional && field.IsZero() {
+			continue
+		}
+		field = reflect.Indirect(field)
+		if f.typ == thriftTrue && !field.Bool() {
+			f.typ = thriftFalse
+		}
+		dst = append(dst, byte(f.id-last)<<4|f.typ)
+		dst, last = appendValue(dst, field), f.id
+	}
+	return append(dst, 0)
+}
+
+func appendValue(dst []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Bool: // its type is all
+		return dst
+	case reflect.String:
+		return append(binary.AppendUvarint(dst, uint64(v.Len())), v.String()...)
+	case reflect.Struct:
+		return appendStructure(dst, v)
+	case reflect.Slice:
+		if encoded, ok := v.Interface().(raw); ok {
+			return append(dst, encoded...)
+		}
+		n, typ := v.Len(), thriftType(v.Type().Elem())
+		if n < 15 {
+			dst = append(dst, byte(n)<<4|typ)
+		} else {
+			dst = binary.AppendUvarint(append(dst, 15<<4|typ), uint64(n))
+		}
+		for i := range n {
+			dst = appendValue(dst, v.Index(i))
+		}
+		return dst
+	}
+	return binary.AppendVarint(dst, v.Int())
 }

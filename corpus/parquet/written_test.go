@@ -34,25 +34,12 @@ func TestHybridIsRead(t *testing.T) {
 
 // enclosureOf encloses rows of one column.
 func enclosureOf(l leaf) *enclosure {
-	l.element.name, l.path = "c", []string{"c"}
-	w := &thriftWriter{}
-	w.list(2, thriftStruct)
-	w.begin()
-	w.field(4, thriftBinary)
-	w.string("schema")
-	w.i32(5, 1)
-	w.end()
-	w.begin()
-	w.i32(1, int64(l.typ))
-	w.i32(2, int64(l.length))
-	w.i32(3, int64(l.repetition))
-	w.field(4, thriftBinary)
-	w.string("c")
-	if l.converted >= 0 {
-		w.i32(6, int64(l.converted))
-	}
-	w.end()
-	return &enclosure{print: []byte("schema 1"), leaves: []leaf{l}, order: []int{0}, codecs: []int32{0}, version: 1, schema: w.data, orders: ordersOf(nil, 1)}
+	optional := int32(optional)
+	l.Name, l.path, l.Type, l.Repetition = "c", []string{"c"}, &l.typ, &optional
+	e := &enclosure{print: []byte("schema 1"), meta: meta{leaves: []leaf{l}}, order: []int{0}, codecs: []int32{0}}
+	e.Version, e.Orders = 1, []raw{appendThrift(nil, columnOrder{Type: &struct{}{}})}
+	e.Schema = []raw{appendThrift(nil, schemaElement{Name: "schema", Children: 1}), appendThrift(nil, l.schemaElement)}
+	return e
 }
 
 // rowsOf makes the rows of an optional column; nil is a null.
@@ -90,8 +77,8 @@ func readColumn(t interface{ Fatal(...any) }, data []byte) (values [][]byte) {
 	p := &pages{file: bytes.NewReader(data), spend: func(int64) error { return nil }}
 	defer p.tool.close()
 	c := &column{leaf: &m.leaves[0], pages: p}
-	for _, g := range m.groups {
-		chunks, err := g.read(nil)
+	for g := range m.Groups {
+		_, chunks, err := m.group(g)
 		if err == nil {
 			err = c.open(chunks[0])
 		}
@@ -109,15 +96,19 @@ func readColumn(t interface{ Fatal(...any) }, data []byte) (values [][]byte) {
 	return values
 }
 
+func converted(n int32) schemaElement { return schemaElement{Converted: &n} }
+
 var optionalLeaves = []leaf{
-	{element: element{typ: typeInt32, repetition: optional, converted: -1}, maxDef: 1},
-	{element: element{typ: typeInt64, repetition: optional, converted: 14}, maxDef: 1}, // UINT_64
-	{element: element{typ: typeDouble, repetition: optional, converted: -1}, maxDef: 1},
-	{element: element{typ: typeBytes, repetition: optional, converted: convertedUTF8}, maxDef: 1},
-	{element: element{typ: typeBytes, repetition: optional, converted: 5}, maxDef: 1}, // DECIMAL
-	{element: element{typ: typeFixed, length: 3, repetition: optional, converted: -1}, maxDef: 1},
-	{element: element{typ: typeInt96, repetition: optional, converted: -1}, maxDef: 1},
+	{typ: typeInt32, maxDef: 1},
+	{typ: typeInt64, schemaElement: converted(convertedUint64), maxDef: 1},
+	{typ: typeDouble, maxDef: 1},
+	{typ: typeBytes, schemaElement: converted(convertedUTF8), maxDef: 1},
+	{typ: typeBytes, schemaElement: converted(convertedDecimal), maxDef: 1},
+	{typ: typeFixed, schemaElement: schemaElement{Length: 3}, maxDef: 1},
+	{typ: typeInt96, maxDef: 1},
 }
+
+const convertedDecimal = 5
 
 // TestColumnsAreRead: values that repeat and others, in several row groups, are read again, with and
 // without dictionaries; and the statistics are those of all values.
@@ -188,7 +179,7 @@ func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
 		return a.(string) < b.(string)
 	}
 	var least, greatest any
-	ordered := l.converted != 5 && l.typ != typeInt96
+	ordered := (l.Converted == nil || *l.Converted != convertedDecimal) && l.typ != typeInt96
 	for _, v := range values {
 		if v == nil {
 			nulls++
@@ -205,11 +196,11 @@ func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
 			greatest = n
 		}
 	}
-	if m.nulls != nulls || (m.min != nil) != (ordered && least != nil) {
-		t.Fatalf("%d nulls, bounds %v; want %d, %v", m.nulls, m.min != nil, nulls, ordered && least != nil)
+	if m.Nulls != nulls || (m.Min != nil) != (ordered && least != nil) {
+		t.Fatalf("%d nulls, bounds %v; want %d, %v", m.Nulls, m.Min != nil, nulls, ordered && least != nil)
 	}
-	if m.min != nil && (number(m.min) != least || number(m.max) != greatest) {
-		t.Fatalf("from %v to %v, want %v to %v", number(m.min), number(m.max), least, greatest)
+	if m.Min != nil && (number([]byte(*m.Min)) != least || number([]byte(*m.Max)) != greatest) {
+		t.Fatalf("from %v to %v, want %v to %v", number([]byte(*m.Min)), number([]byte(*m.Max)), least, greatest)
 	}
 }
 
@@ -244,40 +235,15 @@ func TestRepeatedValuesTakeLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chunks, err := m.groups[0].read(nil)
-		if err != nil || chunks[0].data-4 != g.columns[0].dictionary {
-			t.Errorf("%.30q: its data begin at %d, behind a dictionary of %d, %v", c.values[0], chunks[0].data, g.columns[0].dictionary, err)
+		_, chunks, err := m.group(0)
+		if err != nil || chunks[0].Data-4 != g.columns[0].dictionary {
+			t.Errorf("%.30q: its data begin at %d, behind a dictionary of %d, %v", c.values[0], chunks[0].Data, g.columns[0].dictionary, err)
 		}
 	}
 	// What does not repeat in front does not keep out what repeats in the next row group.
 	frame, err := e.Frame(nil, rowsOf(e, few))
 	if err != nil || len(frame) > 400 {
 		t.Errorf("after a column without repetitions: %d bytes, %v", len(frame), err)
-	}
-}
-
-// TestFramesOfEarlierVersions: a file that an earlier version has begun gets its footer.
-func TestFramesOfEarlierVersions(t *testing.T) {
-	e := enclosureOf(optionalLeaves[3])
-	values := [][]byte{[]byte("a"), nil, []byte("b")}
-	frame, err := e.Frame(nil, rowsOf(e, values))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := g.columns[0]
-	former := slices.Clone(frame[:m.start+m.stored])
-	for _, n := range []int64{m.start, m.stored, m.plain, m.entries, int64(g.rows), 1, 0} {
-		former = binary.LittleEndian.AppendUint64(former, uint64(n))
-	}
-	binary.LittleEndian.PutUint64(former[len(former)-8:], uint64(len(former)+8))
-	former = append(former, formerMagic...)
-	got := readColumn(t, file(t, e, former, frame))
-	if want := append(slices.Clone(values), values...); !slices.EqualFunc(got, want, bytes.Equal) {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -26,10 +26,7 @@ func (endOfText) Cutter() corpus.Cutter { return marked{} }
 
 // NewParser returns a parser for one goroutine. Texts cannot be annotated.
 func (endOfText) NewParser(annotate string) (corpus.Parser, error) {
-	if _, err := (Format{}).NewParser(annotate); err != nil {
-		return nil, err
-	}
-	return &parser{cutter: marked{}}, nil
+	return newParser(marked{}, annotate)
 }
 
 // Keep writes a text with its mark on a line.
@@ -38,18 +35,11 @@ func (endOfText) Keep(w *output.Writer, raw []byte) error {
 }
 
 // marked finds the ends of texts.
-type marked struct{ corpus.LineCutter }
+type marked struct{ paragraphs }
 
 // Cut counts whole texts.
 func (m marked) Cut(data []byte, most int) (end, records int) {
-	for records < most {
-		next := m.End(data[end:], 0)
-		if next < 0 {
-			break
-		}
-		end, records = end+next, records+1
-	}
-	return end, records
+	return corpus.CutByEnds(m, data, most)
 }
 
 // End finds an end behind the first bytes, of which a mark may have all but its last.
@@ -62,7 +52,6 @@ func (marked) End(data []byte, from int) int {
 }
 
 // Strip takes the mark and the line ends at both ends away. A white text is empty.
-func (marked) Strip(record []byte) (raw []byte, empty bool) {
-	raw = bytes.Trim(bytes.TrimSuffix(record, endMark), "\r\n")
-	return raw, len(bytes.TrimSpace(raw)) == 0
+func (m marked) Strip(record []byte) (raw []byte, empty bool) {
+	return m.paragraphs.Strip(bytes.TrimSuffix(record, endMark))
 }

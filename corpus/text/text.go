@@ -52,22 +52,13 @@ type paragraphs struct{ corpus.LineCutter }
 
 // Cut counts whole paragraphs.
 func (p paragraphs) Cut(data []byte, most int) (end, records int) {
-	for records < most {
-		next := p.end(data, end)
-		if next < 0 {
-			break
-		}
-		end, records = next, records+1
-	}
-	return end, records
+	return corpus.CutByEnds(p, data, most)
 }
 
 // End finds an end behind the first bytes. The end of a paragraph has three bytes at most; two may
 // be among these.
-func (p paragraphs) End(data []byte, from int) int { return p.end(data, max(0, from-2)) }
-
-// end is behind the first end that begins at a place or behind it, or -1.
-func (paragraphs) end(data []byte, from int) int {
+func (paragraphs) End(data []byte, from int) int {
+	from = max(0, from-2)
 	for {
 		i := bytes.IndexByte(data[from:], '\n')
 		if i < 0 {
@@ -91,10 +82,14 @@ func (paragraphs) Strip(record []byte) (raw []byte, empty bool) {
 
 // NewParser returns a parser for one goroutine. Texts cannot be annotated.
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {
+	return newParser(f.Cutter(), annotate)
+}
+
+func newParser(c corpus.Cutter, annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and plain text has none: leave it out, and read the verdicts in --report")
 	}
-	return &parser{cutter: f.Cutter()}, nil
+	return &parser{cutter: c}, nil
 }
 
 type parser struct {

@@ -39,33 +39,43 @@ func encodings(f fields) (list []string) {
 // A body without chunks is returned unchanged, and bytes behind a chunk that are no chunk are
 // taken unchanged.
 func dechunked(dst, body []byte) []byte {
-	rest := body
-	for chunks := 0; ; chunks++ {
-		size, n := chunkSize(rest)
+	if _, n := chunkSize(body); n == 0 {
+		return body
+	}
+	eachChunk(body, func(data []byte) { dst = append(dst, data...) })
+	return dst
+}
+
+// eachChunk calls f with the content of each chunk of a body, and with the bytes that are none behind
+// them. It reports whether the chunks are complete.
+func eachChunk(body []byte, f func(data []byte)) bool {
+	whole := true
+	for len(body) > 0 {
+		size, n := chunkSize(body)
 		if n == 0 {
-			if chunks == 0 {
-				return body
-			}
-			return append(dst, rest...)
+			f(body)
+			return false
 		}
-		rest = rest[n:]
+		body = body[n:]
 		if size == 0 {
-			return dst
+			end := headEnd(body) // of the trailers
+			return whole && end == len(body)
 		}
-		size = min(size, len(rest))
-		dst, rest = append(dst, rest[:size]...), rest[size:]
-		switch {
-		case len(rest) == 0: // cut off, or without its end
-			return dst
-		case bytes.HasPrefix(rest, []byte("\r\n")):
-			rest = rest[2:]
-		case rest[0] == '\n':
-			rest = rest[1:]
+		if size >= len(body) {
+			f(body)
+			return false
 		}
-		if len(rest) == 0 {
-			return dst
+		f(body[:size])
+		switch body = body[size:]; {
+		case bytes.HasPrefix(body, []byte("\r\n")):
+			body = body[2:]
+		case body[0] == '\n':
+			body = body[1:]
+		default:
+			whole = false
 		}
 	}
+	return false
 }
 
 // chunkSize reads the line before a chunk. n is 0 if it is no such line.

@@ -183,7 +183,7 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return fr
 	}
 	fr.Record = true
-	switch wanted, _ := f.format.wants(&r, data[head:fr.Take], true); wanted {
+	switch f.format.wants(&r, data[head:fr.Take]) {
 	case no:
 		if fr.Other = f.format.copies(&r, data[head:fr.Take]); !fr.Other {
 			fr.Take = 0
@@ -210,8 +210,8 @@ func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.
 	if least := r.head + maxHead + maxLine; end == corpus.GoesOn && len(data) < least {
 		return corpus.Frame{Need: least}
 	}
-	wanted, _ := f.format.wants(r, content, true)
-	f.over = &over{left: r.length, arc: r.arc, told: wanted != no || f.format.copies(r, content), first: !f.begun, nested: r.holdsArchive(content)}
+	told := f.format.wants(r, content) != no || f.format.copies(r, content)
+	f.over = &over{left: r.length, arc: r.arc, told: told, first: !f.begun, nested: r.holdsArchive(content)}
 	n, _ := f.passable(data[r.head:], end)
 	f.over.left -= int64(n)
 	fr := corpus.Frame{Pass: r.head + n, Record: true}
@@ -314,7 +314,7 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 
 // holdsBody reports whether an answer of HTTP is as long as it says itself.
 func holdsBody(content []byte) bool {
-	a, _ := parseAnswer(content)
+	a := parseAnswer(content)
 	if a.head == 0 {
 		return false
 	}

@@ -3,6 +3,7 @@ package warc
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/firstseen/firstseen/corpus"
 )
@@ -23,85 +24,72 @@ type answer struct {
 	fields fields
 }
 
-// parseAnswer reads the header that content begins with. It has ended if no more of the
-// content is needed. Interim answers, such as 100 Continue, come before the one that
-// counts (RFC 9110, section 15.2).
-func parseAnswer(content []byte) (a answer, ended bool) {
-	a, ended = parseOneAnswer(content)
-	for ended && a.status/100 == 1 && a.head < maxHead {
-		final, all := parseOneAnswer(content[a.head:])
-		if ended = all || len(content) >= maxHead; final.head == 0 {
-			return a, ended
+// parseAnswer reads the header that content begins with. Interim answers, such as 100 Continue, come
+// before the one that counts (RFC 9110, section 15.2).
+func parseAnswer(content []byte) answer {
+	a := parseOneAnswer(content)
+	for a.status/100 == 1 && a.head < maxHead {
+		final := parseOneAnswer(content[a.head:])
+		if final.head == 0 {
+			break
 		}
 		final.head += a.head
 		a = final
 	}
-	return a, ended
+	return a
 }
 
-func parseOneAnswer(content []byte) (a answer, ended bool) {
+func parseOneAnswer(content []byte) (a answer) {
 	if !bytes.HasPrefix(content, []byte("HTTP/")) {
-		return answer{}, len(content) >= len("HTTP/")
+		return answer{}
 	}
-	head := headEnd(content)
-	if ended = head >= 0 || len(content) >= maxHead; head < 0 {
-		head = min(len(content), maxHead) // without a body
+	words := bytes.Fields(content[:lineEnd(content)])
+	if len(words) < 2 || len(words[1]) != 3 || length(words[1]) < 0 {
+		return answer{}
 	}
-	line := content[:lineEnd(content)]
-	words := bytes.Fields(line)
-	if len(words) < 2 || len(words[1]) != 3 {
-		return answer{}, ended
+	a.status = int(length(words[1]))
+	if a.head = headEnd(content); a.head < 0 {
+		a.head = min(len(content), maxHead) // without a body
 	}
-	for _, c := range words[1] {
-		if c < '0' || c > '9' {
-			return answer{}, ended
-		}
-		a.status = 10*a.status + int(c-'0')
-	}
-	a.head, a.fields = head, fieldsOf(content[:head])
-	return a, ended
+	a.fields = fieldsOf(content[:a.head])
+	return a
 }
 
-// wants reports whether a record is a document, by its headers. content is its content, or the
-// beginning of that; need is the number of bytes that decide.
-func (f Format) wants(r *record, content []byte, all bool) (v verdict, need int) {
+// wants reports whether a record is a document, by its headers.
+func (f Format) wants(r *record, content []byte) verdict {
 	switch {
 	case r.kind == "" || bytes.HasPrefix(r.uri, []byte("metadata://")):
-		return no, 0
+		return no
 	case !r.isHTTP():
 		if f.takes(r.mime) {
-			return yes, 0
+			return yes
 		}
-		return no, 0
+		return no
 	}
-	a, ended := parseAnswer(content)
+	a := parseAnswer(content)
 	switch {
-	case !ended && !all:
-		return no, min(max(2*len(content), 1<<10), maxHead)
 	case a.head == 0: // none: a bad record
-		return yes, 0
+		return yes
 	case !f.hasStatus(a.status):
-		return no, 0
+		return no
 	}
 	mime := a.fields.get("Content-Type")
 	if len(bytes.TrimSpace(mime)) == 0 {
 		mime = r.fields.get("WARC-Identified-Payload-Type")
 	}
 	if len(mime) == 0 {
-		if body := content[a.head:]; len(body) < sniffed && !all {
-			return no, a.head + sniffed
-		} else if !corpus.LooksLikeHTML(body) {
-			return no, 0
+		if !corpus.LooksLikeHTML(content[a.head:]) {
+			return no
 		}
 		mime = []byte("text/html")
 	}
 	switch {
 	case !f.takes(mime):
-		return no, 0
+		return no
 	case len(encodings(a.fields)) > 0:
-		return packed, 0
+		return packed
 	}
-	return yes, 0
+	return yes
 }
 
 // takes reports whether a media type is one of those that are wanted.
@@ -121,5 +109,110 @@ func (f Format) hasStatus(status int) bool {
 	return slices.ContainsFunc(f.Status, func(r StatusRange) bool { return r.From <= status && status <= r.To })
 }
 
-// sniffed is the number of bytes of a body that decide whether it is HTML, if no header does.
-const sniffed = 256
+// maxHead is how many bytes a header may have, that of a record or of HTTP.
+const maxHead = 64 << 10
+
+// headEnd returns the index behind the blank line that ends a header, or -1.
+func headEnd(data []byte) int {
+	for at := 0; at < len(data); {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return -1
+		}
+		if i == 0 || i == 1 && data[at] == '\r' {
+			return at + i + 1
+		}
+		at += i + 1
+	}
+	return -1
+}
+
+// fields are the lines of a header behind the first.
+type fields []byte
+
+// fieldsOf returns the lines of a header behind the first.
+func fieldsOf(head []byte) fields {
+	return fields(head[bytes.IndexByte(head, '\n')+1:])
+}
+
+// get returns the value of the first field of a name, with folded lines joined, or nil if there is
+// none.
+func (f fields) get(name string) []byte {
+	for rest := []byte(f); len(rest) > 0; {
+		line := rest[:lineEnd(rest)]
+		rest = rest[len(line):]
+		value, found := valueOf(line, name)
+		if !found {
+			continue
+		}
+		value, _ = unfolded(value, rest)
+		return value
+	}
+	return nil
+}
+
+// unfolded puts the lines that go on with a value behind it, with a space between two that
+// say something. The value may begin in the second line.
+func unfolded(value, rest []byte) (_, behind []byte) {
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+		line := rest[:lineEnd(rest)]
+		rest = rest[len(line):]
+		more := bytes.TrimSpace(line)
+		switch {
+		case len(value) == 0:
+			value = slices.Clip(more)
+		case len(more) > 0:
+			value = slices.Concat(value, []byte(" "), more)
+		}
+	}
+	return value, rest
+}
+
+func lineEnd(data []byte) int {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(data)
+}
+
+// valueOf returns what stands behind the colon of a line that begins with the name.
+func valueOf(line []byte, name string) (value []byte, found bool) {
+	if len(line) <= len(name) || line[0]|0x20 != name[0]|0x20 {
+		return nil, false
+	}
+	colon := bytes.IndexByte(line, ':')
+	if colon < len(name) || !bytes.EqualFold(bytes.TrimRight(line[:colon], " \t"), []byte(name)) {
+		return nil, false
+	}
+	value = bytes.TrimSpace(line[colon+1:])
+	return value[:len(value):len(value)], true
+}
+
+// is compares a word of a header, in which case means nothing.
+func is(value []byte, word string) bool {
+	return len(value) == len(word) && bytes.EqualFold(value, []byte(word))
+}
+
+// mediaType is the type of a Content-Type without its parameters, in small letters.
+func mediaType(value []byte) string {
+	value, _, _ = bytes.Cut(value, []byte(";"))
+	value, _, _ = bytes.Cut(value, []byte(",")) // two headers put together
+	return string(bytes.ToLower(bytes.TrimSpace(value)))
+}
+
+// length reads a Content-Length. It returns -1 if the value is none.
+func length(value []byte) int64 {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil || n < 0 || value[0] == '+' {
+		return -1
+	}
+	return n
+}
+
+// trimmed takes the brackets away that some writers put around a URI.
+func trimmed(uri []byte) []byte {
+	if n := len(uri); n >= 2 && uri[0] == '<' && uri[n-1] == '>' {
+		uri = uri[1 : n-1]
+	}
+	return uri
+}

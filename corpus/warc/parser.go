@@ -48,7 +48,7 @@ func (p *parser) parse(b *corpus.Block) error {
 	}
 	body, contentType := raw[head:], r.mime
 	if r.isHTTP() {
-		a, _ := parseAnswer(body)
+		a := parseAnswer(body)
 		if a.head == 0 {
 			return errNoAnswer
 		}

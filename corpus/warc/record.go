@@ -195,8 +195,8 @@ func hasField(data []byte) bool {
 
 // holdsArchive reports whether the content of a record is a web archive.
 func (r *record) holdsArchive(content []byte) bool {
-	if a, _ := parseAnswer(content); r.isHTTP() {
-		content = content[a.head:]
+	if r.isHTTP() {
+		content = content[parseAnswer(content).head:]
 	}
 	content = content[:min(len(content), maxLine)]
 	return starts(content[blank(content):])

@@ -8,11 +8,11 @@ import (
 )
 
 // Remember takes a document for kept, whatever the verdict on it would be.
-func (o *Oracle) Remember(id string, set *feature.Sketch) { o.add(newDocument(id, set)) }
+func (o *Oracle) Remember(id string, set *feature.Sketch) { o.add(o.newDocument(id, set)) }
 
 // Count takes a removed document for a holder of its keys: rule 6.
 func (o *Oracle) Count(set *feature.Sketch) {
-	d := newDocument("", set)
+	d := o.newDocument("", set)
 	d.counts = true
 	o.add(d)
 }

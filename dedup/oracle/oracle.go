@@ -6,9 +6,9 @@
 package oracle
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
-	"sort"
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -23,13 +23,14 @@ const (
 	fewestRuns    = 20 // rule 13: the fewest that a sketch is made of
 )
 
-// document is the kept data of a document, rule 10.
+// document is the data of a document, rule 10.
 type document struct {
 	id       string
 	counts   bool // it was removed, and only counts
 	features []feature.Feature
 	runKeys  []uint64
 	whole    uint64
+	size     int64            // the denominator of rule 4
 	cut      *feature.Feature // its last chosen segment, if it has more
 	runs     int64
 	sketch   []int         // of each bin its number, 0 for none
@@ -64,31 +65,33 @@ func (o *Oracle) Decide(id string, set *feature.Sketch) dedup.Result {
 	return r
 }
 
-func newDocument(id string, set *feature.Sketch) document {
-	d := document{id: id, features: segments(set), whole: set.Whole}
-	for _, f := range set.Features[len(d.features):] {
+func (o *Oracle) newDocument(id string, set *feature.Sketch) document {
+	segments := len(set.Features) - set.Leads
+	d := document{id: id, features: slices.Clone(set.Features[:segments]), whole: set.Whole, size: int64(set.Units)}
+	for _, f := range set.Features[segments:] {
 		d.runKeys = append(d.runKeys, f.Key)
 	}
 	if set.Truncated {
-		d.cut = &d.features[len(d.features)-1]
+		d.cut = &d.features[segments-1]
+	}
+	if set.Truncated || o.rules.Score == dedup.ScoreSegments {
+		d.size = o.size(d.features)
 	}
 	d.runs, d.sketch, d.places = readSketch(set.Data)
 	return d
 }
 
-// segments are the features that are no run keys.
-func segments(set *feature.Sketch) []feature.Feature {
-	return slices.Clone(set.Features[:len(set.Features)-set.Leads])
-}
-
 // Check judges a document and remembers nothing.
 func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
-	d := newDocument(id, set)
+	d := o.newDocument(id, set)
 	r := dedup.Result{Kept: true, Segments: len(d.features)}
 	if num := o.exact(d); num != 0 {
-		o.nameExact(set, num, &r)
-	} else if claims := o.claims(d, set); !o.single(set, claims, &r) {
-		o.together(set, claims, &r)
+		n, e := len(d.features), o.docs[num-1]
+		r.Verdict, r.Kept, r.Exact, r.Score, r.Seen, r.Contained = dedup.Duplicate, false, true, 1, 1, 1
+		r.Of = dedup.Source{Num: uint32(num), ID: e.id, Shared: n, Weight: uint64(d.size)}
+		r.OfSegments, r.Comparable = len(e.features), n
+	} else if claims := o.claims(d); !o.single(d, claims, &r) {
+		o.together(d, claims, &r)
 	}
 	r.SameID = r.Of.Num != 0 && r.Of.ID == id
 	return r
@@ -103,13 +106,6 @@ func (o *Oracle) exact(d document) int {
 		}
 	}
 	return 0
-}
-
-func (o *Oracle) nameExact(set *feature.Sketch, num int, r *dedup.Result) {
-	n, e := len(segments(set)), o.docs[num-1]
-	r.Verdict, r.Kept, r.Exact, r.Score, r.Seen, r.Contained = dedup.Duplicate, false, true, 1, 1, 1
-	r.Of = dedup.Source{Num: uint32(num), ID: e.id, Shared: n, Weight: uint64(o.whole(set))}
-	r.OfSegments, r.Comparable = len(e.features), n
 }
 
 // weight is rule 3.
@@ -132,14 +128,6 @@ func (o *Oracle) size(features []feature.Feature) (size int64) {
 	return size
 }
 
-// whole is the denominator of rule 4.
-func (o *Oracle) whole(set *feature.Sketch) int64 {
-	if o.rules.Score == dedup.ScoreSegments || set.Truncated {
-		return o.size(segments(set))
-	}
-	return int64(set.Units)
-}
-
 // A claim is what one earlier document holds of the one judged.
 type claim struct {
 	num        int
@@ -154,7 +142,6 @@ type claim struct {
 	score      float64           // rule 4, over the whole
 	share      float64           // rule 7, over the comparable
 	compared   bool              // rule 12
-	leadsAll   bool              // rule 12 (d)
 	sketched   bool              // rule 13 decides, with
 	contained  float64
 	longer     float64         // the share of the longer of both
@@ -165,7 +152,7 @@ type claim struct {
 }
 
 // claims lists the documents that share a segment or a run key, in order of arrival.
-func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
+func (o *Oracle) claims(d document) []claim {
 	found := map[int]*claim{}
 	of := func(num int) *claim {
 		if found[num] == nil {
@@ -177,12 +164,12 @@ func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
 		for _, num := range o.named(f.Key) {
 			c := of(num)
 			c.withCommon += o.weight(f)
-			if o.isCommon(f.Key) && o.countedAmong(f.Key) {
-				c.counted += o.weight(f)
-			}
-			if !o.isCommon(f.Key) {
+			switch {
+			case !o.isCommon(f.Key):
 				c.shared = append(c.shared, i)
 				c.weight += o.weight(f)
+			case o.countedAmong(f.Key):
+				c.counted += o.weight(f)
 			}
 		}
 	}
@@ -198,15 +185,15 @@ func (o *Oracle) claims(d document, set *feature.Sketch) []claim {
 	}
 	var claims []claim
 	for _, c := range found {
-		o.compare(d, set, c)
+		o.compare(d, c)
 		claims = append(claims, *c)
 	}
-	sort.Slice(claims, func(a, b int) bool { return claims[a].num < claims[b].num })
+	slices.SortFunc(claims, func(a, b claim) int { return a.num - b.num })
 	return claims
 }
 
 // compare fills in the size of the claim.
-func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
+func (o *Oracle) compare(d document, c *claim) {
 	e := o.docs[c.num-1]
 	c.comparable = comparable(d, e)
 	for _, i := range c.shared {
@@ -214,20 +201,20 @@ func (o *Oracle) compare(d document, set *feature.Sketch, c *claim) {
 			c.over += o.weight(d.features[i])
 		}
 	}
-	c.score = quotient(c.weight, o.whole(set))
+	c.score = quotient(c.weight, d.size)
 	c.share = c.score
 	if len(c.comparable) < len(d.features) {
 		c.share = quotient(c.over, o.size(c.comparable))
 	}
-	c.compared = o.comparedWith(d, set, c)
-	c.sketched = o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns && e.runs <= 2*d.runs
-	if c.sketched {
-		c.contained, c.longer = estimate(d, e)
-	} else {
-		c.contained = c.score
+	c.compared = o.comparedWith(d, c)
+	c.contained = c.score
+	if o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns {
+		c.sketched = e.runs <= 2*d.runs
+		c.between = !c.sketched && e.runs <= 4*d.runs
+		c.told, c.longer = estimate(d, e)
 	}
-	if c.between = o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns && e.runs > 2*d.runs && e.runs <= 4*d.runs; c.between {
-		c.told, _ = estimate(d, e)
+	if c.sketched {
+		c.contained = c.told
 	}
 }
 
@@ -262,23 +249,23 @@ func (o *Oracle) alone(c claim) bool {
 }
 
 // removal is the first verdict of rule 9: the score by which a claim removes, or -1.
-func (o *Oracle) removal(d document, set *feature.Sketch, c *claim) float64 {
+func (o *Oracle) removal(d document, c *claim) float64 {
 	if c.sketched {
-		return o.removalBySketch(d, set, c)
+		return o.removalBySketch(d, c)
 	}
 	if c.between && c.compared && o.containedInLonger(d, c) {
 		c.contained, c.estimated = c.told, true
 		return max(o.rules.Threshold, .8)
 	}
 	n, all := len(c.comparable), len(d.features)
-	if copied := o.reaches(c.score) && (n == all || n >= fewest && 2*n >= all); copied && c.between && c.told < .3 {
+	if !o.reaches(c.score) || n < all && (n < fewest || 2*n < all) {
+		return -1
+	}
+	if c.between && c.told < .3 {
 		c.contained, c.estimated = c.told, true
 		return -1
 	}
-	if o.reaches(c.score) && (n == all || n >= fewest && 2*n >= all) {
-		return c.score
-	}
-	return -1
+	return c.score
 }
 
 // relation is the second verdict of rule 9: the share by which a claim is reported, or -1.
@@ -294,13 +281,12 @@ func (o *Oracle) relation(c claim) float64 {
 
 // single gives the verdicts that one document brings about: the first two of
 // rule 9.
-func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bool {
-	d := newDocument("", set)
+func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 	var witness, relation *claim
 	var score, share float64
 	for i := range claims {
 		c := &claims[i]
-		if by := o.removal(d, set, c); by >= 0 && (witness == nil || by > score) {
+		if by := o.removal(d, c); by >= 0 && (witness == nil || by > score) {
 			witness, score = c, by
 		}
 		if by := o.relation(*c); by >= 0 && (relation == nil || by > share) {
@@ -310,7 +296,7 @@ func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bo
 	switch {
 	case witness != nil:
 		r.Verdict, r.Kept, r.Score = dedup.Duplicate, false, score
-		r.Counted = witness.sketched && score < .8 && !o.countedAmong(set.Whole)
+		r.Counted = witness.sketched && score < .8 && !o.countedAmong(d.whole)
 		o.name(*witness, claims, r)
 	case relation != nil:
 		r.Verdict, r.Score, r.New = dedup.Related, share, relation.new
@@ -318,24 +304,19 @@ func (o *Oracle) single(set *feature.Sketch, claims []claim, r *dedup.Result) bo
 	default:
 		return false
 	}
-	r.Seen = o.seen(set, claims)
+	r.Seen, _ = o.seen(d, claims)
 	return true
 }
 
 // together gives the verdict that only several documents bring about: the third
 // of rule 9.
-func (o *Oracle) together(set *feature.Sketch, claims []claim, r *dedup.Result) {
-	seen := o.seen(set, claims)
+func (o *Oracle) together(d document, claims []claim, r *dedup.Result) {
+	seen, shared := o.seen(d, claims)
 	if !o.reaches(seen) {
 		return
 	}
 	r.Verdict, r.Kept, r.Seen = dedup.Mosaic, !o.rules.RemoveMosaics, seen
-	r.Comparable = len(segments(set))
-	for i := range segments(set) {
-		if sharedByAny(claims, i) {
-			r.SharedSegments = append(r.SharedSegments, i)
-		}
-	}
+	r.Comparable, r.SharedSegments = len(d.features), shared
 	for _, c := range claims {
 		r.Score = max(r.Score, c.score)
 	}
@@ -343,19 +324,16 @@ func (o *Oracle) together(set *feature.Sketch, claims []claim, r *dedup.Result) 
 	r.Also = o.also(claims, 0)
 }
 
-// seen is the share that all documents together hold.
-func (o *Oracle) seen(set *feature.Sketch, claims []claim) float64 {
+// seen is the share that all documents together hold, and with which segments.
+func (o *Oracle) seen(d document, claims []claim) (share float64, shared []int) {
 	var weight int64
-	for i, f := range segments(set) {
-		if sharedByAny(claims, i) {
+	for i, f := range d.features {
+		if slices.ContainsFunc(claims, func(c claim) bool { return slices.Contains(c.shared, i) }) {
+			shared = append(shared, i)
 			weight += o.weight(f)
 		}
 	}
-	return quotient(weight, o.whole(set))
-}
-
-func sharedByAny(claims []claim, position int) bool {
-	return slices.ContainsFunc(claims, func(c claim) bool { return slices.Contains(c.shared, position) })
+	return quotient(weight, d.size), shared
 }
 
 func (o *Oracle) name(c claim, claims []claim, r *dedup.Result) {
@@ -369,7 +347,7 @@ func (o *Oracle) name(c claim, claims []claim, r *dedup.Result) {
 // also lists the other documents, the heaviest first, then the earliest.
 func (o *Oracle) also(claims []claim, but int) (also []dedup.Source) {
 	others := slices.DeleteFunc(slices.Clone(claims), func(c claim) bool { return c.num == but || len(c.shared) == 0 })
-	sort.SliceStable(others, func(a, b int) bool { return others[a].weight > others[b].weight })
+	slices.SortStableFunc(others, func(a, b claim) int { return cmp.Compare(b.weight, a.weight) })
 	for _, c := range others[:min(listed, len(others))] {
 		also = append(also, o.source(c))
 	}

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"encoding/binary"
-	"math/big"
 	"slices"
 
 	"github.com/firstseen/firstseen/feature"
@@ -11,10 +10,10 @@ import (
 // The second stage: rules 12 to 14.
 
 // comparedWith is rule 12.
-func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
-	whole := o.whole(set)
-	c.leadsAll = c.withCommon > c.weight && 2*c.withCommon >= whole
-	if isFifth(c.weight, whole) || c.runKeys >= 2 || o.reaches(quotient(c.weight, whole)) || c.leadsAll || c.countedKey > 0 && c.runKeys+c.countedKey >= 3 {
+func (o *Oracle) comparedWith(d document, c *claim) bool {
+	byCommon := c.withCommon > c.weight && 2*c.withCommon >= d.size
+	byKeys := c.runKeys >= 2 || c.countedKey > 0 && c.runKeys+c.countedKey >= 3
+	if isFifth(c.weight, d.size) || byKeys || byCommon || o.reaches(quotient(c.weight, d.size)) {
 		return true
 	}
 	for n := fewest; n < len(d.features); n++ {
@@ -34,7 +33,7 @@ func (o *Oracle) comparedWith(d document, set *feature.Sketch, c *claim) bool {
 func isFifth(weight, whole int64) bool { return weight > 0 && 5*weight >= whole }
 
 // removalBySketch is rules 12 to 14.
-func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c *claim) float64 {
+func (o *Oracle) removalBySketch(d document, c *claim) float64 {
 	t := o.rules.Threshold
 	if !c.compared {
 		return -1
@@ -43,12 +42,12 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c *claim) floa
 	if c.contained >= .8 && o.reaches(c.contained) {
 		score = c.contained
 	}
-	common := quotient(o.common(d), o.whole(set))
+	common := quotient(o.common(d), d.size)
 	asked := max(t, .8)
-	if isFifth(c.weight, o.whole(set)) || c.runKeys >= 3 {
+	if isFifth(c.weight, d.size) || c.runKeys >= 3 {
 		asked = min(common+float64((1-common)*t), asked)
 	}
-	if kept := c.withCommon - c.counted; kept > c.weight && 2*kept >= o.whole(set) {
+	if kept := c.withCommon - c.counted; kept > c.weight && 2*kept >= d.size {
 		asked = t
 	}
 	if score >= asked {
@@ -56,7 +55,7 @@ func (o *Oracle) removalBySketch(d document, set *feature.Sketch, c *claim) floa
 			return score
 		}
 	}
-	return o.removalOutsideCommon(d, set, *c)
+	return o.removalOutsideCommon(d, c)
 }
 
 // uncertain is what rule 13 takes off beside a document two to four times as long.
@@ -124,22 +123,23 @@ func (o *Oracle) newPassage(d document, c *claim) (longest feature.Passage) {
 }
 
 // removalOutsideCommon is rule 14.
-func (o *Oracle) removalOutsideCommon(d document, set *feature.Sketch, c claim) float64 {
+func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	var uncommon int64
 	for _, f := range d.features {
 		if !o.isCommon(f.Key) {
 			uncommon += o.weight(f)
 		}
 	}
-	e, whole := o.docs[c.num-1], o.whole(set)
+	e := o.docs[c.num-1]
 	score := quotient(c.weight, uncommon)
-	share := quotient(o.common(d), whole)
+	share := quotient(o.common(d), d.size)
 	var shared int64
 	for _, i := range c.shared {
 		shared += o.size(d.features[i : i+1])
 	}
-	if 8*o.common(d) >= whole && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72 && 5*c.contained >= 1 && c.contained*float64(d.runs) >= .6*float64(shared) &&
-		5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
+	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72
+	bySketch := 5*c.contained >= 1 && c.contained*float64(d.runs) >= .6*float64(shared)
+	if enough && bySketch && 5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
 		return score
 	}
 	return -1
@@ -171,37 +171,31 @@ func readSketch(data []byte) (runs int64, bins []int, places map[int]int64) {
 	if runs < fewestRuns {
 		return runs, nil, nil
 	}
-	filled := int(data[at])
-	data = data[at+1:]
-	places = map[int]int64{}
-	put := func(bin int, data []byte) {
-		if len(data) > 0 { // one made by hand has none
-			n := 4 * len(places)
-			places[bin] = int64(binary.LittleEndian.Uint32(data[n:]))
-		}
-	}
 	half := func(from, i int) int { return int(data[from+i/2]) >> (i % 2 * 4) & 15 }
-	bins = make([]int, 128)
-	if 16+(filled+1)/2 >= 64 {
-		for i := range bins {
-			if bins[i] = half(0, i); bins[i] > 0 {
-				put(i, data[64:])
-			}
-		}
-		return runs, bins, places
+	end := 16 + (int(data[at])+1)/2
+	data = data[at+1:]
+	whole := end >= 64
+	if whole {
+		end = 64
 	}
-	n := 0
+	bins, places = make([]int, 128), map[int]int64{}
+	filled := 0
 	for i := range bins {
-		if data[i/8]>>(i%8)&1 == 1 {
-			bins[i] = half(16, n)
-			n++
-			put(i, data[16+(filled+1)/2:])
+		switch {
+		case whole:
+			bins[i] = half(0, i)
+		case data[i/8]>>(i%8)&1 == 1:
+			bins[i] = half(16, filled)
+			filled++
+		}
+		if bins[i] > 0 && len(data) > end { // one made by hand has no places
+			places[i] = int64(binary.LittleEndian.Uint32(data[end+4*len(places):]))
 		}
 	}
 	return runs, bins, places
 }
 
-// estimate is the arithmetic of rule 13, in fractions: the share of d that stands in e, and the
+// estimate is the arithmetic of rule 13, as one fraction: the share of d that stands in e, and the
 // common share of the longer of both.
 func estimate(d, e document) (contained, longer float64) {
 	var raw, both, either int64
@@ -217,21 +211,9 @@ func estimate(d, e document) (contained, longer float64) {
 			}
 		}
 	}
-	if either == 0 {
-		return 0, 0
-	}
-	c := big.NewRat(1, 15)
-	above := new(big.Rat).Sub(big.NewRat(raw, 1), new(big.Rat).Mul(c, big.NewRat(both, 1)))
-	below := new(big.Rat).Mul(new(big.Rat).Sub(big.NewRat(1, 1), c), big.NewRat(either, 1))
-	jaccard := new(big.Rat).Quo(above, below)
-	if jaccard.Sign() < 0 {
-		jaccard.SetInt64(0)
-	}
-	common := new(big.Rat).Mul(jaccard, big.NewRat(d.runs+e.runs, 1))
-	common.Quo(common, new(big.Rat).Add(big.NewRat(1, 1), jaccard))
+	above := max(15*raw-both, 0) // J is this, divided by 14 either
 	share := func(of int64) float64 {
-		q, _ := new(big.Rat).Quo(common, big.NewRat(of, 1)).Float64()
-		return min(q, 1)
+		return min(quotient(above*(d.runs+e.runs), (14*either+above)*of), 1)
 	}
 	return share(d.runs), share(max(d.runs, e.runs))
 }

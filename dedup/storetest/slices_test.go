@@ -16,6 +16,7 @@ type sortedSlices struct {
 	entries []entry
 	ids     []string
 	data    [][]byte
+	counted []bool
 	closed  bool
 }
 
@@ -26,7 +27,7 @@ type entry struct {
 
 var errClosed = errors.New("the slices are closed")
 
-func (s *sortedSlices) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+func (s *sortedSlices) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
 	if s.closed {
 		return 0, errClosed
 	}
@@ -34,6 +35,7 @@ func (s *sortedSlices) Add(ids []string, data [][]byte, keys [][]uint64) (uint32
 	for i := range ids {
 		s.ids = append(s.ids, ids[i])
 		s.data = append(s.data, slices.Clone(data[i]))
+		s.counted = append(s.counted, len(marks) > 0 && marks[i])
 		for _, k := range keys[i] {
 			s.entries = append(s.entries, entry{k, uint32(len(s.ids))})
 		}
@@ -64,7 +66,11 @@ func (s *sortedSlices) Lookup(keys []uint64, holders []uint32, n []uint8) error 
 		})
 		n[i] = 0
 		for ; at < len(s.entries) && s.entries[at].key == k && n[i] < dedup.MaxHolders; at++ {
-			holders[i*dedup.MaxHolders+int(n[i])] = s.entries[at].doc
+			doc := s.entries[at].doc
+			if s.counted[doc-1] {
+				doc = dedup.Counted
+			}
+			holders[i*dedup.MaxHolders+int(n[i])] = doc
 			n[i]++
 		}
 	}

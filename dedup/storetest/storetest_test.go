@@ -17,7 +17,7 @@ type bad struct {
 	dedup.Memory
 	lookup  func(m *dedup.Memory, keys []uint64, holders []uint32, n []uint8) error
 	records func(m *dedup.Memory, nums []uint32, ids, data [][]byte) error
-	add     func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error)
+	add     func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error)
 }
 
 func (b *bad) Lookup(keys []uint64, holders []uint32, n []uint8) error {
@@ -34,11 +34,11 @@ func (b *bad) Records(nums []uint32, ids, data [][]byte) error {
 	return b.records(&b.Memory, nums, ids, data)
 }
 
-func (b *bad) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+func (b *bad) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	if b.add == nil {
-		return b.Memory.Add(ids, data, keys)
+		return b.Memory.Add(ids, data, keys, times, marks)
 	}
-	return b.add(&b.Memory, ids, data, keys)
+	return b.add(&b.Memory, ids, data, keys, marks)
 }
 
 var errBad = errors.New("it does not work")
@@ -46,26 +46,31 @@ var errBad = errors.New("it does not work")
 // badStores are stores that each break one rule.
 var badStores = map[string]func() dedup.Store{
 	"numbers from 0": func() dedup.Store {
-		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-			first, err := m.Add(ids, data, keys)
+		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
+			first, err := m.Add(ids, data, keys, nil, marks)
 			return first - 1, err
 		}}
 	},
 	"the number of the last": func() dedup.Store {
-		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-			first, err := m.Add(ids, data, keys)
+		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
+			first, err := m.Add(ids, data, keys, nil, marks)
 			return first + uint32(max(len(ids), 1)) - 1, err
 		}}
 	},
 	"fails to add": func() dedup.Store {
-		return &bad{add: func(*dedup.Memory, []string, [][]byte, [][]uint64) (uint32, error) { return 0, errBad }}
+		return &bad{add: func(*dedup.Memory, []string, [][]byte, [][]uint64, []bool) (uint32, error) { return 0, errBad }}
 	},
 	"fails to add nothing": func() dedup.Store {
-		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
 			if len(ids) == 0 {
 				return 0, errBad
 			}
-			return m.Add(ids, data, keys)
+			return m.Add(ids, data, keys, nil, marks)
+		}}
+	},
+	"names what only counts": func() dedup.Store {
+		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, _ []bool) (uint32, error) {
+			return m.Add(ids, data, keys, nil, nil)
 		}}
 	},
 	"fails to look up": func() dedup.Store {
@@ -128,12 +133,12 @@ var badStores = map[string]func() dedup.Store{
 			lookup: func(m *dedup.Memory, keys []uint64, holders []uint32, n []uint8) error {
 				return m.Lookup(half(keys), holders, n)
 			},
-			add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+			add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
 				var halves [][]uint64
 				for _, k := range keys {
 					halves = append(halves, half(k))
 				}
-				return m.Add(ids, data, halves)
+				return m.Add(ids, data, halves, nil, marks)
 			},
 		}
 	},
@@ -167,11 +172,11 @@ var badStores = map[string]func() dedup.Store{
 				given = data
 				return err
 			},
-			add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+			add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
 				for _, b := range given {
 					clear(b)
 				}
-				return m.Add(ids, data, keys)
+				return m.Add(ids, data, keys, nil, marks)
 			},
 		}
 	},
@@ -182,14 +187,14 @@ var badStores = map[string]func() dedup.Store{
 	},
 	"an id names one document": func() dedup.Store {
 		seen := map[string][]byte{}
-		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
+		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
 			for i, id := range ids {
 				if first, ok := seen[id]; ok {
 					data[i] = first
 				}
 				seen[id] = data[i]
 			}
-			return m.Add(ids, data, keys)
+			return m.Add(ids, data, keys, nil, marks)
 		}}
 	},
 	"born closed":           func() dedup.Store { return &closable{closed: true} },
@@ -205,20 +210,21 @@ type keeper struct {
 	ids   [][]string
 	data  [][][]byte
 	lists [][][]uint64
+	marks [][]bool
 	known int
 }
 
-func (k *keeper) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	k.ids, k.data, k.lists = append(k.ids, ids), append(k.data, data), append(k.lists, keys)
+func (k *keeper) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
+	k.ids, k.data, k.lists, k.marks = append(k.ids, ids), append(k.data, data), append(k.lists, keys), append(k.marks, marks)
 	k.known += len(ids)
 	return uint32(k.known - len(ids) + 1), nil
 }
 
 func (k *keeper) settle() {
 	for i := range k.ids {
-		_, _ = k.Memory.Add(k.ids[i], k.data[i], k.lists[i])
+		_, _ = k.Memory.Add(k.ids[i], k.data[i], k.lists[i], nil, k.marks[i])
 	}
-	k.ids, k.data, k.lists = nil, nil, nil
+	k.ids, k.data, k.lists, k.marks = nil, nil, nil, nil
 }
 
 func (k *keeper) Lookup(keys []uint64, holders []uint32, n []uint8) error {

@@ -88,7 +88,6 @@ func File(path string) error {
 	})
 }
 
-// walkFile opens a file and calls f with its size.
 func walkFile(path string, f func(w *walk, size int64) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -134,7 +133,6 @@ func (w *walk) headers(size int64) error {
 	return nil
 }
 
-// noEOF turns the end of the file into damage, and returns other errors.
 func noEOF(err error, format string, args ...any) error {
 	if errors.Is(err, io.EOF) {
 		return damagef(format, args...)
@@ -192,7 +190,6 @@ func (w *walk) open(id uint64) (*page, error) {
 	return p, noEOF(err, "page %d is cut short", id)
 }
 
-// tree walks the pages of a bucket.
 func (w *walk) tree(id uint64) error {
 	p, err := w.open(id)
 	if err != nil {
@@ -262,7 +259,6 @@ func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 	return at, n, nil
 }
 
-// bucket checks the value of a bucket and walks its pages.
 func (w *walk) bucket(value []byte) error {
 	if len(value) < 16 {
 		return damagef("a bucket is cut short")
@@ -317,17 +313,13 @@ func (w *walk) freeList() error {
 }
 
 // Tree is File for one state of a file being written: it checks the pages reachable from the
-// state's root, in a file of so many pages, and counts them. The caller makes sure that those
-// pages do not change.
-func Tree(path string, root, pages uint64) (reached uint64, err error) {
-	err = walkFile(path, func(w *walk, size int64) error {
+// state's root, in a file of so many pages. The caller makes sure that those pages do not change.
+func Tree(path string, root, pages uint64) error {
+	return walkFile(path, func(w *walk, size int64) error {
 		if pages < 3 || pages > uint64(size)/PageSize {
 			return damagef("it has %d bytes of %d pages", size, pages)
 		}
 		w.pages, w.seen = pages, bitset.New(uint(pages))
-		err := w.tree(root)
-		reached = w.reached
-		return err
+		return w.tree(root)
 	})
-	return reached, err
 }

@@ -14,7 +14,7 @@ func TestMemoryKeepsTheFirst(t *testing.T) {
 	}
 	defer m.Close()
 	for doc := range uint32(50) {
-		if err := m.Add([]uint64{7, 7}, doc+1); err != nil {
+		if err := m.AddAll([][]uint64{{7, 7}}, doc+1, Alone); err != nil {
 			t.Fatal(err)
 		}
 	}

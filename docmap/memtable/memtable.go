@@ -3,7 +3,7 @@
 // entries of a range of keys without sorting.
 //
 //	t, err := memtable.New(n, 8)
-//	err = t.Add(keys, doc) // documents in ascending order
+//	err = t.AddAll(docs, first, memtable.Alone) // the keys of each document
 //	docs = t.Find(docs[:0], key)
 //	keys, docs = t.Collect(keys[:0], docs[:0], from, to)
 //	err = t.Close()
@@ -94,21 +94,61 @@ func (m *Table) slot(i uint64) (key uint64, doc uint32) {
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:])
 }
 
-// Add adds a document under its keys. A key given twice counts once. Documents are numbered from
-// 1 and must come in ascending order.
-func (m *Table) Add(keys []uint64, doc uint32) error {
-	if err := m.Reserve(len(keys), Alone); err != nil {
+// AddAll adds documents first, first+1 and so on, each under its keys. A key given twice counts
+// once. Documents are numbered from 1 and must come in ascending order.
+func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
+	total := 0
+	for _, keys := range docs {
+		total += len(keys)
+	}
+	if err := m.Reserve(total); err != nil {
 		return err
 	}
-	m.addDoc(keys, doc)
+	if by.Parts > 1 {
+		m.addShared(docs, first, by)
+		return nil
+	}
+	for i, keys := range docs {
+		m.warm = m.Touch(keys)
+		for _, k := range keys {
+			m.insert(k, first+uint32(i))
+		}
+	}
 	return nil
 }
 
-func (m *Table) addDoc(keys []uint64, doc uint32) {
-	m.warm = m.Touch(keys)
-	for _, k := range keys {
-		m.insert(k, doc)
+// Reserve makes room for n more entries, so that adding them cannot fail. The slots grow by
+// exactly the factor growth until they are those for New's n entries, and then double.
+func (m *Table) Reserve(n int) error {
+	slots := m.slots
+	for uint64(m.n+n)*4 > slots*3 {
+		if slots < m.most {
+			slots *= growth
+		} else {
+			slots *= 2
+		}
 	}
+	if slots == m.slots {
+		return nil
+	}
+	old := *m
+	if err := m.alloc(slots); err != nil {
+		return err
+	}
+	m.n = 0
+	i := uint64(0)
+	for _, doc := old.slot(i); doc != 0; _, doc = old.slot(i) {
+		i++ // the documents of a key are in order from an empty slot on
+	}
+	for range old.slots {
+		if key, doc := old.slot(i); doc != 0 {
+			m.insert(key, doc)
+		}
+		if i++; i == old.slots {
+			i = 0
+		}
+	}
+	return old.Close()
 }
 
 // Touch loads the places of keys into the cache. The loads do not depend on each other, so their
@@ -208,3 +248,94 @@ func (m *Table) Len() int { return m.n }
 
 // Bytes returns the size of the table's memory.
 func (m *Table) Bytes() int { return len(m.mem) }
+
+// Several goroutines add at once by dividing the slots: each adds the keys with a home in its
+// part, in the order of the documents. A search stops at the end of its part; its entry is
+// added afterwards by one goroutine. So no slot has two owners, and the documents of a key
+// stay in order.
+
+// A Spread runs work on goroutines: Run calls f with 0 to Parts-1, at the same time or not, and
+// returns when all calls have.
+type Spread struct {
+	Parts int
+	Run   func(n int, f func(part int))
+}
+
+// Alone does the work on the calling goroutine.
+var Alone = Spread{1, func(n int, f func(part int)) {
+	for i := range n {
+		f(i)
+	}
+}}
+
+func (m *Table) addShared(docs [][]uint64, first uint32, by Spread) {
+	parts := make([]part, by.Parts)
+	by.Run(by.Parts, func(i int) {
+		n := uint64(by.Parts)
+		p := part{table: m, from: m.slots / n * uint64(i), to: m.slots / n * uint64(i+1)}
+		if i == by.Parts-1 {
+			p.to = m.slots
+		}
+		p.addAll(docs, first)
+		parts[i] = p
+	})
+	for i := range parts {
+		m.n += parts[i].n
+	}
+	for i := range parts {
+		for _, e := range parts[i].left {
+			m.insert(e.key, e.doc)
+		}
+	}
+}
+
+// A part is the slots that one goroutine adds to.
+type part struct {
+	table    *Table
+	from, to uint64
+	n        int     // entries added
+	left     []entry // entries whose search left the part
+	waiting  []entry // entries whose slots are loaded together
+	warm     byte    // see Touch
+}
+
+type entry struct {
+	key uint64
+	doc uint32
+}
+
+// together is the number of searches whose cache misses overlap.
+const together = 64
+
+func (p *part) addAll(docs [][]uint64, first uint32) {
+	p.waiting = make([]entry, 0, together)
+	for i, keys := range docs {
+		for _, k := range keys {
+			if p.table.home(k)-p.from >= p.to-p.from {
+				continue // another part's
+			}
+			p.waiting = append(p.waiting, entry{k, first + uint32(i)})
+			if len(p.waiting) == together {
+				p.flush()
+			}
+		}
+	}
+	p.flush()
+}
+
+func (p *part) flush() {
+	m := p.table
+	for i := range p.waiting {
+		p.warm += m.mem[m.home(p.waiting[i].key)*slotBytes]
+	}
+	for _, e := range p.waiting {
+		switch at, found := m.place(e.key, e.doc, p.to); found {
+		case empty:
+			m.put(at, e.key, e.doc)
+			p.n++
+		case border:
+			p.left = append(p.left, e)
+		}
+	}
+	p.waiting = p.waiting[:0]
+}

@@ -24,7 +24,7 @@ func newTable(t testing.TB, n, limit int) *Table {
 
 func add(t testing.TB, m *Table, doc uint32, keys ...uint64) {
 	t.Helper()
-	if err := m.Add(keys, doc); err != nil {
+	if err := m.AddAll([][]uint64{keys}, doc, Alone); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -134,7 +134,7 @@ func TestFindIsBounded(t *testing.T) {
 func TestReserveKeepsMemoryInPlace(t *testing.T) {
 	m := newTable(t, 10, 8)
 	before := m.Bytes()
-	if err := m.Reserve(50_000, Alone); err != nil {
+	if err := m.Reserve(50_000); err != nil {
 		t.Fatal(err)
 	}
 	room := m.Bytes()
@@ -208,7 +208,7 @@ func BenchmarkAddAll(b *testing.B) {
 	}
 }
 
-// AddAll in any number of parts, on any number of goroutines, equals Add for one document after
+// AddAll in any number of parts, on any number of goroutines, equals it for one document after
 // the other: also while the table grows, and with clusters across the borders of parts and around
 // the end.
 func TestAddAllEqualsModel(t *testing.T) {

@@ -184,3 +184,7 @@ func TestLogFor(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+func (e *Entries) Add(key uint64, doc uint32) {
+	e.Keys, e.Docs = append(e.Keys, key), append(e.Docs, doc)
+}

@@ -2,10 +2,58 @@ package sorted
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/zeebo/xxh3"
 )
+
+// Entries are pairs of a key and a document, in two slices of equal length.
+type Entries struct {
+	Keys []uint64
+	Docs []uint32
+}
+
+// Reset removes all and keeps the memory.
+func (e *Entries) Reset() { e.cut(0) }
+
+// Groups iterates over the keys, in order, and the documents of each. The documents
+// before those at hand may be written over.
+func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
+	return func(yield func(uint64, []uint32) bool) {
+		for i := 0; i < len(e.Keys); {
+			j, key := i+1, e.Keys[i]
+			for j < len(e.Keys) && e.Keys[j] == key {
+				j++
+			}
+			if !yield(key, e.Docs[i:j:j]) {
+				return
+			}
+			i = j
+		}
+	}
+}
+
+// extend makes room for n more and returns it.
+func (e *Entries) extend(n int) ([]uint64, []uint32) {
+	at := len(e.Keys)
+	e.Keys, e.Docs = slices.Grow(e.Keys, n)[:at+n], slices.Grow(e.Docs, n)[:at+n]
+	return e.Keys[at:], e.Docs[at:]
+}
+
+func (e *Entries) cut(n int) { e.Keys, e.Docs = e.Keys[:n], e.Docs[:n] }
+
+// keep drops entries from position at on whose keys are outside from..to.
+func (e *Entries) keep(at int, from, to uint64) {
+	n := at
+	for i := at; i < len(e.Keys); i++ {
+		if e.Keys[i] >= from && e.Keys[i] <= to {
+			e.Keys[n], e.Docs[n] = e.Keys[i], e.Docs[i]
+			n++
+		}
+	}
+	e.cut(n)
+}
 
 // A Builder sorts the entries of one bin and packs them. It is used for one bin after another.
 type Builder struct {
@@ -141,8 +189,9 @@ func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32)
 		p := 8*blockCheck + i + int(k>>s.lowBits&inBlock)
 		dst[p>>3] |= 1 << (p & 7)
 	}
-	w := bitWriter{buf: dst}
-	w.seek(uint64(8*blockCheck + s.buckets + len(keys)))
+	at := 8*blockCheck + s.buckets + len(keys)
+	w := bitWriter{buf: dst, pos: at >> 3, n: uint(at & 7)}
+	w.acc = uint64(dst[w.pos]) & (1<<w.n - 1)
 	mask := uint64(1)<<s.lowBits - 1
 	for _, k := range keys {
 		w.put(k&mask, s.lowBits)
@@ -150,5 +199,5 @@ func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32)
 	for _, d := range docs {
 		w.put(uint64(d-first), s.docBits)
 	}
-	w.flush()
+	binary.LittleEndian.PutUint64(dst[w.pos:], w.acc)
 }

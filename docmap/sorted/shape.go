@@ -1,6 +1,32 @@
+// Package sorted packs pairs of a 64-bit key and a document, in order, into bins of bytes. It
+// finds the documents of a key in a bin, and unpacks bins again. It reads no files: the owner
+// of the bins passes each when it is needed.
+//
+//	r := sorted.NewRun(sorted.DefaultDivision.Shape(sorted.LogFor(n), first, last), id, first)
+//	b := sorted.Builder{Limit: 8}
+//	b.In.Keys, b.In.Docs = keys, docs  // all entries of bin number 3, in any order
+//	value, kept := b.Build(nil, r, 3)
+//	bin, err := r.Open(3, value, true) // later: verified, remembered
+//	docs, err = r.Find(docs[:0], &bin, key)
+//
+// Each of n entries takes 66 - log2(n) bits for its key, and the bits of its document's number
+// within the run. All 64 bits of a key can be read back: answers are exact. No byte is used
+// before its checksum is verified; a fault is a [Damage]. Keys must be uniform hashes; others
+// are kept correctly, but take longer.
+// docs/format.md, "Bins", has the bytes of a bin.
 package sorted
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Damage describes a fault of a bin.
+type Damage string
+
+func (d Damage) Error() string { return string(d) }
+
+func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
 
 // The smallest and the largest logarithm of a run's buckets.
 const (
@@ -54,16 +80,13 @@ func (d Division) Shape(log uint8, first, last uint32) Shape {
 // Bins returns the number of bins in the run, a power of two.
 func (s *Shape) Bins() uint64 { return 1 << s.binBits }
 
-// BinBits returns the logarithm of Bins.
 func (s *Shape) BinBits() uint { return s.binBits }
 
 // EntryBits returns the bits that an entry takes in a bin.
 func (s *Shape) EntryBits() uint64 { return s.width }
 
-// subs returns the number of sub-blocks in a bin.
 func (s *Shape) subs() int { return 1 << s.subBits }
 
-// head returns the length of a bin's checksum and directory.
 func (s *Shape) head() int { return 12 + 4*s.subs() }
 
 // offset returns the start of sub-block i, with c entries before it.
@@ -84,7 +107,6 @@ func (s *Shape) Lowest(bin uint64) uint64 { return bin << (64 - s.binBits) }
 // Highest returns the last key of a bin.
 func (s *Shape) Highest(bin uint64) uint64 { return s.Lowest(bin) + (1<<(64-s.binBits) - 1) }
 
-// subOf returns the sub-block of a key in its bin.
 func (s *Shape) subOf(key uint64) int { return int(key << s.binBits >> (64 - s.subBits)) }
 
 // binSeed returns the part of a checksum's seed for one bin of one run.

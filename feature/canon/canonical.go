@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -16,19 +15,6 @@ const modifierApostrophe = 'ʼ'
 // maxRounds bounds the search for a form that no rule changes any more. Two
 // rounds reach it in all of Unicode, and a third sees that nothing changed.
 const maxRounds = 8
-
-// Append appends to dst the canonical form of segment: NFKC, full case
-// folding, ignorable characters dropped, apostrophes alike, white space next to
-// a CJK character removed and one space elsewhere, none at the edges. It takes
-// all of segment, punctuation too, as part of one segment; bytes that are not
-// UTF-8 count as white space. A canonical form is its own.
-//
-// The form of a piece is that of its byte range, unless it was cut from a segment
-// too long to be one.
-func Append(dst, segment []byte) []byte {
-	t := unicodeTables()
-	return appendSpaced(dst, newFolder(t).core(segment), t)
-}
 
 // A folder computes canonical forms rune by rune, without the treatment of
 // white space. It is for one goroutine; its buffers are reused.
@@ -77,7 +63,7 @@ func (f *folder) appendFolded(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := f.assigned(text, true)
 		f.composed = f.nfkc.Append(f.composed[:0], text[:n]...)
-		dst = f.fold(dst, f.composed)
+		dst, _, _ = transform.Append(f.caser, dst, f.composed) // folding takes all
 		text = text[n:]
 		n = f.assigned(text, false)
 		dst = append(dst, text[:n]...)
@@ -96,17 +82,6 @@ func (f *folder) assigned(text []byte, are bool) int {
 		i += size
 	}
 	return len(text)
-}
-
-// fold appends the case-folded text to dst.
-func (f *folder) fold(dst, text []byte) []byte {
-	for {
-		n, _, err := f.caser.Transform(dst[len(dst):cap(dst)], text, true)
-		if err != transform.ErrShortDst {
-			return dst[:len(dst)+n]
-		}
-		dst = slices.Grow(dst, 2*(cap(dst)-len(dst))+len(text))
-	}
 }
 
 // appendKept appends text without its ignorable runes, with one sort of apostrophe, Cherokee
@@ -142,26 +117,6 @@ func foldCherokee(r rune) rune {
 	return r
 }
 
-// appendSpaced appends text with its white space in order.
-func appendSpaced(dst, text []byte, t *tables) []byte {
-	start := len(dst)
-	pending := false
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if isSpace(r) {
-			pending = true
-		} else {
-			if pending && len(dst) > start && !t.layout(dst[start:], t.of(r)) {
-				dst = append(dst, ' ')
-			}
-			pending = false
-			dst = append(dst, text[i:i+size]...)
-		}
-		i += size
-	}
-	return dst
-}
-
 // layout reports whether white space between text and a rune of class c is mere
 // layout: next to a CJK character. Before a mark it is not, which could combine
 // with that character.
@@ -180,4 +135,38 @@ func (t *tables) endsCJK(text []byte) bool {
 		text = text[:len(text)-size]
 	}
 	return false
+}
+
+// A formCache remembers the canonical form of short clusters and symbols.
+// Texts that have any repeat the same few: the letters of a decomposed text,
+// the arrows and rules of a manual. golang.org/x/text takes some 400 ns to find
+// one anew, the cache 5.
+type formCache [1024]cachedForm
+
+type cachedForm struct {
+	key  [2]uint64 // the cluster's bytes; none of them is 0
+	n    uint8
+	form [15]byte
+}
+
+// formOf returns the canonical form of a cluster without the treatment of white
+// space, valid until the next call.
+func (s *Scanner) formOf(text []byte) []byte {
+	if len(text) > 16 {
+		return s.folder.core(text)
+	}
+	var key [2]uint64
+	for i, b := range text {
+		key[i/8] |= uint64(b) << (i % 8 * 8)
+	}
+	slot := &s.cache[(key[0]^key[1]*0x9E3779B97F4A7C15)*0xBF58476D1CE4E5B9>>54]
+	if slot.key == key {
+		return slot.form[:slot.n]
+	}
+	form := s.folder.core(text)
+	if len(form) <= len(slot.form) {
+		slot.key, slot.n = key, uint8(len(form))
+		copy(slot.form[:], form)
+	}
+	return form
 }

@@ -29,46 +29,32 @@ type copied struct {
 	pass    int            // separators to pass before it is tried again
 }
 
+// vectorClass has the class in package vector for each kind of separator.
+var vectorClass = [symbol + 1]uint8{
+	space: vector.Blank, dot: vector.Dot, comma: vector.Comma, quote: vector.Quote, punct: vector.Separator,
+}
+
 // vectorClasses are the classes as package vector has them.
 func (t *tables) vectorClasses() *vector.Classes {
 	c := new(vector.Classes)
 	for b := range c.Class {
-		switch a := t.ascii[b]; a.class.kind() {
-		case plain:
+		switch kind := t.ascii[b].class.kind(); {
+		case t.more[b]&digit != 0:
+			c.Class[b] = vector.Digit
+		case kind == plain:
 			c.Class[b] = vector.Letter
-			if t.more[b]&digit != 0 {
-				c.Class[b] = vector.Digit
-			}
-		case symbol:
+		case kind == symbol:
 			c.Class[b] = vector.Symbol
-		case punct: // in ASCII it has no class
-		default:
-			c.Class[b] = separating(a.class)
+		case kind != punct: // in ASCII it has no class
+			c.Class[b] = vectorClass[kind]
 		}
 	}
 	for i := range rune(64) {
-		c.General[i] = separating(t.class[0x2000+i])
-		c.CJK[i] = separating(t.class[0x3000+i])
-		c.Full[i] = separating(t.class[0xFF00+i])
+		c.General[i] = vectorClass[t.class[0x2000+i].kind()]
+		c.CJK[i] = vectorClass[t.class[0x3000+i].kind()]
+		c.Full[i] = vectorClass[t.class[0xFF00+i].kind()]
 	}
 	return c
-}
-
-// separating returns the class of separators in package vector, 0 for other runes.
-func separating(c class) uint8 {
-	switch c.kind() {
-	case space:
-		return vector.Blank
-	case dot:
-		return vector.Dot
-	case comma:
-		return vector.Comma
-	case quote:
-		return vector.Quote
-	case punct:
-		return vector.Separator
-	}
-	return 0
 }
 
 // copyPieces copies the pieces at text[at:], which is behind a separator, as far as that
@@ -160,7 +146,7 @@ func (s *Scanner) nextCopied() bool {
 		}
 		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
 		s.start, s.end, s.whole = c.in+int(from.In), c.in+int(to.In), true
-		if width <= MaxWidth || s.cutPiece() {
+		if width <= MaxWidth || s.keeping || s.cutPiece() {
 			return true
 		}
 	}

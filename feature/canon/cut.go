@@ -1,6 +1,9 @@
 package canon
 
-import "unicode/utf8"
+import (
+	"sort"
+	"unicode/utf8"
+)
 
 const (
 	// MaxWidth is the width, in columns, of the widest segment that is one piece: wider than nearly
@@ -24,11 +27,7 @@ type cutter struct {
 	// of the piece given last, without the spaces at its edges
 	from, to     int
 	width, units int
-	// the position reached in the text: text[cluster:after], whose form ends at w of the buffer; no
-	// piece begins or ends with it if it is blank
-	w              int
-	cluster, after int
-	blank          bool
+	marks        []mark // of the segment, once a place in it was asked for
 }
 
 // nextCut goes on to the next piece of an overlong segment, if there is one.
@@ -79,33 +78,41 @@ func (s *Scanner) boundary(form []byte) {
 	c.h, c.begin, c.width, c.units = h, i, width, words.n
 }
 
-// locate finds the range in the text of the last returned piece. It writes the canonical form again
-// in the same place, one cluster at a time, from its earlier position. A piece begins with the
-// cluster of its first rune and ends with that of its last.
+// locate finds the range in the text of the last returned piece. It begins with the cluster of its
+// first rune and ends with that of its last.
 func (s *Scanner) locate() (start, end int) {
-	c, w := &s.cut, s.w
-	s.w, s.wider = c.w, 0
-	open := false
-	for {
-		if !c.blank {
-			if !open && s.w-s.seg > c.from {
-				start, open = c.cluster, true
-			}
-			if open && s.w-s.seg >= c.to {
-				end = c.after
-				break
-			}
-		}
-		if c.after >= s.end {
-			break
-		}
-		c.cluster = c.after
-		r, _ := utf8.DecodeRune(s.text[c.cluster:])
-		c.blank = s.tables.vanishes(r)
-		c.after = s.cluster(s.text, c.cluster, s.end)
+	c := &s.cut
+	if len(c.marks) == 0 {
+		w := s.w
+		s.w, s.wider = s.seg, 0
+		c.marks = s.appendMarks(c.marks, s.text, s.start, s.end)
+		s.w = w
 	}
-	c.w, s.w = s.w, w
-	return start, end
+	first := sort.Search(len(c.marks), func(i int) bool { return c.marks[i].out > s.seg+c.from })
+	last := sort.Search(len(c.marks), func(i int) bool { return c.marks[i].out >= s.seg+c.to })
+	return c.marks[first].Start, c.marks[last].End
+}
+
+// A mark is a cluster of the text and the place in buf behind its form.
+type mark struct {
+	out int
+	ByteRange
+}
+
+// appendMarks writes the form of text[start:end] once more, one cluster after the other, and appends
+// them to dst.
+func (s *Scanner) appendMarks(dst []mark, text []byte, start, end int) []mark {
+	out := s.w
+	for at := start; at < end; {
+		r, _ := utf8.DecodeRune(text[at:])
+		next := s.cluster(text, at, end)
+		if !s.tables.vanishes(r) { // a space may be taken back by what follows
+			out = s.w
+		}
+		dst = append(dst, mark{out, ByteRange{at, next}})
+		at = next
+	}
+	return dst
 }
 
 // gear holds the random numbers of the boundary hash: splitmix64, counted from

@@ -21,8 +21,3 @@ func Example() {
 	// "x", 1 columns, 1 words
 	// "在2024年用go language 1 ≤ x"
 }
-
-func ExampleAppend() {
-	fmt.Printf("%s\n", canon.Append(nil, []byte("　在２０２４年用 Ｇｏ  Language ")))
-	// Output: 在2024年用go language
-}

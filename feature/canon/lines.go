@@ -1,7 +1,6 @@
 package canon
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -157,43 +156,20 @@ func (l *lines) soften(at int) {
 // isEmpty reports whether there is nothing in a line. One of spaces is a short line.
 func isEmpty(line []byte) bool { return len(line) == 0 || len(line) == 1 && line[0] == '\r' }
 
-// A lineEdge classifies a byte by its effect on the line end next to it.
-type lineEdge uint8
-
-const (
-	inside    lineEdge = iota // a word
-	separates                 // whatever the line end is
-	unclear                   // white space, or one of several bytes of a character
-)
-
-func newLineEdges(ascii *[256]asciiByte) (edges [256]lineEdge) {
-	for b := range edges {
-		switch {
-		case b == ' ' || b >= utf8.RuneSelf:
-			edges[b] = unclear
-		case ascii[b].class.separates():
-			edges[b] = separates
-		}
-	}
-	return edges
-}
-
 // isOpen reports whether the softness of the line end at text[end] may matter. It does not matter
 // if the neighbours separate in any case.
 func (l *lines) isOpen(end int) bool {
-	edges := &l.tables.edges
-	if end+1 == len(l.text) || edges[l.text[end+1]] == separates {
+	if end+1 == len(l.text) || l.tables.ascii[l.text[end+1]].class.separates() {
 		return false
 	}
-	if edges[l.text[end-1]] == inside {
-		return true
+	for end > 0 && (l.text[end-1] == ' ' || l.text[end-1] == '\r') {
+		end--
 	}
-	line := bytes.TrimRight(l.text[:end], " \r")
-	if len(line) == 0 || edges[line[len(line)-1]] == separates {
-		return false
+	if end > 0 && l.text[end-1] < utf8.RuneSelf {
+		return !l.tables.ascii[l.text[end-1]].class.separates()
 	}
-	r, _ := utf8.DecodeLastRune(line)
-	return !l.tables.of(r).separates()
+	r, size := utf8.DecodeLastRune(l.text[:end])
+	return size > 0 && !l.tables.of(r).separates()
 }
 
 // isFull reports whether line n, the one under way, is two thirds as long as each of those
@@ -219,21 +195,16 @@ func (l *lines) isWider(n, width int) bool {
 	return 2*(l.ends[n]-l.ends[n-1]-1) > 3*width && 2*l.width(n) > 3*width
 }
 
-// width is that of line n.
+// width is that of line n in columns, up to maxLine and one more.
 func (l *lines) width(n int) int {
 	start, end := l.ends[n-1]+1, l.ends[n]
-	if start >= l.high {
+	switch {
+	case start >= l.high:
 		return min(end-start, maxLine+1)
-	}
-	return widthOf(l.text[start:end])
-}
-
-// widthOf is the width of a line in columns, up to maxLine and one more.
-func widthOf(line []byte) int {
-	if len(line) > maxLineBytes {
+	case end-start > maxLineBytes:
 		return maxLine + 1
 	}
-	return min(columnsIn(line), maxLine+1)
+	return min(columnsIn(l.text[start:end]), maxLine+1)
 }
 
 // columnsIn counts the columns of a line, without asking what its characters are: two for

@@ -109,14 +109,6 @@ func (s *Scanner) write(form []byte) {
 	}
 }
 
-// writeRune appends the form of a mapped rune or a symbol, whose bytes are text.
-func (s *Scanner) writeRune(text []byte, r rune) {
-	if form := s.tables.formOf(r); form != nil {
-		text = form
-	}
-	s.write(text)
-}
-
 // back returns the beginning of the cluster that the rune at i belongs to. Only a compound rune
 // belongs to an earlier one. That one was copied already, unchanged, and is taken back.
 func (s *Scanner) back(text []byte, start, i int, c class) int {

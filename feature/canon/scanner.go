@@ -113,6 +113,7 @@ type Scanner struct {
 	short  short
 	passed bool // a piece too wide to be short was passed over
 
+	keeping bool // pieces wider than MaxWidth stay whole
 	cutting bool // it is wider than MaxWidth, and given in pieces
 	cut     cutter
 
@@ -204,19 +205,23 @@ func (s *Scanner) scanned() bool {
 	}
 	s.to, s.end, s.kind = s.w, s.at, s.kindOf()
 	s.follows(s.seg)
-	if s.w-s.seg+s.wider <= MaxWidth || s.cutPiece() {
+	if s.w-s.seg+s.wider <= MaxWidth || s.keeping || s.cutPiece() {
 		return true
 	}
 	s.join()
 	return false
 }
 
+// KeepLong has all texts to come read without cuts: a stretch between separators is one piece, however
+// wide.
+func (s *Scanner) KeepLong() { s.keeping = true }
+
 // cutPiece begins with the pieces of one too wide. It reports whether there are any.
 func (s *Scanner) cutPiece() bool {
 	if s.whole {
 		s.end = s.textEnd(s.end)
 	}
-	s.cut = cutter{w: s.seg, cluster: s.start, after: s.start, blank: true}
+	s.cut = cutter{marks: s.cut.marks[:0]}
 	s.cutting = s.nextCut()
 	return s.cutting
 }

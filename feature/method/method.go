@@ -10,6 +10,8 @@
 // docs/extend.md, "Add a method", goes through it step by step, and says how the known methods fit.
 package method
 
+import "slices"
+
 // A Method is a way to recognise near copies, with its settings.
 type Method interface {
 	// Name identifies the method, its rules, its settings and its secret in every
@@ -226,7 +228,7 @@ func Share(weight, of uint64) float64 {
 type Rememberer interface {
 	Method
 	// NewMemory returns an empty Memory.
-	NewMemory() (Memory, error)
+	NewMemory() Memory
 	// MemoryFor is about how many bytes a Memory of so many documents takes.
 	MemoryFor(documents uint64) uint64
 }
@@ -238,4 +240,49 @@ type Memory interface {
 	// Near appends the features, without those twice, of all documents added that could
 	// be found for s. Their order decides nothing.
 	Near(dst []Feature, s *Sketch) []Feature
+}
+
+// A Reason is a step of a judgement in words, for a person.
+type Reason struct {
+	// Rule is the deciding rule of docs/design.md, "The decision", such as "13"; "" if the method
+	// has its own.
+	Rule string `json:"rule"`
+	Says string `json:"says"`
+}
+
+// A Reasoner is a [Judge] that can explain Compare's finding. Decisions do not use it; it is for
+// a person's questions about one pair.
+type Reasoner interface {
+	// Reasons explains the comparison of the document under judgement with a candidate,
+	// after Select was asked.
+	Reasons(c *Candidate, record []byte) ([]Reason, error)
+}
+
+// ByKeys has the methods of a [Judge] whose features only find candidates and are no parts of the
+// text that a result counts. Every candidate found is compared.
+type ByKeys struct {
+	Sketch *Sketch // of the document under judgement
+}
+
+// Load makes s the document under judgement.
+func (b *ByKeys) Load(s *Sketch) { b.Sketch = s }
+
+// Weight is 0.
+func (ByKeys) Weight(int) uint64 { return 0 }
+
+// Size is 0.
+func (ByKeys) Size(int) uint64 { return 0 }
+
+// Whole is 0.
+func (ByKeys) Whole() uint64 { return 0 }
+
+// MayReach reports whether anything was seen.
+func (ByKeys) MayReach(seen []bool) bool { return slices.Contains(seen, true) }
+
+// Select selects all.
+func (ByKeys) Select(dst []int, f *Found) []int {
+	for i := range f.Candidates {
+		dst = append(dst, i)
+	}
+	return dst
 }

@@ -1,6 +1,7 @@
 package passages
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -54,8 +55,7 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier []*earlierText
-	asked   int // texts
+	earlier []*earlierText // the one asked for last is the last
 
 	chains    []Chain  // of the candidates
 	ranked    []ranked // the candidates worth a reading
@@ -132,7 +132,12 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 		ok = ok || texts.Same(r.Document, e.bytes)
 	}
 	if !ok {
-		f.stretches = AppendInner(f.stretches[:before], r.Document, chains, f.least)
+		f.stretches = f.stretches[:before]
+		for _, c := range chains {
+			if c.Words >= f.least {
+				f.stretches = append(f.stretches, Stretch{From: c.From, To: c.From + c.Words, Of: c.Of, Document: r.Document, Inner: true})
+			}
+		}
 		return len(e.bytes), nil
 	}
 	for i := range f.stretches[before:] {
@@ -144,8 +149,7 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 // An earlierText is the text of an earlier document that was read for one of the last texts. Pages of
 // one site share a frame, and have it from the same few documents.
 type earlierText struct {
-	document int // 0 if there is none
-	asked    int // number of the last asking for it
+	document int
 	bytes    []byte
 	text     *units.Text
 	ok       bool
@@ -158,50 +162,44 @@ const (
 	keptBytes = 4 << 20
 )
 
-// open returns the text of an earlier document. It forgets those not asked for the longest time that
-// are beyond the bounds.
+// open returns the text of an earlier document.
 func (f *Finder) open(document int, texts Texts) (e *earlierText, err error) {
-	f.asked++
-	for _, e := range f.earlier {
-		if e.document == document {
-			e.asked = f.asked
-			return e, nil
+	at := slices.IndexFunc(f.earlier, func(e *earlierText) bool { return e.document == document })
+	if at >= 0 {
+		e = f.earlier[at]
+		f.earlier = slices.Delete(f.earlier, at, at+1)
+	} else {
+		e = f.free()
+		if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
+			return nil, err
+		}
+		if e.document = document; e.ok {
+			e.text.Read(e.bytes)
 		}
 	}
-	if e = f.free(); e == nil {
-		e = &earlierText{text: f.text.Another()}
-		f.earlier = append(f.earlier, e)
-	}
-	e.document, e.asked = 0, f.asked
-	if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
-		return nil, err
-	}
-	if e.document = document; e.ok {
-		e.text.Read(e.bytes)
-	}
+	f.earlier = append(f.earlier, e)
 	return e, nil
 }
 
-// free returns the text not asked for the longest time, if there are as many as are kept, nil else.
-// It forgets some while they have too many bytes.
+// free returns a text to read another into. It forgets those not asked for the longest time that are
+// beyond the bounds.
 func (f *Finder) free() *earlierText {
-	for {
-		bytes, oldest := 0, -1
-		for i, e := range f.earlier {
-			bytes += len(e.bytes)
-			if oldest < 0 || e.asked < f.earlier[oldest].asked {
-				oldest = i
-			}
-		}
-		switch {
-		case bytes > keptBytes:
-			f.earlier = slices.Delete(f.earlier, oldest, oldest+1)
-		case len(f.earlier) >= keptTexts:
-			return f.earlier[oldest]
-		default:
-			return nil
-		}
+	bytes := 0
+	for _, e := range f.earlier {
+		bytes += len(e.bytes)
 	}
+	forget := func() *earlierText {
+		e := f.earlier[0]
+		f.earlier = slices.Delete(f.earlier, 0, 1)
+		return e
+	}
+	for bytes > keptBytes {
+		bytes -= len(forget().bytes)
+	}
+	if len(f.earlier) >= keptTexts {
+		return forget()
+	}
+	return &earlierText{text: f.text.Another()}
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.
@@ -252,4 +250,95 @@ func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
 	found.Consumed = len(cover) > 0 && (found.Left < leftLeast || leftShare*found.Left < found.Units) &&
 		slices.ContainsFunc(found.Passages, func(p Passage) bool { return p.Units >= leftLeast })
 	return nil
+}
+
+// A Stretch is a row of words of a text that stands in an earlier one.
+type Stretch struct {
+	From, To int  // its first word, and the one behind its last
+	Of       int  // its first word in the earlier text
+	Document int  // the earlier text: a lower number is earlier
+	Inner    bool // the earlier text was not read: the stretch may go on at both ends
+	// OfStart and OfEnd are its place in the earlier text, in code points; both 0 if not known.
+	OfStart, OfEnd int
+}
+
+// locate finds the place of a stretch in the earlier text.
+func (s *Stretch) locate(e *units.Text) {
+	s.OfStart, s.OfEnd = e.Points(e.Range(s.Of, s.Of+s.To-s.From))
+}
+
+// manyChains is from how many chains between two texts on those within a stretch found before are
+// left out: a sentence repeated in both has the product of its repetitions.
+const manyChains = 256
+
+// AppendRead appends the stretches of least words or more that the chains of d in e lead to. Both
+// texts are compared form by form, the chains too. It reports whether all chains of several picks are
+// in both: else e is hardly the text that was remembered.
+func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
+	from, faithful := len(dst), true
+	for _, c := range chains {
+		if len(chains) > manyChains && slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From <= c.From && c.From+c.Words <= o.To }) {
+			continue
+		}
+		for done := 0; done < c.Words; {
+			s, ok := around(d, e, c.From+done, c.Of+done)
+			faithful = faithful && (ok && s.To >= c.From+c.Words || c.Picks == 1)
+			if !ok || slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From == s.From && o.Of == s.Of }) {
+				done = max(done+1, s.To-c.From)
+				continue
+			}
+			if done = s.To - c.From + 1; s.To-s.From >= least {
+				s.Document = document
+				dst = append(dst, s)
+			}
+		}
+	}
+	return dst, faithful
+}
+
+// around returns the longest stretch with the i-th word of d, if the j-th of e is the same.
+func around(d, e *units.Text, i, j int) (Stretch, bool) {
+	same := func(i, j int) bool {
+		return i >= 0 && j >= 0 && i < d.Len() && j < e.Len() && bytes.Equal(d.Form(i), e.Form(j))
+	}
+	if !same(i, j) {
+		return Stretch{}, false
+	}
+	from, to := 0, 1
+	for same(i+from-1, j+from-1) {
+		from--
+	}
+	for same(i+to, j+to) {
+		to++
+	}
+	return Stretch{From: i + from, To: i + to, Of: j + from}, true
+}
+
+// Cover returns disjoint stretches, in order, that together have all words of the given ones. Of those
+// that begin at or before the end so far, the one that ends last is next, without the words before
+// that end. Of several the earliest document's is, in it the leftmost.
+func Cover(stretches []Stretch) []Stretch {
+	slices.SortFunc(stretches, func(a, b Stretch) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Of, b.Of))
+	})
+	var cover []Stretch
+	end := 0
+	for i := 0; i < len(stretches); {
+		best, limit := stretches[i], max(end, stretches[i].From)
+		for ; i < len(stretches) && stretches[i].From <= limit; i++ {
+			s := stretches[i]
+			if cmp.Or(cmp.Compare(best.To, s.To), cmp.Compare(s.Document, best.Document), cmp.Compare(s.Of-s.From, best.Of-best.From)) < 0 {
+				best = s
+			}
+		}
+		if best.To <= end {
+			continue
+		}
+		if skip := end - best.From; skip > 0 {
+			best.From, best.Of = end, best.Of+skip
+			best.OfStart, best.OfEnd = 0, 0
+		}
+		cover, end = append(cover, best), best.To
+	}
+	return cover
 }

@@ -5,7 +5,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/firstseen/firstseen/feature/method"
 )
+
+func passage(from, to, of uint64) method.Passage { return method.Passage{From: from, To: to, Of: of} }
 
 // placed makes a sketch with a run in each of the bins 0 to len(holds)-1, which stand
 // every step runs, the last bin first, and another in which those hold that are marked y.
@@ -40,25 +44,25 @@ func TestNewPassage(t *testing.T) {
 		}
 		return s
 	}
-	none := Passage{}
+	none := method.Passage{}
 	for _, c := range []struct {
 		name, holds string
-		want        Passage
+		want        method.Passage
 	}{
 		{"no gap", many("y", 96), none},
-		{"nothing held", many("n", 96), Passage{0, 964, 964}},
-		{"a quarter in front, and no more", many("n", 24) + many("y", 72), Passage{0, 258, 964}}, // with two that hold
+		{"nothing held", many("n", 96), passage(0, 964, 964)},
+		{"a quarter in front, and no more", many("n", 24) + many("y", 72), passage(0, 258, 964)}, // with two that hold
 		{"less than a quarter in front", many("n", 21) + many("y", 75), none},                    // 23 bins with these
-		{"at the end", many("y", 72) + many("-", 24), Passage{700 - 5 + 3, 964, 964}},
-		{"in the middle", many("y", 40) + many("n", 22) + many("y", 34), Passage{380 - 5 + 3, 640 - 5 + 3, 964}},
+		{"at the end", many("y", 72) + many("-", 24), passage(700-5+3, 964, 964)},
+		{"in the middle", many("y", 40) + many("n", 22) + many("y", 34), passage(380-5+3, 640-5+3, 964)},
 		{"too few bins", many("y", 22) + many("n", 19) + many("y", 3), none},
-		{"few bins, most of the text", many("n", 22) + many("y", 6), Passage{0, 240 - 5 + 3, 284}},
+		{"few bins, most of the text", many("n", 22) + many("y", 6), passage(0, 240-5+3, 284)},
 		{"as much, and 23 bins", many("n", 23), none},
-		{"two of ten hold", many("ynnnynnnnn", 5) + many("y", 70), Passage{0, 510 - 5 + 3, 1204}},
+		{"two of ten hold", many("ynnnynnnnn", 5) + many("y", 70), passage(0, 510-5+3, 1204)},
 		{"three of ten hold", many("ynnynnynnn", 6), none},
 		{"two gaps, each too short", many("n", 18) + many("y", 30) + many("n", 18) + many("y", 30), none},
-		{"the longest of two", many("n", 30) + many("y", 10) + many("n", 40), Passage{380 - 5 + 3, 804, 804}},
-		{"the first of two", many("y", 5) + many("n", 30) + many("y", 10) + many("n", 30) + many("y", 5), Passage{30 - 5 + 3, 370 - 5 + 3, 804}},
+		{"the longest of two", many("n", 30) + many("y", 10) + many("n", 40), passage(380-5+3, 804, 804)},
+		{"the first of two", many("y", 5) + many("n", 30) + many("y", 10) + many("n", 30) + many("y", 5), passage(30-5+3, 370-5+3, 804)},
 	} {
 		p, s, other := placed(t, c.holds, 10)
 		if diff := cmp.Diff(c.want, p.New(s, other)); diff != "" {

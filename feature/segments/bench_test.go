@@ -57,7 +57,7 @@ func BenchmarkCorpus(b *testing.B) {
 
 // benchmark extracts all texts once per iteration.
 func benchmark(b *testing.B, s Scheme, texts [][]byte) {
-	e := newExtractor(b, s)
+	e := NewExtractor(s)
 	var set method.Sketch
 	var size int64
 	for _, t := range texts {

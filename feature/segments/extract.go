@@ -1,38 +1,70 @@
+// Package segments is the method of the longest segments: the 50 longest distinct pieces of a text
+// are its features. A document is a copy of an earlier one holding the threshold's share of its
+// text.
+//
+// An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each is kept
+// as a 64-bit key with its length and its place in the text. Beside them stands a fingerprint
+// of the whole text. A [Judge] weighs the text shared with an earlier document, by rules 2 to 5, 7
+// and 8 of docs/design.md, "The decision".
+//
+// The order of a text's segments does not matter to Features. Extract does not fail, whatever the
+// bytes, and does not allocate once its buffers exist. It holds no more memory for a huge text than
+// for a small one. The rules are written down in docs/canonical.md; a change of any of them changes
+// the scheme's name.
 package segments
 
 import (
+	"cmp"
+
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
+const (
+	// DefaultSegments is how many segments are chosen when Scheme.Segments is 0.
+	DefaultSegments = 50
+
+	// DefaultMinWidth is the shortest segment, in columns, when
+	// Scheme.MinWidth is 0: five Han characters or about two English words.
+	DefaultMinWidth = 10
+
+	// MaxSegments and MaxMinWidth bound a Scheme. A minimum above the shortest
+	// piece of a cut segment would lose whole texts that have no punctuation.
+	MaxSegments = 1024
+	MaxMinWidth = canon.MinPiece
+)
+
+// A Scheme has the settings. Its zero value has the defaults.
+type Scheme struct {
+	Segments int    // chosen at most, 1 to MaxSegments; 0 is DefaultSegments
+	MinWidth int    // the least of a segment, in columns, 1 to MaxMinWidth; 0 is DefaultMinWidth
+	Key      []byte // of the hashes, 16 bytes or nil; the choice of segments does not depend on it
+}
+
 // An Extractor makes sketches. It is not for concurrent use: have one for each worker. It owns
 // about 900 KiB of buffers; an ordinary document touches only as much as its own length.
 type Extractor struct {
-	scheme  Scheme
-	hash    digest.Hasher
-	scanner *canon.Scanner
-	chosen  chooser
-	short   length // of the pieces too short to be segments
+	minWidth int
+	hash     digest.Hasher
+	scanner  *canon.Scanner
+	chosen   chooser
+	short    length // of the pieces too short to be segments
 
 	watch   func(*canon.Scanner) // nil if the words are not wanted
 	waiting int                  // pieces since it was called
 }
 
-// NewExtractor returns an Extractor for the scheme, or the error of Validate.
-func NewExtractor(s Scheme) (*Extractor, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	s = s.filled()
+// NewExtractor returns an Extractor for the scheme, which must be valid.
+func NewExtractor(s Scheme) *Extractor {
 	e := &Extractor{
-		scheme:  s,
-		hash:    digest.New(s.Key),
-		scanner: canon.NewScanner(),
-		chosen:  newChooser(s.Segments),
+		minWidth: cmp.Or(s.MinWidth, DefaultMinWidth),
+		hash:     digest.New(s.Key),
+		scanner:  canon.NewScanner(),
+		chosen:   newChooser(cmp.Or(s.Segments, DefaultSegments)),
 	}
-	e.scanner.Measure(s.MinWidth)
-	return e, nil
+	e.scanner.Measure(e.minWidth)
+	return e
 }
 
 // together is after how many pieces their words are asked for: so many that none was
@@ -97,7 +129,7 @@ func (e *Extractor) Key(form []byte) uint64 { return e.hash.Key(form, digest.Ord
 func (e *Extractor) piece() {
 	s := e.scanner
 	width := s.Width()
-	if width < e.scheme.MinWidth {
+	if width < e.minWidth {
 		e.short.columns += uint64(width)
 		e.short.units += uint64(s.Units())
 		return

@@ -17,19 +17,10 @@ type failer interface {
 	Fatal(args ...any)
 }
 
-func newExtractor(t failer, s Scheme) *Extractor {
-	t.Helper()
-	e, err := NewExtractor(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
 // extract is what a fresh Extractor makes of text.
 func extract(t failer, s Scheme, text string) (set method.Sketch) {
 	t.Helper()
-	newExtractor(t, s).Extract(&set, []byte(text))
+	NewExtractor(s).Extract(&set, []byte(text))
 	return set
 }
 
@@ -57,7 +48,7 @@ func TestExtractEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {
 		s := genScheme().Draw(t, "scheme")
-		e := newExtractor(t, s)
+		e := NewExtractor(s)
 		// The second text finds the buffers as the first left them.
 		for _, name := range []string{"first", "second"} {
 			text := canontest.Text().Draw(t, name)

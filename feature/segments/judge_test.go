@@ -2,7 +2,6 @@ package segments
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,7 +112,7 @@ func TestWhole(t *testing.T) {
 }
 
 func TestMayReach(t *testing.T) {
-	j := Scheme{}.NewJudge(method.Rules{Threshold: .5})
+	j := NewJudge(method.Rules{Threshold: .5})
 	j.Load(sketchOf(500, 12, 12, 12, 12, 12, 12, 12))
 	for seen, want := range map[string]bool{
 		"ynnnnnn": false,
@@ -169,25 +168,4 @@ func TestSame(t *testing.T) {
 	if same, _, err := j.Same(nil); same || err == nil {
 		t.Error("nothing stored is the same text")
 	}
-}
-
-func TestNamed(t *testing.T) {
-	key := []byte("0123456789abcdef")
-	for _, want := range []Scheme{{}, {Segments: 3}, {MinWidth: 64, Key: key}} {
-		got, ok := Named(want.Name(), want.Key)
-		if !ok || got.Name() != want.Name() || got.Features() != want.filled().Segments {
-			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
-		}
-	}
-	for _, name := range []string{"", "fs1-u15b-xxh3-n50", "fs1-u15b-xxh3-n0-w10", "fs3-u15b-xxh3-n50-w10", "fs1-u15b-xxh3-n50-w10x", Scheme{Key: key}.Name()} {
-		if got, ok := Named(name, nil); ok {
-			t.Errorf("%q is %+v", name, got)
-		}
-	}
-	defer func() {
-		if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "-1 segments") {
-			t.Error("an Extractor of a scheme that is out of range", r)
-		}
-	}()
-	Scheme{Segments: -1}.NewExtractor()
 }

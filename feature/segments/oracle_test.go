@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -16,12 +17,12 @@ import (
 // oracle is what the Extractor of the scheme should make of text: a list, a sort,
 // and the pieces as canontest reads them.
 func oracle(s Scheme, text string) method.Sketch {
-	s = s.filled()
+	minWidth, most := cmp.Or(s.MinWidth, DefaultMinWidth), cmp.Or(s.Segments, DefaultSegments)
 	var all []method.Feature
 	var set method.Sketch
-	pieces, _, whole := canontest.ReadWhole(text)
+	pieces, _, whole := canontest.Read(text)
 	for _, p := range pieces {
-		if p.Width < s.MinWidth {
+		if p.Width < minWidth {
 			set.Width += uint64(p.Width)
 			set.Units += uint64(p.Units)
 			continue
@@ -44,7 +45,7 @@ func oracle(s Scheme, text string) method.Sketch {
 		n := len(set.Features)
 		switch {
 		case n > 0 && set.Features[n-1].Key == f.Key && set.Features[n-1].Width == f.Width:
-		case n == s.Segments:
+		case n == most:
 			set.Truncated = true
 		default:
 			set.Features = append(set.Features, f)

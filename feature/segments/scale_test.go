@@ -64,7 +64,7 @@ func TestManySegments(t *testing.T) {
 // buffer, and looks at what it cost.
 func TestHugeText(t *testing.T) {
 	words := hugeText(16 << 20)
-	e := newExtractor(t, Scheme{})
+	e := NewExtractor(Scheme{})
 	var set method.Sketch
 	e.Extract(&set, words[:1<<20])
 	var before, after runtime.MemStats
@@ -82,7 +82,7 @@ func TestHugeText(t *testing.T) {
 // TestCorpusEqualsOracle takes the texts of the file that BenchmarkCorpus does.
 func TestCorpusEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
-	e := newExtractor(t, Scheme{})
+	e := NewExtractor(Scheme{})
 	for i, text := range readTexts(t, corpusName()) {
 		if diff := diffOracle(e, Scheme{}, string(text)); diff != "" {
 			t.Errorf("text %d (-oracle +extract):\n%s", i, diff)
@@ -116,8 +116,8 @@ func TestEditSpoilsOnePiece(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	e := newExtractor(t, Scheme{})
-	keyed := newExtractor(t, Scheme{Key: make([]byte, 16)})
+	e := NewExtractor(Scheme{})
+	keyed := NewExtractor(Scheme{Key: make([]byte, 16)})
 	var set method.Sketch
 	for _, s := range append(canontest.Fragments, strings.Repeat(strings.Join(canontest.Fragments, " "), 50)) {
 		text := []byte(s)
@@ -145,8 +145,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestFeaturesAreCanonical shows what canon.Append promises: a feature's key is
-// that of its byte range.
+// TestFeaturesAreCanonical: a feature's key is that of the canonical form of its
+// byte range.
 func TestFeaturesAreCanonical(t *testing.T) {
 	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
@@ -75,13 +75,14 @@ func runSuite(t *testing.T, c suiteCase) {
 
 // runForms checks lines of the form "text => form".
 func runForms(t *testing.T, c suiteCase) {
+	canontest.NeedUnicode(t)
 	for _, line := range c.texts {
 		text, want, ok := strings.Cut(line, " =>")
 		if !ok {
 			t.Fatalf("no arrow in %q", line)
 		}
 		text, want = unquote(t, text), unquote(t, strings.TrimPrefix(want, " "))
-		got := string(canon.Append(nil, []byte(text)))
+		got := canontest.Canonical(text)
 		if c.relation == "segments" {
 			got = strings.Join(pieces(t, text), " | ")
 		}
@@ -96,7 +97,7 @@ func pieces(t *testing.T, text string) (forms []string) {
 	set := extract(t, Scheme{MinWidth: 1, Segments: MaxSegments}, text)
 	slices.SortFunc(set.Features, func(a, b method.Feature) int { return cmp.Compare(a.Start, b.Start) })
 	for _, f := range set.Features {
-		forms = append(forms, string(canon.Append(nil, []byte(text[f.Start:f.End]))))
+		forms = append(forms, canontest.Canonical(text[f.Start:f.End]))
 	}
 	return forms
 }

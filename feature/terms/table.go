@@ -1,9 +1,11 @@
-// Package terms counts in how many documents of a collection a term stands, and keeps the counts in
-// a file. Methods weigh words by them. A term is a 64-bit hash; package words defines its input.
+// Package terms reads the words and terms of texts, as 64-bit hashes. It counts in how many
+// documents of a collection a term stands, and keeps the counts in a file. Methods weigh words by
+// them.
 //
 //	var c terms.Counter
 //	for each document {
-//		c.Add(hashes) // of its terms
+//		reader.Terms(text, func(hashes []uint64) { ... })
+//		c.Add(all) // its terms
 //	}
 //	err := c.Table(2).Write(w)
 //
@@ -11,8 +13,17 @@
 package terms
 
 import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
 	"math/bits"
+
+	"github.com/firstseen/firstseen/feature/canon"
 )
 
 // MaxTerms is how many terms a table can have: 56 MiB in memory, and 48 as a file.
@@ -124,3 +135,91 @@ func log2(a, b uint64) uint32 {
 	}
 	return result
 }
+
+// The file is described in docs/format.md, "The table of terms":
+//
+//	magic      8 bytes, "fsterms1"
+//	form       8 bytes, the version of the canonical form, zeros behind it
+//	documents  u64
+//	terms      u64, n, at most MaxTerms
+//	hashes     n u64, ascending
+//	counts     n u32, 1 to documents each
+//	digest     the first 16 bytes of the SHA-256 of all before
+//
+// All integers are little-endian.
+const (
+	magic       = "fsterms1"
+	headerBytes = 32
+	termBytes   = 12
+	digestBytes = 16
+)
+
+// ErrTable is returned if a file is no table of terms.
+var ErrTable = errors.New("not a table of terms")
+
+// Size is the length of the file in bytes.
+func (t *Table) Size() int64 { return headerBytes + termBytes*int64(len(t.hashes)) + digestBytes }
+
+// Write writes the table.
+func (t *Table) Write(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	t.writeTo(out)
+	out.Write(t.digest[:])
+	return out.Flush() // the first error of all
+}
+
+// sum is the digest of what stands before it.
+func (t *Table) sum() (digest [digestBytes]byte) {
+	h := sha256.New()
+	out := bufio.NewWriter(h)
+	t.writeTo(out)
+	_ = out.Flush() // a hash takes all
+	copy(digest[:], h.Sum(nil))
+	return digest
+}
+
+func (t *Table) writeTo(out *bufio.Writer) {
+	var header [headerBytes]byte
+	copy(header[:8], magic)
+	copy(header[8:16], canon.Version)
+	binary.LittleEndian.PutUint64(header[16:], uint64(t.documents))
+	binary.LittleEndian.PutUint64(header[24:], uint64(len(t.hashes)))
+	out.Write(header[:])
+	for _, h := range t.hashes {
+		out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), h))
+	}
+	for _, n := range t.counts {
+		out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), n))
+	}
+}
+
+// Parse reads a file's bytes. If they are not a table, or a damaged one, it returns ErrTable with
+// the fault.
+func Parse(b []byte) (*Table, error) {
+	if len(b) < headerBytes+digestBytes || string(b[:8]) != magic {
+		return nil, fmt.Errorf("%w: it does not begin as one does; firstseen terms makes them", ErrTable)
+	}
+	if form := string(bytes.TrimRight(b[8:16], "\x00")); form != canon.Version {
+		return nil, fmt.Errorf("%w of the canonical form %s but of %q; make it again with firstseen terms", ErrTable, canon.Version, form)
+	}
+	documents, n := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
+	if documents >= 1<<32 || n > MaxTerms || uint64(len(b)) != headerBytes+termBytes*n+digestBytes {
+		return nil, fmt.Errorf("%w: its length is not what its beginning says; it was cut off or changed, make it again with firstseen terms", ErrTable)
+	}
+	end := len(b) - digestBytes
+	if sum := sha256.Sum256(b[:end]); !bytes.Equal(sum[:digestBytes], b[end:]) {
+		return nil, fmt.Errorf("%w: its checksum is wrong; restore it from a copy, or make it again with firstseen terms", ErrTable)
+	}
+	hashes, counts := make([]uint64, n), make([]uint32, n)
+	for i := range hashes {
+		hashes[i] = binary.LittleEndian.Uint64(b[headerBytes+8*i:])
+		counts[i] = binary.LittleEndian.Uint32(b[headerBytes+8*int(n)+4*i:])
+		if i > 0 && hashes[i] <= hashes[i-1] || counts[i] == 0 || uint64(counts[i]) > documents {
+			return nil, fmt.Errorf("%w: its terms are not in order, or counted wrongly", ErrTable)
+		}
+	}
+	return newTable(uint32(documents), hashes, counts), nil
+}
+
+// MaxSize is the length of the largest file.
+const MaxSize = headerBytes + termBytes*MaxTerms + digestBytes

@@ -22,8 +22,8 @@ func BenchmarkExtract(b *testing.B) {
 		texts[i] = append(texts[i], []byte(text))
 	}
 	for i, language := range []string{"english", "chinese"} {
-		for name, m := range map[string]method.Method{"segments": segments.Scheme{}, "twostage": Scheme{}} {
-			b.Run(language+"/"+name, func(b *testing.B) { extractAll(b, m.NewExtractor(), texts[i]) })
+		for name, e := range map[string]method.Extractor{"segments": segments.NewExtractor(segments.Scheme{}), "twostage": NewExtractor(segments.Scheme{}, 0)} {
+			b.Run(language+"/"+name, func(b *testing.B) { extractAll(b, e, texts[i]) })
 		}
 	}
 }

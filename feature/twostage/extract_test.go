@@ -22,39 +22,21 @@ import (
 var secret = []byte("0123456789abcdef")
 
 // schemeOf is one of so many segments.
-func schemeOf(n int, key []byte) Scheme {
-	return Scheme{Scheme: segments.Scheme{Segments: n, Key: key}}
-}
+func schemeOf(n int, key []byte) segments.Scheme { return segments.Scheme{Segments: n, Key: key} }
 
-func TestNames(t *testing.T) {
-	if got := (Scheme{}).Name(); got != "fs3-u15b-xxh3-n50-w10" {
-		t.Error(got)
+func mostOf(s segments.Scheme) int {
+	if s.Segments == 0 {
+		return segments.DefaultSegments
 	}
-	for _, want := range []Scheme{{}, schemeOf(3, nil), schemeOf(7, secret), {Scheme: segments.Scheme{MinWidth: 64, Key: secret}}, {Passages: 50}, {Scheme: segments.Scheme{Key: secret}, Passages: 30}} {
-		got, ok := Named(want.Name(), want.Key)
-		if !ok || got.Name() != want.Name() || got.Features() != want.Features() {
-			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
-		}
-	}
-	for _, name := range []string{"", "fs2-", "fs1-u15b-xxh3-n50-w10", "fs3-u15b-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs3-u15b-xxh3-n50-w10x", schemeOf(50, secret).Name()} {
-		if got, ok := Named(name, nil); ok {
-			t.Errorf("%q is %+v", name, got)
-		}
-	}
-	defer func() {
-		if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "-1 segments") {
-			t.Error("an Extractor of a scheme that is out of range", r)
-		}
-	}()
-	schemeOf(-1, nil).NewExtractor()
+	return s.Segments
 }
 
 // oracle is what the Extractor of the scheme should make of text: the segments' sketch,
 // then run keys in the places left.
-func oracle(s Scheme, text string) (want method.Sketch) {
-	n := s.Features()
+func oracle(s segments.Scheme, text string) (want method.Sketch) {
+	n := mostOf(s)
 	s.Segments = n - min(3, n/10)
-	s.Scheme.NewExtractor().Extract(&want, []byte(text))
+	segments.NewExtractor(s).Extract(&want, []byte(text))
 	m := runsOf(text)
 	want.Data = binary.AppendUvarint(nil, uint64(m.Runs()))
 	if m.Runs() < 20 {
@@ -88,14 +70,14 @@ func runsOf(text string) *runs.Maker {
 	}
 }
 
-func checkText(t interface{ Fatalf(string, ...any) }, e method.Extractor, s Scheme, text string) method.Sketch {
+func checkText(t interface{ Fatalf(string, ...any) }, e method.Extractor, s segments.Scheme, text string) method.Sketch {
 	var got method.Sketch
 	e.Extract(&got, []byte(text))
 	if diff := cmp.Diff(oracle(s, text), got, cmpopts.EquateEmpty()); diff != "" {
-		t.Fatalf("%.200q by %s (-oracle +extract):\n%s", text, s.Name(), diff)
+		t.Fatalf("%.200q by %+v (-oracle +extract):\n%s", text, s, diff)
 	}
-	if len(got.Features) > s.Features() || len(got.Data) > method.MaxData || got.Leads > 8 {
-		t.Fatalf("%.200q by %s: %d features, of which %d are run keys, and %d bytes", text, s.Name(), len(got.Features), got.Leads, len(got.Data))
+	if len(got.Features) > mostOf(s) || len(got.Data) > method.MaxData || got.Leads > 8 {
+		t.Fatalf("%.200q by %+v: %d features, of which %d are run keys, and %d bytes", text, s, len(got.Features), got.Leads, len(got.Data))
 	}
 	return got
 }
@@ -107,7 +89,7 @@ func TestExtractEqualsOracle(t *testing.T) {
 		if rapid.Bool().Draw(t, "keyed") {
 			s.Key = secret
 		}
-		e := s.NewExtractor()
+		e := NewExtractor(s, 0)
 		for range 2 { // the second text finds the buffers as the first left them
 			text := canontest.Text().Draw(t, "text")
 			for range rapid.IntRange(0, 40).Draw(t, "words") {
@@ -141,7 +123,7 @@ func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 			fmt.Fprintf(&text, "In sentence s%d of %d there are t%d words. ", i, c.sentences, i)
 		}
 		s := schemeOf(c.most, nil)
-		got := checkText(t, s.NewExtractor(), s, text.String())
+		got := checkText(t, NewExtractor(s, 0), s, text.String())
 		if got.Leads != c.want || got.Truncated != (c.sentences > c.most-min(3, c.most/10)) {
 			t.Errorf("%d sentences: %d run keys, want %d; %v", c.sentences, got.Leads, c.want, got.Truncated)
 		}
@@ -150,10 +132,10 @@ func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 
 // TestSketchesFromTwentyRuns: of fewer than 24 words only their number is told.
 func TestSketchesFromTwentyRuns(t *testing.T) {
-	e := Scheme{}.NewExtractor()
+	e := NewExtractor(segments.Scheme{}, 0)
 	for words, leads := range map[int]int{0: 0, 3: 0, 4: 0, 5: 0, 23: 0, 24: 8} {
 		for _, text := range []string{english(words), chinese(words)} {
-			got := checkText(t, e, Scheme{}, text)
+			got := checkText(t, e, segments.Scheme{}, text)
 			if runs := max(0, words-4); got.Leads != leads || int(got.Data[0]) != runs || (len(got.Data) > 1) != (leads > 0) {
 				t.Errorf("%d words: %d run keys, data %x", words, got.Leads, got.Data)
 			}
@@ -178,8 +160,8 @@ func chinese(words int) (text string) {
 // TestSecretDecidesKeysAlone: everything else is the same under any.
 func TestSecretDecidesKeysAlone(t *testing.T) {
 	var plain, keyed method.Sketch
-	Scheme{}.NewExtractor().Extract(&plain, []byte(english(200)))
-	schemeOf(0, secret).NewExtractor().Extract(&keyed, []byte(english(200)))
+	NewExtractor(segments.Scheme{}, 0).Extract(&plain, []byte(english(200)))
+	NewExtractor(schemeOf(0, secret), 0).Extract(&keyed, []byte(english(200)))
 	for i := range plain.Features {
 		if plain.Features[i].Key == keyed.Features[i].Key {
 			t.Errorf("feature %d has the same key under a secret", i)

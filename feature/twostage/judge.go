@@ -47,10 +47,8 @@ const (
 
 // A Judge compares one document with others. Its buffers are reused.
 type Judge struct {
-	rules    method.Rules
-	segments *segments.Judge
+	segments.Judge
 	sketch   *method.Sketch
-	own      method.Sketch // its segments alone
 	known    known
 	places   []byte      // of its runs, as Sketch.Data has them; none of one made by hand
 	sorted   runs.Places // the same, once they were asked for
@@ -64,14 +62,13 @@ var errRecord = errors.New("what is stored of a document's runs is not what was 
 
 // NewJudge returns a Judge by the rules.
 func NewJudge(r method.Rules) *Judge {
-	return &Judge{rules: r, segments: segments.NewJudge(r)}
+	return &Judge{Judge: segments.Judge{Rules: r}}
 }
 
 // Load makes s the document under judgement.
 func (j *Judge) Load(s *method.Sketch) {
-	j.sketch, j.own = s, *s
-	j.own.Features = s.Features[:s.Parts()]
-	j.segments.Load(&j.own)
+	j.sketch = s
+	j.Judge.Load(s)
 	j.known, j.places, j.isSorted = known{}, nil, false
 	if len(s.Data) == 0 {
 		return // made by hand: of no runs
@@ -82,35 +79,13 @@ func (j *Judge) Load(s *method.Sketch) {
 	}
 }
 
-// Weight is rule 3; 0 for a run key.
-func (j *Judge) Weight(i int) uint64 {
-	if i >= j.sketch.Parts() {
-		return 0
-	}
-	return j.segments.Weight(i)
-}
-
-// Size is a segment's weight in the whole; 0 for a run key.
-func (j *Judge) Size(i int) uint64 {
-	if i >= j.sketch.Parts() {
-		return 0
-	}
-	return j.segments.Size(i)
-}
-
-// Whole is the denominator of rule 4.
-func (j *Judge) Whole() uint64 { return j.segments.Whole() }
-
-// bySegments reports whether segments alone decide.
-func (j *Judge) bySegments() bool { return j.rules.Score == method.ScoreSegments }
-
 // MayReach is rule 5.
 func (j *Judge) MayReach(seen []bool) bool {
 	parts := j.sketch.Parts()
-	if j.segments.MayReach(seen[:parts]) {
+	if j.Judge.MayReach(seen) {
 		return true
 	}
-	if j.bySegments() {
+	if j.BySegments() {
 		return false
 	}
 	var weight uint64
@@ -119,7 +94,7 @@ func (j *Judge) MayReach(seen []bool) bool {
 		switch {
 		case !is:
 		case i < parts:
-			weight += j.segments.Weight(i)
+			weight += j.Weight(i)
 		default:
 			runKeys++
 		}
@@ -134,14 +109,14 @@ func (j *Judge) enough(weight uint64, runKeys int) bool {
 
 // Select is rule 12.
 func (j *Judge) Select(dst []int, f *method.Found) []int {
-	if j.bySegments() {
-		return j.segments.Select(dst, f)
+	if j.BySegments() {
+		return j.Judge.Select(dst, f)
 	}
 	j.weigh(f)
 	for i := range f.Candidates {
 		c := &f.Candidates[i]
 		keys := j.runKeys(c)
-		if keys >= fewRunKeys || j.enough(c.Weight, keys) || j.leadsAll(c) || j.segments.MayReachWith(c) {
+		if keys >= fewRunKeys || j.enough(c.Weight, keys) || j.leadsAll(c) || j.MayReachWith(c) {
 			dst = append(dst, i)
 		}
 	}
@@ -151,7 +126,7 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 // weigh notes how much of the document is common.
 func (j *Judge) weigh(f *method.Found) {
 	j.common, j.uncommon = 0, 0
-	for i := range j.own.Features {
+	for i := range j.sketch.Parts() {
 		j.uncommon += j.Weight(i)
 	}
 	for _, i := range f.Common {
@@ -183,18 +158,27 @@ func (j *Judge) leadsAll(c *method.Candidate) bool {
 		c.CountedLeads > 0 && j.runKeys(c)+c.CountedLeads >= minRunKeys
 }
 
+// parse reads a record: the data of segments and, into j.other, that of runs.
+func (j *Judge) parse(record []byte) (segments.Record, error) {
+	r, rest, err := segments.ParseRecord(record)
+	if err == nil {
+		rest, err = j.other.parse(rest)
+	}
+	if err == nil && len(rest) > 0 {
+		err = errRecord
+	}
+	return r, err
+}
+
 // Compare is rules 7, 8, 13 and 14.
 func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, error) {
-	r, rest, err := segments.ParseRecord(record)
+	r, err := j.parse(record)
 	if err != nil {
 		return method.Finding{}, err
 	}
-	if err := j.other.parseAll(rest); err != nil {
-		return method.Finding{}, err
-	}
-	f := j.segments.CompareRecord(c, &r)
-	f.Open = !j.bySegments() && j.known.runs < minRuns
-	if j.bySegments() || j.known.runs < minRuns || j.other.runs < minRuns {
+	f := j.CompareRecord(c, &r)
+	f.Open = !j.BySegments() && j.known.runs < minRuns
+	if j.BySegments() || j.known.runs < minRuns || j.other.runs < minRuns {
 		return f, nil
 	}
 	switch a, b := j.known.runs, j.other.runs; {
@@ -211,7 +195,7 @@ func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
 	a, b := j.known.runs, j.other.runs
 	share := j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)
 	least := share - float64(uncertain*(method.Share(b, a)-maxLonger))
-	switch asked := max(contained, j.rules.Threshold); {
+	switch asked := max(contained, j.Rules.Threshold); {
 	case least >= asked || share >= asked && j.holdsNearlyAll(c, f.Comparable):
 		f.Relation, f.Score, f.Contained, f.Estimated = method.Copy, asked, share, true
 	case f.Relation == method.Copy && share < denied:
@@ -223,9 +207,9 @@ func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
 func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
 	var shared, all uint64
 	for i := range p {
-		all += j.segments.Weight(i)
+		all += j.Weight(i)
 		if _, is := slices.BinarySearch(c.Shared, uint32(i)); is {
-			shared += j.segments.Weight(i)
+			shared += j.Weight(i)
 		}
 	}
 	return p >= minComparable && nearlyAll*shared >= (nearlyAll-1)*all
@@ -236,7 +220,7 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	a, b := j.known.runs, j.other.runs
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
 	f.Contained, f.Estimated = o.Share(a), true
-	if f.Score = f.Contained; f.Contained < max(contained, j.rules.Threshold) {
+	if f.Score = f.Contained; f.Contained < max(contained, j.Rules.Threshold) {
 		f.Score = o.Share(max(a, b))
 	}
 	copied := f.Score >= j.asked(c)
@@ -248,7 +232,7 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 		f.Relation, f.Sure = method.Copy, j.known.sketch.Contains(&j.other.sketch, a, b)
 	case j.sameOutsideCommon(c, f.Contained):
 		f.Relation, f.Score, f.New = method.Copy, method.Share(c.Weight, j.uncommon), method.Passage{}
-	case f.Contained >= j.rules.Threshold:
+	case f.Contained >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, f.Contained
 	case related:
 		f.Relation = method.Related
@@ -266,13 +250,13 @@ func (j *Judge) newPassage() (none method.Passage) {
 		panic(errRecord) // as Load does
 	}
 	j.isSorted = true
-	return method.Passage(j.sorted.New(&j.known.sketch, &j.other.sketch))
+	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
 
 // asked is the score that a candidate has to reach. It depends on how it became a candidate: the
 // share T of the text not common, unless all of the text leads to it.
 func (j *Judge) asked(c *method.Candidate) float64 {
-	t := j.rules.Threshold
+	t := j.Rules.Threshold
 	switch common := method.Share(j.common, j.Whole()); {
 	case j.holdsHalf(c):
 		return t
@@ -293,7 +277,7 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	common, shared := method.Share(j.common, j.Whole()), method.Share(c.Weight, j.uncommon)
 	return minCommon*j.common >= j.Whole() && j.ownShared(c) >= minShared &&
 		(minLength+1)*least >= minLength*most &&
-		shared >= j.rules.Threshold && restOf(common, shared) >= explained &&
+		shared >= j.Rules.Threshold && restOf(common, shared) >= explained &&
 		minShare*contained >= 1 && contained*float64(j.known.runs) >= confirmed*float64(j.ownSize(c))
 }
 
@@ -307,14 +291,11 @@ func (j *Judge) ownSize(c *method.Candidate) (size uint64) {
 
 // Record appends the data stored with the document.
 func (j *Judge) Record(dst []byte) []byte {
-	return j.known.append(j.segments.Record(dst))
+	return j.known.append(j.Judge.Record(dst))
 }
 
 // Same is rule 2: the data about a text's words is the same, however the text is cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
-	r, rest, err := segments.ParseRecord(record)
-	if err == nil {
-		err = j.other.parseAll(rest)
-	}
+	r, err := j.parse(record)
 	return err == nil && r.Whole == j.sketch.Whole && j.other == j.known, r.Features, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/runs"
+	"github.com/firstseen/firstseen/feature/segments"
 )
 
 // A bins says what two sketches have: so many bins with equal numbers in both, with
@@ -104,7 +105,7 @@ type meeting struct {
 // judge returns whether the earlier document is selected, and what it is.
 func (m *meeting) judge(t *testing.T) (selected bool, f method.Finding) {
 	t.Helper()
-	j := Scheme{}.NewJudge(method.Rules{Threshold: m.t})
+	j := NewJudge(method.Rules{Threshold: m.t})
 	first, second := m.bins.sketches(t)
 	earlier := m.d
 	earlier.runs = m.runs
@@ -429,7 +430,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 	var k known
 	tooMany := known{runs: 1<<40 + 1}
-	if err := k.parseAll(tooMany.append(nil)); err == nil {
+	if _, err := k.parse(tooMany.append(nil)); err == nil {
 		t.Error("more runs than any text has")
 	}
 	defer func() {
@@ -441,7 +442,7 @@ func TestDamagedRecord(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	e, j := Scheme{}.NewExtractor(), NewJudge(method.Rules{Threshold: .5})
+	e, j := NewExtractor(segments.Scheme{}, 0), NewJudge(method.Rules{Threshold: .5})
 	text := []byte(strings.Repeat(english(40)+". "+chinese(40)+"。", 30))
 	var s method.Sketch
 	e.Extract(&s, text)

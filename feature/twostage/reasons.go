@@ -4,27 +4,23 @@ import (
 	"fmt"
 
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/feature/segments"
 )
 
 // Reasons implements method.Reasoner.
 func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason, err error) {
-	r, rest, err := segments.ParseRecord(record)
+	r, err := j.parse(record)
 	if err != nil {
-		return nil, err
-	}
-	if err := j.other.parseAll(rest); err != nil {
 		return nil, err
 	}
 	say := func(rule, format string, args ...any) {
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}
-	f := j.segments.CompareRecord(c, &r)
-	say("4", "segments shared: %d; they weigh %d of %s, a score of %s by segments, beside the threshold of %s", j.ownShared(c), c.Weight, j.unitsOf(), share(f.Score), share(j.rules.Threshold))
-	if f.Comparable < len(j.own.Features) {
-		say("7", "the earlier document is known down to its %d longest segments: %d of %d can be compared, and it holds %s of them", f.Features, f.Comparable, len(j.own.Features), share(f.Share))
+	f := j.CompareRecord(c, &r)
+	say("4", "segments shared: %d; they weigh %d of %s, a score of %s by segments, beside the threshold of %s", j.ownShared(c), c.Weight, j.unitsOf(), share(f.Score), share(j.Rules.Threshold))
+	if f.Comparable < j.sketch.Parts() {
+		say("7", "the earlier document is known down to its %d longest segments: %d of %d can be compared, and it holds %s of them", f.Features, f.Comparable, j.sketch.Parts(), share(f.Share))
 	}
-	if j.bySegments() {
+	if j.BySegments() {
 		say("9", "with score=segments these decide: %s", relationText(f.Relation))
 		return why, nil
 	}
@@ -53,7 +49,7 @@ func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(r
 	asked := j.asked(c)
 	j.bySketch(c, f)
 	score, which := o.Share(max(a, b)), "M, for C is below 0.8"
-	if o.Share(a) >= max(contained, j.rules.Threshold) {
+	if o.Share(a) >= max(contained, j.Rules.Threshold) {
 		score, which = o.Share(a), "C"
 	}
 	switch {
@@ -80,7 +76,7 @@ func (j *Judge) candidateText(c *method.Candidate) string {
 		text = "a candidate: with what is common it holds half of the document, or three run keys (d, e)"
 	case keys >= fewRunKeys:
 		text = fmt.Sprintf("a candidate: %d run keys are shared, which is enough where 80%% is asked (e)", keys)
-	case j.segments.MayReachWith(c):
+	case j.MayReachWith(c):
 		text = "a candidate: the segments shared reach the threshold over the longest ones (c)"
 	default:
 		text = fmt.Sprintf("no candidate: the segments shared weigh %s of the document and %d run keys are shared; a fifth, or %d keys, are asked", share(own), keys, fewRunKeys)
@@ -93,7 +89,7 @@ func (j *Judge) candidateText(c *method.Candidate) string {
 
 // unitsOf names the units that the score by segments refers to.
 func (j *Judge) unitsOf() string {
-	if j.bySegments() {
+	if j.BySegments() {
 		return fmt.Sprintf("%d", j.Whole())
 	}
 	return fmt.Sprintf("%d words or characters", j.Whole())

@@ -8,10 +8,8 @@
 package twostage
 
 import (
+	"cmp"
 	"encoding/binary"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/method"
@@ -29,20 +27,7 @@ const minRuns = 20
 // 30 places it is a tenth.
 const keptForRuns = 3
 
-// The version in a scheme's name, and that of the method of segments alone.
-const (
-	version = "fs3-"
-	alone   = "fs1-"
-)
-
-// A Scheme is the method with its settings, those of the segments and one more.
-type Scheme struct {
-	segments.Scheme
-	// Passages is the fewest words of the passages to find, MinPassage to MaxPassage; 0 finds none.
-	Passages int
-}
-
-// The limits of Scheme.Passages. A pick stands for 13 words, and passages of so many more are
+// The limits of the words of passages. A pick stands for 13 words, and passages of so many more are
 // certain to have one.
 const (
 	MinPassage = passages.Run + 1
@@ -50,48 +35,6 @@ const (
 	// DefaultPassage is usual.
 	DefaultPassage = passages.Least
 )
-
-// Validate reports the first field out of range.
-func (s Scheme) Validate() error {
-	if s.Passages != 0 && (s.Passages < MinPassage || s.Passages > MaxPassage) {
-		return fmt.Errorf("feature scheme: passages of %d words, want %d to %d", s.Passages, MinPassage, MaxPassage)
-	}
-	return s.Scheme.Validate()
-}
-
-// Name identifies the scheme in every file made with it, for instance "fs3-u15b-xxh3-n50-w10", or
-// with "-p50" behind it if it finds passages. See [segments.Scheme.Name].
-func (s Scheme) Name() string {
-	name := version + strings.TrimPrefix(s.Scheme.Name(), alone)
-	if s.Passages > 0 {
-		name += fmt.Sprintf("%s%d", passagesSetting, s.Passages)
-	}
-	return name
-}
-
-const passagesSetting = "-p"
-
-// Named returns the scheme of a name, and whether it is one of this method under this
-// key.
-func Named(name string, key []byte) (Scheme, bool) {
-	rest, ok := strings.CutPrefix(name, version)
-	if !ok {
-		return Scheme{}, false
-	}
-	rest, setting, found := strings.Cut(rest, passagesSetting)
-	inner, ok := segments.Named(alone+rest, key)
-	s := Scheme{Scheme: inner}
-	if found {
-		s.Passages, _ = strconv.Atoi(setting) // 0 is refused below
-	}
-	return s, ok && s.Validate() == nil && s.Name() == name
-}
-
-// NewExtractor returns an Extractor. The scheme must be valid.
-func (s Scheme) NewExtractor() method.Extractor { return NewExtractor(s) }
-
-// NewJudge returns a Judge by the rules.
-func (s Scheme) NewJudge(r method.Rules) method.Judge { return NewJudge(r) }
 
 // An Extractor makes sketches. It is not for concurrent use: have one for each
 // worker.
@@ -104,19 +47,17 @@ type Extractor struct {
 	form     [9]byte // of a run key: no canonical form of a segment begins with a zero or a one
 }
 
-// NewExtractor returns an Extractor for the scheme, which must be valid.
-func NewExtractor(s Scheme) *Extractor {
-	most := s.Features()
+// NewExtractor returns an Extractor for the scheme, which must be valid. Segments says how many
+// features there are, those of runs included. minPassage is the fewest words of the passages to
+// find, MinPassage to MaxPassage; 0 finds none.
+func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
+	most := cmp.Or(s.Segments, segments.DefaultSegments)
 	s.Segments = most - min(keptForRuns, most/10)
-	inner, err := segments.NewExtractor(s.Scheme)
-	if err != nil {
-		panic(err)
-	}
-	e := &Extractor{segments: inner, runs: runs.NewMaker(), most: most}
-	inner.Watch(e.runs.Segments)
-	if s.Passages > 0 {
-		e.picker = passages.NewPicker(s.Passages)
-		inner.Watch(func(scanner *canon.Scanner) {
+	e := &Extractor{segments: segments.NewExtractor(s), runs: runs.NewMaker(), most: most}
+	e.segments.Watch(e.runs.Segments)
+	if minPassage > 0 {
+		e.picker = passages.NewPicker(minPassage)
+		e.segments.Watch(func(scanner *canon.Scanner) {
 			e.runs.Segments(scanner)
 			e.picker.Words(e.runs.Latest())
 		})
@@ -199,11 +140,34 @@ func (k *known) parse(b []byte) (rest []byte, err error) {
 	return b, nil
 }
 
-// parseAll is parse of all of b.
-func (k *known) parseAll(b []byte) error {
-	rest, err := k.parse(b)
-	if err == nil && len(rest) > 0 {
-		err = errRecord
+// Locate finds a passage in the text it is of: whole pieces between punctuation, from the
+// first byte to the one behind the last.
+func Locate(text []byte, p method.Passage) (start, end int) {
+	s := canon.NewScanner()
+	total := uint64(0)
+	eachPiece(s, text, func(words uint64) { total += words })
+	// Runs leave out words that are symbols alone, which pieces count.
+	from, to := p.From*total/max(p.Of, 1), p.To*total/max(p.Of, 1)
+	at := uint64(0)
+	eachPiece(s, text, func(words uint64) {
+		first, behind := s.Range()
+		if at <= from {
+			start = first
+		}
+		if at < to {
+			end = behind
+		}
+		at += words
+	})
+	return s.Trim(text, start, end)
+}
+
+// eachPiece calls f with how many words each piece of a text has.
+func eachPiece(s *canon.Scanner, text []byte, f func(words uint64)) {
+	s.Reset(text)
+	for step := s.Next(); step != canon.End; step = s.Next() {
+		if step == canon.Piece {
+			f(uint64(s.Units()))
+		}
 	}
-	return err
 }

@@ -30,15 +30,15 @@ type position struct{ bytes, points int }
 
 // A piece is a stretch of text between separators.
 type piece struct {
-	first      int  // its first word
-	start, end int  // in the text, in bytes
-	cut        bool // the piece before is of the same segment, which is too long to be one
-	joined     bool // its beginning is of the last word of the piece before
+	first      int // its first word
+	start, end int // in the text, in bytes
 }
 
 // New returns the empty Text.
 func New() *Text {
-	return &Text{scanner: canon.NewScanner(), locator: canon.NewLocator(), pieces: []piece{{}}}
+	t := &Text{scanner: canon.NewScanner(), locator: canon.NewLocator(), pieces: []piece{{}}}
+	t.scanner.KeepLong()
+	return t
 }
 
 // Another returns a Text that shares its tools with t: one may be read while the other is kept.
@@ -58,34 +58,13 @@ func (t *Text) Read(text []byte) {
 			continue
 		}
 		start, end := s.Range()
-		form := s.Form()
-		joined := 0
-		if s.Joins() && len(t.ends) > 0 {
-			joined = t.join(form)
-		}
-		t.pieces = append(t.pieces, piece{len(t.ends), start, end, s.Continues(), joined > 0})
-		for unit, rest := s.NextUnit(form[joined:]); unit != nil; unit, rest = s.NextUnit(rest) {
+		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
+		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
 			t.forms = append(t.forms, unit...)
 			t.ends = append(t.ends, len(t.forms))
 		}
 	}
 	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
-}
-
-// join adds the beginning of a piece to the last word, which it is of: a segment too long to be one is
-// cut anywhere. It returns how many bytes that are.
-func (t *Text) join(form []byte) (n int) {
-	last := len(t.ends) - 1
-	first := len(t.forms) - len(t.Form(last))
-	length := len(t.forms) - first
-	t.forms = append(t.forms, form...)
-	unit, rest := t.scanner.NextUnit(t.forms[first:])
-	if n = len(t.forms) - first - len(rest) - length; len(unit) <= length || n < 0 {
-		n = 0
-	}
-	t.forms = t.forms[:first+length+n]
-	t.ends[last] = len(t.forms)
-	return n
 }
 
 // Len is how many words the text has.
@@ -107,19 +86,11 @@ func (t *Text) Begins(i int) bool {
 // Segments returns the longest row of whole segments, stretches between separators, among the words from
 // the first to the one before behind. It is empty at behind if there is none.
 func (t *Text) Segments(first, behind int) (from, to int) {
-	p := t.pieceOf(max(first-1, 0))
-	for t.pieces[p].first < first || t.pieces[p].cut {
-		if p++; p == len(t.pieces) || t.pieces[p].first > behind {
-			return behind, behind
-		}
+	p := sort.Search(len(t.pieces), func(p int) bool { return t.pieces[p].first >= first })
+	if p == len(t.pieces) || t.pieces[p].first > behind {
+		return behind, behind
 	}
-	from, to = t.pieces[p].first, t.pieces[p].first
-	for ; p < len(t.pieces) && t.pieces[p].first <= behind; p++ {
-		if !t.pieces[p].cut {
-			to = t.pieces[p].first
-		}
-	}
-	return from, to
+	return t.pieces[p].first, t.pieces[t.pieceOf(behind)].first
 }
 
 // pieceOf is the last piece that begins at or before a word.
@@ -130,12 +101,7 @@ func (t *Text) pieceOf(i int) int {
 // Range returns the byte range of the words from the first to the one before the last: from the first
 // word's first character to behind the last one's last.
 func (t *Text) Range(first, behind int) (start, end int) {
-	start, end = t.locate(first).Start, t.locate(behind-1).End
-	// The rest of the last word may be in the pieces behind.
-	for n := t.pieceOf(behind-1) + 1; n < len(t.pieces) && t.pieces[n].joined && t.pieces[n].first == behind; n++ {
-		end = t.rangesOf(n)[0].End
-	}
-	return start, end
+	return t.locate(first).Start, t.locate(behind - 1).End
 }
 
 // Points returns a byte range of the text in code points. A byte that is not UTF-8 is one.
@@ -153,33 +119,12 @@ func (t *Text) point(at int) int {
 	return t.counted.points
 }
 
-// locate finds a word in the text.
+// locate finds a word in the text, with the others of its piece.
 func (t *Text) locate(i int) canon.ByteRange {
 	n := t.pieceOf(i)
-	ranges := t.rangesOf(n)
-	if t.pieces[n].joined {
-		ranges = ranges[1:]
-	}
-	return ranges[i-t.pieces[n].first]
-}
-
-// rangesOf finds the words of a piece in the text, the first of which may be the rest of the one
-// before.
-func (t *Text) rangesOf(n int) []canon.ByteRange {
-	p, words := t.pieces[n], t.pieces[n+1].first-t.pieces[n].first
-	if p.joined {
-		words++
-	}
+	p := t.pieces[n]
 	if t.located != n {
-		t.located = n
-		if t.ranges = t.locator.AppendUnits(t.ranges[:0], t.text, p.start, p.end); len(t.ranges) != words {
-			// The piece was cut out of a longer one, within a character that is several words.
-			start, end := t.scanner.Trim(t.text, p.start, p.end)
-			t.ranges = t.ranges[:0]
-			for range words {
-				t.ranges = append(t.ranges, canon.ByteRange{Start: start, End: end})
-			}
-		}
+		t.located, t.ranges = n, t.locator.AppendUnits(t.ranges[:0], t.text, p.start, p.end)
 	}
-	return t.ranges
+	return t.ranges[i-p.first]
 }

@@ -4,21 +4,18 @@
 package filterlog
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	journals "github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/keylog"
 )
 
@@ -42,27 +39,16 @@ type Left struct {
 	Time      int64  // when they were saved, Unix seconds
 }
 
+const logPrefix = "filter"
+
 // LogName returns the name of the journal for a generation of the filter.
-func LogName(generation uint64) string { return fmt.Sprintf("filter.%d.log", generation) }
+func LogName(generation uint64) string { return journals.Name(logPrefix, generation) }
 
-// logGeneration reads the name of a journal.
-func logGeneration(name string) (generation uint64, ok bool) {
-	number, ok := strings.CutPrefix(name, "filter.")
-	number, is := strings.CutSuffix(number, ".log")
-	generation, err := strconv.ParseUint(number, 10, 64)
-	return generation, ok && is && err == nil && name == LogName(generation)
-}
-
-// LogNames returns the names of the journals in an index.
+// LogNames returns the names of the journals in an index, by generation.
 func LogNames(dir string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, e := range entries {
-		if _, ok := logGeneration(e.Name()); ok {
-			names = append(names, e.Name())
-		}
+	generations, err := journals.Generations(dir, logPrefix)
+	for _, n := range generations {
+		names = append(names, LogName(n))
 	}
 	return names, err
 }
@@ -74,17 +60,15 @@ func findLogs(dir string) (logs []chained, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		generation, _ := logGeneration(name)
 		c := chained{path: filepath.Join(dir, name)}
 		if c.header, err = keylog.ReadHeader(c.path); err != nil {
 			return nil, err
 		}
-		if c.header.Generation != generation {
+		if name != LogName(c.header.Generation) {
 			return nil, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
 		}
 		logs = append(logs, c)
 	}
-	slices.SortFunc(logs, func(a, b chained) int { return cmp.Compare(a.header.Generation, b.header.Generation) })
 	return logs, nil
 }
 
@@ -171,7 +155,7 @@ func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	for i := range a.chain {
 		c := &a.chain[i]
 		left = &Left{} // of the last run only
-		_, c.size, _, err = keylog.Read(c.path, func(g keylog.Group) error {
+		c.size, _, err = keylog.Read(c.path, func(g keylog.Group) error {
 			f.AddParallel(g.Keys)
 			left.Documents, left.Time = g.Documents, g.Time
 			return nil

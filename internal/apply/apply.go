@@ -4,6 +4,7 @@ package apply
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,11 +15,18 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
+// Step is an entry to do. A document has its sketch.
+type Step struct {
+	journal.Entry
+	Sketch feature.Sketch
+	Answer []byte // in JSON; about a document it is the value of pipeline.AnnotationField
+}
+
 // Applier is for one goroutine.
 type Applier struct {
 	Index *index.Index
 	// Done is called for each step that the index has, before a checkpoint can contain it.
-	Done func(e *journal.Entry, answer []byte) error
+	Done func(s *Step) error
 	// Decided is called with the result of each document; nil for nothing.
 	Decided func(r *dedup.Result)
 
@@ -32,31 +40,33 @@ func (a *Applier) Now() time.Time { return a.now }
 // Arrive sets the arrival of the next step.
 func (a *Applier) Arrive(ns int64) { a.now = time.Unix(0, ns) }
 
-// Document decides a document, and returns the value of pipeline.AnnotationField. It has an answer with
-// index.ErrFull, too: the document is the last one.
-func (a *Applier) Document(e *journal.Entry, sketch *feature.Sketch) (answer []byte, err error) {
-	a.Arrive(e.Time)
-	if err := a.enter(e.Batch); err != nil {
-		return nil, err
+// Do does a step, and sets its answer. With index.ErrFull there is one too: the document is the last one.
+func (a *Applier) Do(s *Step) error {
+	a.Arrive(s.Time)
+	if s.Kind != journal.Seen {
+		return a.takeBack(s)
 	}
-	r, err := a.Index.Decide(dedup.Document{ID: e.ID, Sketch: sketch, Added: e.Added, Text: e.Text})
+	if err := a.enter(s.Batch); err != nil {
+		return err
+	}
+	r, err := a.Index.Decide(dedup.Document{ID: s.ID, Sketch: &s.Sketch, Added: s.Added, Text: s.Text})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a.Index.NoteDependent(e.ID, &r)
+	a.Index.NoteDependent(s.ID, &r)
 	if err := pipeline.Retry(a.Index, &r, false); err != nil {
-		return nil, err
+		return err
 	}
-	if answer, err = pipeline.Answer(&r); err == nil {
-		err = a.Done(e, answer)
+	if s.Answer, err = pipeline.Answer(&r); err == nil {
+		err = a.Done(s)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if a.Decided != nil {
 		a.Decided(&r)
 	}
-	return answer, a.Index.Ack(int64(len(e.Text) + len(e.ID) + len(e.Added)))
+	return a.Index.Ack(int64(len(s.Text) + len(s.ID) + len(s.Added)))
 }
 
 // enter sets the batch of the documents that follow.
@@ -71,30 +81,29 @@ func (a *Applier) enter(batch string) error {
 	return nil
 }
 
-// taken is the answer of TakeBack. The JSON form is a contract.
+// taken is the answer of takeBack. The JSON form is a contract.
 type taken struct {
 	Forgotten int `json:"forgotten"` // documents that were live
 }
 
-// TakeBack forgets documents by their id, or cancels a batch. Its answer is JSON.
-func (a *Applier) TakeBack(e *journal.Entry) (answer []byte, err error) {
+// takeBack forgets documents by their id, or cancels a batch.
+func (a *Applier) takeBack(s *Step) (err error) {
 	var n int
-	a.Arrive(e.Time)
-	switch e.Kind {
+	switch s.Kind {
 	case journal.Forgotten:
-		n, err = a.forget(e.ID)
+		n, err = a.forget(s.ID)
 	case journal.Cancelled:
-		n, err = a.cancel(e.ID)
+		n, err = a.cancel(s.ID)
 	default:
-		err = fmt.Errorf("an entry of kind %d takes nothing back", e.Kind)
+		err = fmt.Errorf("an entry of kind %d takes nothing back", s.Kind)
+	}
+	if err == nil {
+		s.Answer, err = json.Marshal(taken{n})
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if answer, err = json.Marshal(taken{n}); err != nil {
-		return nil, err
-	}
-	return answer, a.Done(e, answer)
+	return a.Done(s)
 }
 
 func (a *Applier) forget(id string) (n int, err error) {
@@ -125,3 +134,18 @@ func (a *Applier) cancel(batch string) (n int, err error) {
 	}
 	return n, err
 }
+
+var (
+	// ErrBusy means that too much work waits: try again later.
+	ErrBusy = errors.New("too many requests wait: send this one again later")
+	// ErrClosed means that the loop is closed.
+	ErrClosed = errors.New("the server is going down: send this request again later")
+	// ErrLater means that a log gives no answer now. The step may be in the log all the same.
+	ErrLater = errors.New("the log gives no answer now: send this request again later")
+	// ErrReadOnly means that a follower appends nothing.
+	ErrReadOnly = errors.New("this follower only reads its log: give documents to firstseen serve --log, or append them to the topic")
+	// ErrTooLong means that a step is longer than a record of the log may be.
+	ErrTooLong = errors.New("the document is longer than a record of the log may be: raise max.message.bytes of the topic, or leave it out")
+	// ErrGone means that a verdict is not in memory, or that the record has none.
+	ErrGone = errors.New("the verdict is no longer in memory, or the record is settings: see the topic of firstseen follow --verdicts")
+)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -149,12 +148,7 @@ func reduce(t *testing.T, rows []string) string {
 // decide returns the lines of a decision.
 func decide(t *testing.T, set []*Manifest, marks string, d *Decision) (lines []report.Reported, err error) {
 	t.Helper()
-	m, err := OpenMarks("-", strings.NewReader(marks))
-	if err != nil {
-		return nil, err
-	}
-	defer m.Close()
-	d.Set, d.Marks = set, m
+	d.Set, d.Marks, d.Stdin = set, "-", strings.NewReader(marks)
 	d.Line = func(line *report.Reported) error {
 		lines = append(lines, *line)
 		return nil
@@ -170,7 +164,8 @@ func checkForecast(t *testing.T, marks string, d *Decision) {
 	if err := os.WriteFile(name, []byte(marks), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := d.Expect(name)
+	d.Marks = name
+	f, err := d.Expect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -552,9 +547,8 @@ func FuzzRecord(f *testing.F) {
 	f.Add(broken)
 	f.Fuzz(func(t *testing.T, record []byte) {
 		var d Doc
-		keys, _, err := appendKeysOf(nil, record)
-		if d.parse(record) == nil && (err != nil || len(keys) != len(d.Sketch.Features)+1 || d.Sketch.Parts() < 0) {
-			t.Errorf("%d keys, %v", len(keys), err)
+		if d.read(record) == nil && (len(d.keys) != len(d.Sketch.Features)+1 || d.Sketch.Parts() < 0) {
+			t.Errorf("%d keys of %d features", len(d.keys), len(d.Sketch.Features))
 		}
 	})
 }
@@ -569,15 +563,8 @@ func FuzzShard(f *testing.F) {
 		if err := os.WriteFile(m.path(shardEnding), append(m.header(), b...), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := m.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		for err == nil {
-			_, err = r.Next()
-		}
-		if err != io.EOF && !errors.Is(err, ErrDamaged) {
+		err := m.eachRecord(func(*Manifest, Place, []byte) error { return nil })
+		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Error(err)
 		}
 	})

@@ -4,33 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 // A Decision decides about all documents of a set in order.
 type Decision struct {
 	Set   []*Manifest
-	Marks *Marks
-	Key   []byte // the secret of the scheme, nil without one
+	Marks string    // the file of the marks; "" and - are Stdin
+	Stdin io.Reader // for marks
+	Key   []byte    // the secret of the scheme, nil without one
 	Rules dedup.Rules
 	// Begin is called before the documents of each shard; Line with each document that is not
 	// unique, with its line of the report. Any may be nil.
 	Begin func(m *Manifest) error
 	Line  func(line *report.Reported) error
-	// Done counts the documents decided, for a progress bar. It may be nil.
-	Done func(documents int64)
-
-	// Offer is called with each document that was removed as a copy, and before the first copy of a
-	// component with the kept document. A second Run calls Fate for both, and for kept documents
-	// without copies. Either may be nil.
-	Offer func(component uint32, m *Member)
-	Fate  func(component uint32) survivors.Fate
+	// Prefer returns the group and the rank of a document, as [report.Member] has them. With it all
+	// documents are decided twice, the first time to know the copies of each. It may be nil.
+	Prefer func(file string, made time.Time) (group string, rank int64)
 
 	Tally  report.Tally
 	marked uint64
@@ -53,12 +49,31 @@ var (
 
 // Run decides. The results are those of one firstseen dedup over the inputs of all shards in order.
 func (d *Decision) Run(ctx context.Context) error {
+	if d.Prefer == nil {
+		return d.pass(ctx, nil, nil)
+	}
+	plan := report.NewSurvivors()
+	first := Decision{Set: d.Set, Marks: d.Marks, Key: d.Key, Rules: d.Rules, Prefer: d.Prefer}
+	if err := first.pass(ctx, plan.Offer, nil); err != nil {
+		return err
+	}
+	return d.pass(ctx, nil, plan.Ask)
+}
+
+// pass goes over all documents once. offer is called with each document that was removed as a copy, and
+// before the first copy of a component with the kept document. fate is asked for both, and for kept
+// documents without copies. Either may be nil.
+func (d *Decision) pass(ctx context.Context, offer func(component uint32, m report.Member), fate func(component uint32) (bool, report.Fate)) error {
 	table, deduper, err := d.begin()
 	if err != nil {
 		return err
 	}
 	d.table = table
-	w := &decider{Decision: d, deduper: deduper, table: table, sample: newSample()}
+	w := &decider{Decision: d, deduper: deduper, offer: offer, fate: fate, sample: newSample()}
+	if w.places, err = openMarks(d.Marks, d.Stdin); err != nil {
+		return err
+	}
+	defer w.places.close()
 	for _, m := range d.Set {
 		if d.Begin != nil {
 			if err := d.Begin(m); err != nil {
@@ -69,8 +84,8 @@ func (d *Decision) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if p, left := d.Marks.Next(); left {
-		return fmt.Errorf("%w: there is no place %v", ErrMarks, p)
+	if w.places.some {
+		return fmt.Errorf("%w: there is no place %v", ErrMarks, w.places.next)
 	}
 	return w.sample.end()
 }
@@ -89,32 +104,27 @@ func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	return table, deduper, err
 }
 
-// A Member is a document with copies, or a copy.
-type Member struct {
-	report.Survivor
-	Time time.Time // zero without one
-}
-
 // Marked is how many places were marked.
 func (d *Decision) Marked() uint64 { return d.marked }
 
 // Bytes is about how much memory the kept documents take.
 func (d *Decision) Bytes() int64 { return d.table.bytes() }
 
-// decider is a decision on its way.
+// decider is one pass of a decision.
 type decider struct {
 	*Decision
+	offer   func(component uint32, m report.Member)
+	fate    func(component uint32) (bool, report.Fate)
+	places  *marks
 	deduper *dedup.Deduper
-	table   *table
 	sample  *sample
-	keys    []uint64
-	marks   []bool
+	marks   []bool // which keys of the document are marked
 	doc     Doc
-	members []member // by number, if members are offered
+	kept    []keptDoc // by number, if members are offered
 }
 
-// member is a document of the table, as it is offered.
-type member struct {
+// keptDoc is a document of the table, as it is offered.
+type keptDoc struct {
 	file    string
 	at      corpus.Place
 	made    time.Time
@@ -134,49 +144,47 @@ func (w *decider) shard(ctx context.Context, m *Manifest) error {
 }
 
 // document decides about one document.
-func (w *decider) document(m *Manifest, owner Place, record []byte) (err error) {
-	if w.keys, _, err = appendKeysOf(w.keys[:0], record); err != nil {
+func (w *decider) document(m *Manifest, owner Place, record []byte) error {
+	rest, err := w.doc.readKeys(record)
+	if err != nil {
 		return err
 	}
 	some, err := w.readMarks(owner)
 	if err != nil {
 		return err
 	}
-	if err := w.sample.check(owner, w.keys, w.marks); err != nil {
+	if err := w.sample.check(owner, w.doc.keys, w.marks); err != nil {
 		return err
-	}
-	if w.Done != nil {
-		w.Done(w.Tally.Documents)
 	}
 	if !some { // no other document has anything of it
 		w.Tally.Count(&dedup.Result{Kept: true})
 		return nil
 	}
-	if err := w.doc.parse(record); err != nil {
+	if err := w.doc.readRest(rest); err != nil {
 		return err
 	}
-	if w.doc.Input < 0 || w.doc.Input >= len(m.Inputs) {
-		return errRecord
+	file, err := m.fileOf(&w.doc)
+	if err != nil {
+		return err
 	}
 	id := string(w.doc.ID)
 	r, err := w.deduper.Decide(dedup.Document{ID: id, Sketch: &w.doc.Sketch})
 	if err != nil {
 		return err
 	}
-	file := m.Inputs[w.doc.Input].Name
-	if w.Offer != nil {
-		w.offer(file, id, &r)
+	if w.offer != nil {
+		w.offerCopy(file, id, &r)
 	}
-	fate := survivors.Fate{Kept: r.Kept}
-	if component := w.component(&r); w.Fate != nil && component != 0 {
-		fate = w.Fate(component)
+	kept, fate := r.Kept, report.Fate{}
+	if component := w.component(&r); w.fate != nil && component != 0 {
+		kept, fate = w.fate(component)
 	}
-	w.count(&r, fate)
-	if r.Verdict == dedup.Unique && fate.Kept && fate.Count == 0 || w.Line == nil {
+	w.count(&r, kept)
+	if r.Verdict == dedup.Unique && kept && fate.Copies == 0 || w.Line == nil {
 		return nil
 	}
 	line := w.line(&r, id, file)
-	line.Kept, line.Instead, line.OfBatch, line.Copies = fate.Kept, fate.Instead, fate.OfBatch, fate.Count
+	line.Kept, line.Fate = kept, fate
 	return w.Line(line)
 }
 
@@ -188,63 +196,65 @@ func (w *decider) component(r *dedup.Result) uint32 {
 	return r.Of.Num
 }
 
-func (w *decider) count(r *dedup.Result, fate survivors.Fate) {
+func (w *decider) count(r *dedup.Result, kept bool) {
 	w.Tally.Count(r)
 	switch {
-	case fate.Kept && !r.Kept:
+	case kept && !r.Kept:
 		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept+1, w.Tally.Removed-1
-	case !fate.Kept && r.Kept:
+	case !kept && r.Kept:
 		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept-1, w.Tally.Removed+1
 	}
 }
 
 func (w *decider) line(r *dedup.Result, id, file string) *report.Reported {
-	if r.Verdict == dedup.Unique {
-		line := report.First(id, file, w.doc.At, w.doc.Time)
-		return &line
-	}
-	line := report.Report(r, id, &w.doc.Sketch, nil)
-	line.File, line.Line = file, w.doc.At
-	if !w.doc.Time.IsZero() {
-		made := w.doc.Time
-		line.Time = &made
+	line := report.First(id, file, w.doc.At, w.doc.Time)
+	if r.Verdict != dedup.Unique {
+		made := line.Time
+		line = report.Report(r, id, &w.doc.Sketch, nil)
+		line.File, line.Line, line.Time = file, w.doc.At, made
 	}
 	return &line
 }
 
-// offer remembers a kept document, and offers a copy.
-func (w *decider) offer(file, id string, r *dedup.Result) {
-	for len(w.members) < len(w.table.docs) {
-		w.members = append(w.members, member{file: file, at: w.doc.At, made: w.doc.Time})
+// offerCopy remembers a kept document, and offers a copy.
+func (w *decider) offerCopy(file, id string, r *dedup.Result) {
+	for len(w.kept) < len(w.table.docs) {
+		w.kept = append(w.kept, keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
 	}
 	if r.Kept || r.Of.Num == 0 {
 		return
 	}
-	if first := &w.members[r.Of.Num-1]; !first.offered {
-		first.offered = true
-		w.Offer(r.Of.Num, &Member{report.Survivor{ID: r.Of.ID, File: first.file, Line: first.at}, first.made})
+	offer := func(id string, d *keptDoc) {
+		m := report.Member{Survivor: report.Survivor{ID: id, File: d.file, Line: d.at}}
+		m.Group, m.Rank = w.Prefer(d.file, d.made)
+		w.offer(r.Of.Num, m)
 	}
-	w.Offer(r.Of.Num, &Member{report.Survivor{ID: id, File: file, Line: w.doc.At}, w.doc.Time})
+	if first := &w.kept[r.Of.Num-1]; !first.offered {
+		first.offered = true
+		offer(r.Of.ID, first)
+	}
+	offer(id, &keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
 }
 
 // readMarks notes which keys of a document are marked, and reports whether any is.
 func (w *decider) readMarks(owner Place) (some bool, err error) {
+	keys := w.doc.keys
 	w.marks, w.table.marked = w.marks[:0], w.table.marked[:0]
-	for range w.keys {
+	for range keys {
 		w.marks = append(w.marks, false)
 	}
 	for {
-		p, ok := w.Marks.Next()
-		if !ok || p.owner() > owner {
+		p := w.places.next
+		if !w.places.some || p.owner() > owner {
 			return len(w.table.marked) > 0, nil
 		}
-		if p.owner() < owner || p.slot() >= len(w.keys) {
+		if p.owner() < owner || p.slot() >= len(keys) {
 			return false, fmt.Errorf("%w: there is no place %v", ErrMarks, p)
 		}
 		w.marks[p.slot()] = true
-		w.table.marked = append(w.table.marked, w.keys[p.slot()])
+		w.table.marked = append(w.table.marked, keys[p.slot()])
 		w.marked++
-		if err := w.Marks.Advance(); err != nil {
+		if err := w.places.advance(); err != nil {
 			return false, err
 		}
 	}

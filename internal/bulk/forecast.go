@@ -29,8 +29,8 @@ const (
 
 // Expect forecasts a decision. A marked key has two places or more, so there are half as many keys as
 // marks at most. Packed marks are an error.
-func (d *Decision) Expect(marks string) (f Forecast, err error) {
-	lines, owners, err := sampleMarks(marks)
+func (d *Decision) Expect() (f Forecast, err error) {
+	lines, owners, err := sampleMarks(d.Marks)
 	if err != nil {
 		return f, err
 	}
@@ -118,27 +118,22 @@ func (d *Decision) sampleEntries() (mean float64, err error) {
 	return float64(table.arena.used()) / float64(max(len(table.docs), 1)), nil
 }
 
-func sampleShard(m *Manifest, deduper *dedup.Deduper) (err error) {
-	r, err := m.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+func sampleShard(m *Manifest, deduper *dedup.Deduper) error {
+	errEnough := errors.New("enough")
 	var doc Doc
-	for range sampleRecords {
-		record, err := r.Next()
-		if err == io.EOF {
-			return nil
+	n := 0
+	err := m.eachRecord(func(_ *Manifest, _ Place, record []byte) error {
+		if n++; n > sampleRecords {
+			return errEnough
 		}
-		if err == nil {
-			err = doc.parse(record)
-		}
+		err := doc.read(record)
 		if err == nil {
 			_, err = deduper.Decide(dedup.Document{ID: string(doc.ID), Sketch: &doc.Sketch})
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return nil
+	return err
 }

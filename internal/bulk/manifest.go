@@ -1,3 +1,11 @@
+// Package bulk decides about more documents than one machine can read in a night. Many processes
+// extract features into shards. An engine that can group, such as sort or a database, says which keys
+// stand in two documents: the marks. One process then decides about all documents in order, and looks
+// for earlier holders of marked keys only. Its verdicts are those of one run over all inputs.
+//
+// A Bloom filter says "no" or "maybe"; marks say "no" or "yes, somewhere". A key without a mark stands
+// in one document, so nothing is lost if it is neither stored nor looked up. docs/format.md,
+// "Shards of features", has the files.
 package bulk
 
 import (
@@ -60,6 +68,14 @@ func (m *Manifest) write() error {
 	})
 }
 
+// fileOf is the name of the input of a document.
+func (m *Manifest) fileOf(d *Doc) (string, error) {
+	if d.Input < 0 || d.Input >= len(m.Inputs) {
+		return "", errRecord
+	}
+	return m.Inputs[d.Input].Name, nil
+}
+
 // ReadManifest reads the manifest of a shard in a folder. The error is fs.ErrNotExist if the shard is
 // not finished.
 func ReadManifest(dir string, shard, of int) (*Manifest, error) {
@@ -119,9 +135,12 @@ func checkSet(set []*Manifest, dirs []string) error {
 	if len(set) == 0 {
 		return fmt.Errorf("%w: no finished shard in %s; make them with firstseen features", ErrSet, strings.Join(dirs, ", "))
 	}
+	first := set[0]
+	missing := func(shard, of int) error {
+		return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen features --shard %d/%d", ErrSet, shard, of, shard, of)
+	}
 	digests := map[string]*Manifest{}
 	for i, m := range set {
-		first := set[0]
 		switch {
 		case m.Of != first.Of:
 			return fmt.Errorf("%w: %s is of %d shards, %s of %d", ErrSet, m.path(""), m.Of, first.path(""), first.Of)
@@ -130,15 +149,15 @@ func checkSet(set []*Manifest, dirs []string) error {
 		case i > 0 && set[i-1].Shard == m.Shard:
 			return fmt.Errorf("%w: shard %d stands twice, as %s and %s", ErrSet, m.Shard, set[i-1].path(""), m.path(""))
 		case m.Shard != i+1:
-			return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen features --shard %d/%d", ErrSet, i+1, m.Of, i+1, m.Of)
+			return missing(i+1, m.Of)
 		}
 		if other := digests[m.Digest]; other != nil && m.Documents > 0 {
 			return fmt.Errorf("%w: shards %d and %d have the same documents of the same inputs: an input was given to both", ErrSet, other.Shard, m.Shard)
 		}
 		digests[m.Digest] = m
 	}
-	if last := set[len(set)-1]; last.Shard != last.Of {
-		return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen features --shard %d/%d", ErrSet, last.Shard+1, last.Of, last.Shard+1, last.Of)
+	if len(set) < first.Of {
+		return missing(len(set)+1, first.Of)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package bulk
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -16,6 +17,8 @@ type Doc struct {
 	ID     []byte
 	Time   time.Time // zero without one
 	Sketch feature.Sketch
+
+	keys []uint64 // of a document that was read
 }
 
 var errRecord = errors.New("a document of the shard is not what was written: make the shard again")
@@ -79,41 +82,33 @@ func AppendSketch(dst []byte, s *feature.Sketch) []byte {
 // ParseSketch reads what AppendSketch has written.
 func ParseSketch(s *feature.Sketch, record []byte) error {
 	var d Doc
-	err := d.parse(record)
+	err := d.read(record)
 	*s = d.Sketch
 	return err
 }
 
-// appendKeysOf appends the keys of a record, features first and the whole text last, and returns the
-// rest of the record.
-func appendKeysOf(dst []uint64, record []byte) (keys []uint64, rest []byte, err error) {
-	n, size := binary.Uvarint(record)
-	if size <= 0 || n >= maxSlots || uint64(len(record)-size) < 8*(n+1) {
-		return dst, nil, errRecord
+// readKeys reads the keys of a record: of features, and of the whole text. The rest is for readRest.
+func (d *Doc) readKeys(record []byte) (rest fields, err error) {
+	rest.b = record
+	n := rest.uvarint()
+	if rest.failed || n >= maxSlots || uint64(len(rest.b)) < 8*(n+1) {
+		return rest, errRecord
 	}
-	record = record[size:]
+	d.keys = slices.Grow(d.keys[:0], int(n)+1)
 	for range n + 1 {
-		dst = append(dst, binary.LittleEndian.Uint64(record))
-		record = record[8:]
+		d.keys = append(d.keys, rest.fixed())
 	}
-	return dst, record, nil
+	return rest, nil
 }
 
-// parse reads what appendRecord has written.
-func (d *Doc) parse(record []byte) error {
-	s := &d.Sketch
-	*s = feature.Sketch{Features: s.Features[:0], Data: s.Data[:0]}
-	n, size := binary.Uvarint(record)
-	r := fields{b: record}
-	if size <= 0 || n >= maxSlots {
-		return errRecord
-	}
-	r.b = record[size:]
-	for range n {
-		key := r.fixed()
+// readRest reads what follows the keys in a record.
+func (d *Doc) readRest(r fields) error {
+	s, n := &d.Sketch, len(d.keys)-1
+	*s = feature.Sketch{Features: s.Features[:0], Data: s.Data[:0], Whole: d.keys[n]}
+	s.Features = slices.Grow(s.Features, n)
+	for _, key := range d.keys[:n] {
 		s.Features = append(s.Features, feature.Feature{Key: key, Order: key})
 	}
-	s.Whole = r.fixed()
 	flags := r.byte()
 	s.Truncated = flags&flagTruncated != 0
 	d.Input, d.At.Part, d.At.Record = int(r.uvarint()), r.varint(), r.varint()
@@ -123,7 +118,7 @@ func (d *Doc) parse(record []byte) error {
 	}
 	d.ID = r.bytes()
 	leads := r.uvarint()
-	if leads > n {
+	if leads > uint64(n) {
 		return errRecord
 	}
 	s.Leads = int(leads)
@@ -140,6 +135,15 @@ func (d *Doc) parse(record []byte) error {
 		return errRecord
 	}
 	return nil
+}
+
+// read reads what appendRecord has written.
+func (d *Doc) read(record []byte) error {
+	rest, err := d.readKeys(record)
+	if err != nil {
+		return err
+	}
+	return d.readRest(rest)
 }
 
 // fields reads one value after the other. After a failure it returns zeros.

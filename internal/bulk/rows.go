@@ -7,20 +7,58 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 )
+
+// A Place says which key of which document of which shard: 63 bits, in the order of the run, so that
+// it is a positive number for engines without unsigned ones.
+type Place uint64
+
+const (
+	slotBits     = 11 // a document has at most 1024 features and a whole text
+	documentBits = 36
+
+	// MaxShards is the most shards of a set, MaxDocuments the most documents of a shard.
+	MaxShards    = 1 << 16
+	MaxDocuments = 1 << documentBits
+	maxSlots     = 1 << slotBits
+)
+
+// placeOf is the place of a key: shard from 0, document and slot from 0.
+func placeOf(shard int, document uint64, slot int) Place {
+	return Place(uint64(shard)<<(documentBits+slotBits) | document<<slotBits | uint64(slot))
+}
+
+func (p Place) shard() int       { return int(p >> (documentBits + slotBits)) }
+func (p Place) document() uint64 { return uint64(p) >> slotBits & (MaxDocuments - 1) }
+func (p Place) slot() int        { return int(p & (maxSlots - 1)) }
+
+// owner is the place of the document's first key: equal for all keys of a document.
+func (p Place) owner() Place { return p &^ (maxSlots - 1) }
+
+func (p Place) String() string {
+	return fmt.Sprintf("%d (shard %d, document %d, key %d)", uint64(p), p.shard()+1, p.document()+1, p.slot()+1)
+}
+
+// A Row says that a key stands at a place.
+type Row struct {
+	Key   uint64
+	Place Place
+}
 
 // EachRow calls f for every row of a set, in the order of places.
 func EachRow(set []*Manifest, f func(Row) error) error {
-	var keys []uint64
-	return eachRecord(set, func(_ *Manifest, owner Place, record []byte) (err error) {
-		if keys, _, err = appendKeysOf(keys[:0], record); err != nil {
+	var doc Doc
+	return eachRecord(set, func(_ *Manifest, owner Place, record []byte) error {
+		if _, err := doc.readKeys(record); err != nil {
 			return err
 		}
-		for slot, key := range keys {
+		for slot, key := range doc.keys {
 			if err := f(Row{key, owner + Place(slot)}); err != nil {
 				return err
 			}
@@ -44,20 +82,20 @@ func EachDocument(set []*Manifest, f func(*Document) error) error {
 	var doc Doc
 	var d Document
 	return eachRecord(set, func(m *Manifest, owner Place, record []byte) error {
-		if err := doc.parse(record); err != nil {
+		if err := doc.read(record); err != nil {
 			return err
 		}
-		if doc.Input < 0 || doc.Input >= len(m.Inputs) {
-			return errRecord
+		file, err := m.fileOf(&doc)
+		if err != nil {
+			return err
 		}
-		d = Document{Place: owner, ID: string(doc.ID), File: m.Inputs[doc.Input].Name, Line: doc.At, Keys: d.Keys[:0]}
+		d = Document{Place: owner, ID: string(doc.ID), File: file, Line: doc.At, Keys: d.Keys[:0]}
 		if !doc.Time.IsZero() {
 			d.Time = &doc.Time
 		}
-		for i := range doc.Sketch.Features {
-			d.Keys = append(d.Keys, int64(doc.Sketch.Features[i].Key))
+		for _, key := range doc.keys {
+			d.Keys = append(d.Keys, int64(key))
 		}
-		d.Keys = append(d.Keys, int64(doc.Sketch.Whole))
 		return f(&d)
 	})
 }
@@ -70,26 +108,6 @@ func eachRecord(set []*Manifest, f func(m *Manifest, owner Place, record []byte)
 		}
 	}
 	return nil
-}
-
-func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
-	r, err := m.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for document := uint64(0); ; document++ {
-		record, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = f(m, placeOf(m.Shard-1, document, 0), record)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // Rows are sixteen bytes each, key and place, big-endian: sorted as bytes, they are sorted as numbers.
@@ -133,11 +151,11 @@ func Reduce(sorted io.Reader, mark func(Place) error) error {
 	var last Row
 	have, marked := false, false
 	for n := 1; ; n++ {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 {
+		line, err := nextLine(in)
+		if err == io.EOF {
 			return nil
 		}
-		if err != nil && err != io.EOF {
+		if err != nil {
 			return err
 		}
 		row, ok := parseRow(bytes.TrimRight(line, "\r\n"))
@@ -149,16 +167,25 @@ func Reduce(sorted io.Reader, mark func(Place) error) error {
 			if !marked {
 				err = mark(last.Place)
 			}
-			if marked = true; err == nil || err == io.EOF {
+			if marked = true; err == nil {
 				err = mark(row.Place)
 			}
-			if err != nil && err != io.EOF {
+			if err != nil {
 				return err
 			}
 		}
 		marked = marked && same
 		last, have = row, true
 	}
+}
+
+// nextLine reads a line with its end. The last one may have none.
+func nextLine(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	return line, err
 }
 
 func parseRow(line []byte) (r Row, ok bool) {
@@ -182,4 +209,72 @@ func parsePlace(b []byte) (p Place, ok bool) {
 		p = 10*p + Place(d-'0')
 	}
 	return p, p < 1<<63
+}
+
+// marks are the places of keys that stand in two documents, ascending, a decimal number a line. An
+// engine may write one twice.
+type marks struct {
+	name     string
+	file     *os.File // nil for standard input
+	in       *bufio.Reader
+	decoders compress.Decoders
+	line     int64
+	next     Place // the least mark not passed
+	some     bool  // there is a next one
+}
+
+// ErrMarks is returned for marks that are not those of the features.
+var ErrMarks = errors.New("these are no marks of these features")
+
+// openMarks opens a file of marks, compressed or not. Without a name it reads stdin.
+func openMarks(name string, stdin io.Reader) (_ *marks, err error) {
+	m := &marks{name: name, decoders: compress.Decoders{MaxWindow: compress.DefaultMaxWindow, MaxRatio: -1}}
+	if name != "" && name != "-" {
+		if m.file, err = os.Open(name); err != nil {
+			return nil, err
+		}
+		stdin = m.file
+	}
+	decoded, err := m.decoders.Decode(name, compress.Counter{R: stdin, N: new(int64)})
+	if err == nil {
+		m.in = bufio.NewReaderSize(decoded, 1<<20)
+		err = m.advance()
+	}
+	if err != nil {
+		m.close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *marks) close() {
+	m.decoders.Close()
+	if m.file != nil {
+		m.file.Close() // it was only read
+	}
+}
+
+// advance passes the next mark, and those equal to it.
+func (m *marks) advance() error {
+	for first := m.line == 0; ; {
+		line, err := nextLine(m.in)
+		if err == io.EOF {
+			m.some = false
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		m.line++
+		p, ok := parsePlace(bytes.TrimRight(line, "\r\n"))
+		switch {
+		case !ok:
+			return fmt.Errorf("%w: %s:%d is %q, and no place", ErrMarks, m.name, m.line, line)
+		case !first && p < m.next:
+			return fmt.Errorf("%w: %s:%d is less than the line before: sort the places as numbers", ErrMarks, m.name, m.line)
+		case first || p > m.next:
+			m.next, m.some = p, true
+			return nil
+		}
+	}
 }

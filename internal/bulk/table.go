@@ -1,13 +1,15 @@
 package bulk
 
 import (
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"slices"
 
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// table is a [dedup.CountingStore] in memory. It holds documents under their marked keys only, and
+// table is a [dedup.Store] in memory. It holds documents under their marked keys only, and
 // documents without any not at all. Each key has a list of its documents, the last one first. Most keys
 // have one document, and no posting for it.
 type table struct {
@@ -38,16 +40,11 @@ func newTable() *table { return &table{heads: newKeyTable()} }
 
 // bytes is about how much memory the table takes.
 func (t *table) bytes() int64 {
-	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.bytes()
+	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.total
 }
 
 // Add implements [dedup.Store].
-func (t *table) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	return t.AddCounted(ids, data, keys, nil, nil)
-}
-
-// AddCounted implements [dedup.CountingStore].
-func (t *table) AddCounted(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
+func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
 	first := uint32(len(t.docs)) + 1
 	for i := range ids {
 		if len(t.docs)+1 >= countedBit || len(t.postings)+len(t.marked) >= maxPostings {
@@ -125,4 +122,123 @@ func (t *table) Records(nums []uint32, ids, data [][]byte) error {
 		ids[i], data[i] = t.arena.at(t.docs[num-1])
 	}
 	return nil
+}
+
+const slabBytes = 4 << 20
+
+// arena holds pairs of an id and data, one after the other in slabs, so that the garbage collector has
+// little to look at. An entry longer than a slab has one of its own.
+type arena struct {
+	slabs [][]byte
+	total int64
+}
+
+// add returns the place of an entry: slab and offset.
+func (a *arena) add(id string, data []byte) uint64 {
+	need := len(id) + len(data) + 2*binary.MaxVarintLen64
+	if n := len(a.slabs); n == 0 || cap(a.slabs[n-1])-len(a.slabs[n-1]) < need {
+		a.slabs = append(a.slabs, make([]byte, 0, max(slabBytes, need)))
+		a.total += int64(max(slabBytes, need))
+	}
+	slab := &a.slabs[len(a.slabs)-1]
+	at := len(*slab)
+	*slab = append(binary.AppendUvarint(*slab, uint64(len(id))), id...)
+	*slab = appendBytes(*slab, data)
+	return uint64(len(a.slabs)-1)<<32 | uint64(at)
+}
+
+func (a *arena) at(place uint64) (id, data []byte) {
+	entry := fields{b: a.slabs[place>>32][uint32(place):]}
+	id = entry.bytes()
+	return id, entry.bytes()
+}
+
+// used is how much of it entries take.
+func (a *arena) used() (n int64) {
+	for _, slab := range a.slabs {
+		n += int64(len(slab))
+	}
+	return n
+}
+
+// keyTable maps keys to numbers above 0. It is a hash table in 256 parts with linear probing, of 12 bytes
+// a slot and without pointers for the garbage collector. A part is filled to three quarters at most, and
+// grows by a quarter. The parts are of different sizes and grow one after the other, so the whole takes
+// 18 bytes a key at any time. A Go map of these is half as fast.
+type keyTable [256]keyPart
+
+type keyPart struct {
+	keys  []uint64
+	heads []uint32 // 0 is an empty slot
+	n     int
+}
+
+const mixer = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+
+func newKeyTable() *keyTable {
+	t := new(keyTable)
+	for i := range t {
+		t[i].alloc(64 + i/16)
+	}
+	return t
+}
+
+// part returns the part of a key, and the hash for the slot in it. A whole text's key may be any number.
+func (t *keyTable) part(key uint64) (p *keyPart, hash uint64) {
+	hash = key * mixer
+	return &t[hash>>56], hash << 8
+}
+
+// get returns the number of a key, 0 if there is none.
+func (t *keyTable) get(key uint64) uint32 {
+	p, hash := t.part(key)
+	return p.heads[p.slot(key, hash)]
+}
+
+// put sets the number of a key.
+func (t *keyTable) put(key uint64, head uint32) {
+	p, hash := t.part(key)
+	at := p.slot(key, hash)
+	if p.heads[at] == 0 {
+		if p.n++; 4*p.n > 3*len(p.keys) {
+			p.grow()
+			at = p.slot(key, hash)
+		}
+	}
+	p.keys[at], p.heads[at] = key, head
+}
+
+// bytes is how much memory the slots take.
+func (t *keyTable) bytes() (n int64) {
+	for i := range t {
+		n += 12 * int64(len(t[i].keys))
+	}
+	return n
+}
+
+func (p *keyPart) alloc(slots int) {
+	p.keys, p.heads = make([]uint64, slots), make([]uint32, slots)
+}
+
+// slot is the slot of a key, or the one it would have.
+func (p *keyPart) slot(key, hash uint64) int {
+	first, _ := bits.Mul64(hash, uint64(len(p.keys)))
+	at := int(first)
+	for p.heads[at] != 0 && p.keys[at] != key {
+		if at++; at == len(p.keys) {
+			at = 0
+		}
+	}
+	return at
+}
+
+func (p *keyPart) grow() {
+	old := *p
+	p.alloc(len(old.keys) + len(old.keys)/4)
+	for i, head := range old.heads {
+		if head != 0 {
+			at := p.slot(old.keys[i], old.keys[i]*mixer<<8)
+			p.keys[at], p.heads[at] = old.keys[i], head
+		}
+	}
 }

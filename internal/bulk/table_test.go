@@ -11,13 +11,9 @@ import (
 // allMarked is a table in which all keys are marked.
 type allMarked struct{ *table }
 
-func (s allMarked) Add(ids []string, data [][]byte, keys [][]uint64) (uint32, error) {
-	return s.AddCounted(ids, data, keys, nil, nil)
-}
-
-func (s allMarked) AddCounted(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
+func (s allMarked) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	s.marked = slices.Concat(keys...)
-	return s.table.AddCounted(ids, data, keys, times, marks)
+	return s.table.Add(ids, data, keys, times, marks)
 }
 
 func (s allMarked) Lookup(keys []uint64, holders []uint32, n []uint8) error {
@@ -34,7 +30,7 @@ func TestTable(t *testing.T) {
 func TestUnmarked(t *testing.T) {
 	s := newTable()
 	s.marked = []uint64{1, 2}
-	if _, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{{1, 2, 3}}); err != nil {
+	if _, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{{1, 2, 3}}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.marked = []uint64{2, 3}

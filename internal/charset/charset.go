@@ -20,6 +20,7 @@ package charset
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -50,11 +51,9 @@ func Decode(dst, body []byte, contentType string) (text []byte, name string, err
 		return dst, "", ErrUnknown
 	}
 	declared := declarations(body, contentType)
-	for _, label := range declared {
-		if label == hz {
-			if text, ok := decodeMulti(dst, body, hz, declaredFaults); ok {
-				return text, hz, nil
-			}
+	if slices.Contains(declared, hz) {
+		if text, ok := decodeMulti(dst, body, hz, declaredFaults); ok {
+			return text, hz, nil
 		}
 	}
 	if utf8.Valid(body) {
@@ -72,7 +71,7 @@ func Decode(dst, body []byte, contentType string) (text []byte, name string, err
 // decodeDeclared decodes by the first declaration that fits, multi-byte ones first.
 func decodeDeclared(dst, body []byte, declared []string) (text []byte, name string) {
 	for _, name := range declared {
-		if isMulti(name) {
+		if byName[name] != nil && name != hz && !isWide(name) {
 			if text, ok := decodeMulti(dst, body, name, declaredFaults); ok {
 				return text, name
 			}

@@ -92,11 +92,11 @@ var encodings = []struct {
 	{"ru", "utf-8", nil},
 	{"zh", "utf-16le", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 	{"ru", "utf-16be", unicode.UTF16(unicode.BigEndian, unicode.UseBOM)},
-	{"en", "utf-16le", wides["utf-16le"]},
-	{"ru", "utf-16be", wides["utf-16be"]},
-	{"ko", "utf-16le", wides["utf-16le"]},
+	{"en", "utf-16le", byName["utf-16le"]},
+	{"ru", "utf-16be", byName["utf-16be"]},
+	{"ko", "utf-16le", byName["utf-16le"]},
 	{"ja", "utf-32le", utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)},
-	{"en", "utf-32be", wides["utf-32be"]},
+	{"en", "utf-32be", byName["utf-32be"]},
 	{"zh", "utf-8", unicode.UTF8BOM},
 }
 
@@ -132,7 +132,7 @@ func TestSameTextInEveryEncoding(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wide := wides[c.name] != nil
+		wide := isWide(c.name)
 		for _, declared := range []struct{ kind, head, contentType string }{
 			{"nowhere", "", ""},
 			{"header", "", "text/html; charset=" + c.name},
@@ -288,8 +288,8 @@ func TestLanguagesHaveEncodings(t *testing.T) {
 			t.Errorf("%s is no single-byte encoding", l.name)
 		}
 		for code := range strings.FieldsSeq(l.codes) {
-			if a := alphabets[code]; a.letters == "" || utf8.RuneCountInString(a.letters) != len(a.often) {
-				t.Errorf("%s: %d letters, %d frequencies", code, utf8.RuneCountInString(a.letters), len(a.often))
+			if alphabets[code] == "" {
+				t.Errorf("%s has no letters", code)
 			}
 		}
 	}

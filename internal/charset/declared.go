@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/net/html/charset"
 )
 
 // prescan is how many bytes of a page are searched for its declaration. Browsers look at 1024;
@@ -19,7 +19,7 @@ func declarations(body []byte, contentType string) (names []string) {
 		_, params, err := mime.ParseMediaType(contentType)
 		label := params["charset"]
 		if err != nil && label == "" { // a header such as text/html; charset=gbk; charset
-			label = charsetOf([]byte(strings.ToLower(contentType)))
+			label = valueOf([]byte(strings.ToLower(contentType)), "charset")
 		}
 		names = appendName(names, label)
 	}
@@ -29,88 +29,66 @@ func declarations(body []byte, contentType string) (names []string) {
 		names = appendName(names, valueOf(xml[:end], "encoding"))
 	}
 	for {
-		at := bytes.Index(head, []byte("<meta"))
-		if at < 0 {
+		_, rest, found := bytes.Cut(head, []byte("<meta"))
+		if !found {
 			return names
 		}
-		head = head[at+len("<meta"):]
-		end := bytes.IndexByte(head, '>')
-		if end < 0 {
-			end = len(head)
-		}
-		if name := charsetOf(head[:end]); name != "" && name[0] != 'u' || strings.HasPrefix(name, "utf-8") || name == "utf8" {
+		head = rest
+		element, _, _ := bytes.Cut(head, []byte(">"))
+		if name := valueOf(element, "charset"); !strings.HasPrefix(name, "u") || strings.HasPrefix(name, "utf-8") || name == "utf8" {
 			names = appendName(names, name) // not UTF-16: its meta could not be read
 		}
 	}
 }
 
 // withoutComments leaves out the comments of HTML.
-func withoutComments(head []byte) []byte {
-	open := bytes.Index(head, []byte("<!--"))
-	if open < 0 {
-		return head
-	}
-	var out []byte
-	for open >= 0 {
-		out = append(out, head[:open]...)
-		shut := bytes.Index(head[open:], []byte("-->"))
-		if shut < 0 {
-			return out
+func withoutComments(head []byte) (out []byte) {
+	for {
+		open := bytes.Index(head, []byte("<!--"))
+		if open < 0 {
+			return append(out, head...)
 		}
-		head = head[open+shut+len("-->"):]
-		open = bytes.Index(head, []byte("<!--"))
+		out = append(out, head[:open]...)
+		_, head, _ = bytes.Cut(head[open+len("<!"):], []byte("-->"))
 	}
-	return append(out, head...)
 }
-
-// charsetOf is the value of charset in a meta element or header, in lower case.
-func charsetOf(element []byte) string { return valueOf(element, "charset") }
 
 // valueOf returns the text after a key and an equals sign, with or without quotation marks.
 func valueOf(b []byte, key string) string {
 	for {
-		at := bytes.Index(b, []byte(key))
-		if at < 0 {
+		_, rest, found := bytes.Cut(b, []byte(key))
+		if !found {
 			return ""
 		}
-		b = bytes.TrimLeft(b[at+len(key):], " \t\r\n")
-		value, found := bytes.CutPrefix(b, []byte("="))
-		if !found {
-			continue
+		b = bytes.TrimLeft(rest, " \t\r\n")
+		if value, found := bytes.CutPrefix(b, []byte("=")); found {
+			value = bytes.TrimLeft(value, " \t\r\n\"'")
+			if end := bytes.IndexAny(value, " \t\r\n\"';/>"); end >= 0 {
+				value = value[:end]
+			}
+			return string(value)
 		}
-		value = bytes.TrimLeft(value, " \t\r\n\"'")
-		if end := bytes.IndexAny(value, " \t\r\n\"';/>"); end >= 0 {
-			value = value[:end]
-		}
-		return string(value)
 	}
 }
 
 // appendName appends the name of the encoding with that label, if there is one.
 func appendName(names []string, label string) []string {
-	label = strings.ToLower(strings.Trim(label, " \t\r\n\"'"))
-	switch label {
-	case "":
-		return names
-	case hz, "hz":
-		if slices.Contains(names, hz) {
-			return names
-		}
-		return append(names, hz)
-	}
-	e, err := htmlindex.Get(label)
-	if err != nil {
-		return names
-	}
-	name, err := htmlindex.Name(e)
-	switch {
-	case err != nil:
-		return names
-	case name == "gbk":
-		name = "gb18030"
-	}
-	if slices.Contains(names, name) {
+	name := nameOf(strings.Trim(label, " \t\r\n\"'"))
+	if name == "" || slices.Contains(names, name) {
 		return names
 	}
 	return append(names, name)
+}
+
+// nameOf is the name of the encoding with that label, "" if there is none.
+func nameOf(label string) string {
+	if label = strings.ToLower(label); label == hz || label == "hz" {
+		return hz
+	}
+	switch _, name := charset.Lookup(label); name {
+	case "gbk":
+		return "gb18030"
+	default:
+		return name
+	}
 }

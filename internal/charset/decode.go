@@ -3,6 +3,8 @@ package charset
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -23,8 +25,8 @@ const (
 	utf8Of = "utf-8"
 )
 
-// multis are the encodings of one or more bytes a character.
-var multis = map[string]encoding.Encoding{
+// byName has the encodings of one or more bytes a character, and the wide ones.
+var byName = map[string]encoding.Encoding{
 	utf8Of:        unicode.UTF8,
 	"gb18030":     simplifiedchinese.GB18030,
 	"big5":        traditionalchinese.Big5,
@@ -33,17 +35,16 @@ var multis = map[string]encoding.Encoding{
 	"iso-2022-jp": japanese.ISO2022JP,
 	"euc-kr":      korean.EUCKR,
 	hz:            simplifiedchinese.HZGB2312,
+	"utf-16le":    unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+	"utf-16be":    unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
+	"utf-32le":    utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM),
+	"utf-32be":    utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
 }
 
-// wides are the encodings of two or four bytes a unit.
-var wides = map[string]encoding.Encoding{
-	"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
-	"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
-	"utf-32le": utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM),
-	"utf-32be": utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
+// isWide reports whether a unit of an encoding has two or four bytes.
+func isWide(name string) bool {
+	return strings.HasPrefix(name, "utf-16") || strings.HasPrefix(name, "utf-32")
 }
-
-func isMulti(name string) bool { return multis[name] != nil && name != hz }
 
 // A single is an encoding of one byte a character: the character of each byte from 0x80 on, or
 // U+FFFD.
@@ -79,11 +80,7 @@ const (
 // decodeMulti decodes if less than one character in among is a fault. A character cut off by the
 // end of body does not count.
 func decodeMulti(dst, body []byte, name string, among int) (text []byte, ok bool) {
-	return decodeBy(dst, body, multis[name], among)
-}
-
-func decodeBy(dst, body []byte, e encoding.Encoding, among int) (text []byte, ok bool) {
-	text = transformed(dst, body, e)
+	text = transformed(dst, body, name)
 	decoded := text[len(dst):]
 	faults := bytes.Count(decoded, replacement)
 	if bytes.HasSuffix(decoded, replacement) {
@@ -98,20 +95,15 @@ func decodeBy(dst, body []byte, e encoding.Encoding, among int) (text []byte, ok
 var replacement = []byte("\uFFFD")
 
 // transformed appends the decoded text of body in an encoding.
-func transformed(dst, body []byte, e encoding.Encoding) []byte {
-	decoder := e.NewDecoder()
+func transformed(dst, body []byte, name string) []byte {
+	decoder := byName[name].NewDecoder()
+	dst = slices.Grow(dst, len(body)+len(body)/2)
 	for {
-		if cap(dst)-len(dst) < utf8.UTFMax+len(body)/4 {
-			dst = append(dst, make([]byte, 64+len(body)+len(body)/2)...)[:len(dst)]
-		}
-		n, read, err := decoder.Transform(dst[len(dst):cap(dst)], body, true)
-		dst, body = dst[:len(dst)+n], body[read:]
+		text, read, err := transform.Append(decoder, dst, body)
 		if err == nil {
-			return dst
+			return text
 		}
-		if err != transform.ErrShortDst && len(body) > 0 { // cut off at the end
-			dst, body = append(dst, replacement...), body[1:]
-		}
+		dst, body = append(text, replacement...), body[min(read+1, len(body)):] // cut off at the end
 	}
 }
 
@@ -168,11 +160,7 @@ func decodeMarked(dst, body []byte) (text []byte, name string) {
 		if !marked {
 			continue
 		}
-		e := wides[m.name]
-		if e == nil {
-			e = multis[m.name]
-		}
-		text, ok := decodeBy(dst, rest, e, detectedFaults)
+		text, ok := decodeMulti(dst, rest, m.name, detectedFaults)
 		if ok && !isBinary(text[len(dst):]) && bytes.IndexByte(text[len(dst):], 0) < 0 {
 			return text, m.name
 		}
@@ -187,11 +175,10 @@ func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 		return append(dst, body...), utf8Of, nil
 	}
 	for _, name := range []string{"utf-32le", "utf-32be", "utf-16le", "utf-16be"} {
-		if !looksWide(body, name) {
-			continue
-		}
-		if text, ok := decodeBy(dst, body, wides[name], declaredFaults); ok {
-			return text, name, nil
+		if looksWide(body, name) {
+			if text, ok := decodeMulti(dst, body, name, declaredFaults); ok {
+				return text, name, nil
+			}
 		}
 	}
 	if utf8.Valid(body) && !isBinary(body) {
@@ -207,10 +194,10 @@ const widePieces = 1 << 15
 // space or ASCII punctuation, as in any text.
 func looksWide(body []byte, name string) bool {
 	order, size := binary.ByteOrder(binary.LittleEndian), 2
-	if name == "utf-16be" || name == "utf-32be" {
+	if strings.HasSuffix(name, "be") {
 		order = binary.BigEndian
 	}
-	if name[:6] == "utf-32" {
+	if strings.HasPrefix(name, "utf-32") {
 		size = 4
 	}
 	units, usual, spaces := 0, 0, 0
@@ -227,8 +214,7 @@ func looksWide(body []byte, name string) bool {
 			spaces++
 		}
 	}
-	return units >= 4 && len(body) < size && usual*100 >= units*98 && spaces*400 >= units ||
-		units >= 4 && units == widePieces && usual*100 >= units*98 && spaces*400 >= units
+	return units >= 4 && (len(body) < size || units == widePieces) && usual*100 >= units*98 && spaces*400 >= units
 }
 
 // isUsual reports whether a code point is white space, or one of the scripts in use, except for the
@@ -245,16 +231,17 @@ func isUsual(u uint32) bool {
 	}
 }
 
-// decodeEscaped decodes encodings that switch between sets of characters by escape sequences: the
-// bytes are all ASCII.
+// decodeEscaped decodes the encoding that switches between sets of characters by escape sequences:
+// the bytes are all ASCII.
 func decodeEscaped(dst, body []byte) (text []byte, name string) {
 	for _, sequence := range []string{"\x1b$B", "\x1b$@", "\x1b(J", "\x1b(I"} {
-		if bytes.Contains(body, []byte(sequence)) && asciiPrefix(body) == len(body) {
-			if text, ok := decodeMulti(dst, body, "iso-2022-jp", detectedFaults); ok {
-				return text, "iso-2022-jp"
-			}
-			return dst, ""
+		if !bytes.Contains(body, []byte(sequence)) || asciiPrefix(body) < len(body) {
+			continue
 		}
+		if text, ok := decodeMulti(dst, body, "iso-2022-jp", detectedFaults); ok {
+			return text, "iso-2022-jp"
+		}
+		break
 	}
 	return dst, ""
 }

@@ -2,6 +2,7 @@ package charset
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,7 +11,7 @@ import (
 // decodeDetected decodes by the encoding that the bytes look like. They are not valid UTF-8.
 func decodeDetected(dst, body []byte) (text []byte, name string) {
 	if isNearlyUTF8(body) {
-		return transformed(dst, body, multis[utf8Of]), utf8Of
+		return transformed(dst, body, utf8Of), utf8Of
 	}
 	if name := bestMulti(body); name != "" {
 		if text, ok := decodeMulti(dst, body, name, detectedFaults); ok {
@@ -18,14 +19,9 @@ func decodeDetected(dst, body []byte) (text []byte, name string) {
 		}
 	}
 	if name := bestSingle(body); name != "" {
-		return decodeKnownSingle(dst, body, name)
-	}
-	return dst, ""
-}
-
-func decodeKnownSingle(dst, body []byte, name string) (text []byte, of string) {
-	if text, ok := decodeSingle(dst, body, singles[name]); ok {
-		return text, name
+		if text, ok := decodeSingle(dst, body, singles[name]); ok {
+			return text, name
+		}
 	}
 	return dst, ""
 }
@@ -112,7 +108,7 @@ func bestMulti(body []byte) (best string) {
 		{"euc-jp", "shift_jis"},
 		{"euc-kr", "euc-kr"},
 	} {
-		buffer = transformed(buffer[:0], piece, multis[c.name])
+		buffer = transformed(buffer[:0], piece, c.name)
 		if s := shareFrequent(buffer, frequent[c.language]); s > score {
 			best, score = c.name, s
 		}
@@ -142,13 +138,6 @@ func shareFrequent(text []byte, set *[1 << 16]bool) float64 {
 		return 0
 	}
 	return float64(known) / float64(characters)
-}
-
-// An alphabet is the letters of a language beyond ASCII, and how many of ten thousand
-// each is.
-type alphabet struct {
-	letters string
-	often   []uint16
 }
 
 // A guess is a language in a single-byte encoding: the worth of each byte from 0x80 on.
@@ -236,13 +225,16 @@ var guesses = func() (all []guess) {
 }()
 
 func newGuess(name, code string, doubt float64) guess {
-	a := alphabets[code]
-	g := guess{name: name, doubt: doubt, latin: strings.ContainsFunc(a.letters, isLatin)}
+	g := guess{name: name, doubt: doubt}
 	bits := map[rune]float64{}
-	i := 0
-	for _, r := range a.letters {
-		bits[r] = math.Log2(float64(a.often[i]) / 10000)
-		i++
+	for letter := range strings.FieldsSeq(alphabets[code]) {
+		r, size := utf8.DecodeRuneInString(letter)
+		often, err := strconv.ParseFloat(letter[size:], 64)
+		if err != nil {
+			panic(err) // each letter of the table has a number
+		}
+		bits[r] = math.Log2(often / 10000)
+		g.latin = g.latin || unicode.Is(unicode.Latin, r)
 	}
 	for i, r := range singles[name] {
 		g.worth[i] = worthOf(r, bits)
@@ -257,8 +249,6 @@ func newGuess(name, code string, doubt float64) guess {
 	}
 	return g
 }
-
-func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
 
 func worthOf(r rune, bits map[rune]float64) float64 {
 	if w, known := bits[unicode.ToLower(r)]; known {

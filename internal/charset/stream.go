@@ -28,28 +28,24 @@ type Stream struct {
 // byte order mark. It is an error if the label is unknown. It is also one for iso-2022-jp and
 // hz-gb-2312, because bytes far before a byte may change its meaning there.
 func StreamOf(label string) (*Stream, error) {
-	names := appendName(nil, label)
-	if names == nil && wides[strings.ToLower(label)] != nil { // utf-32, which no page has
-		names = []string{strings.ToLower(label)}
+	name := nameOf(label)
+	if lower := strings.ToLower(label); name == "" && byName[lower] != nil { // utf-32, which no page has
+		name = lower
 	}
-	if names == nil {
-		return nil, fmt.Errorf("no encoding is called %q: want a name such as utf-8, utf-16, gbk, gb18030, big5, shift_jis, euc-kr or windows-1252", label)
-	}
-	name := names[0]
-	e := multis[name]
+	e := byName[name]
 	switch {
+	case name == "":
+		return nil, fmt.Errorf("no encoding is called %q: want a name such as utf-8, utf-16, gbk, gb18030, big5, shift_jis, euc-kr or windows-1252", label)
 	case name == hz || name == "iso-2022-jp" || name == "replacement":
 		return nil, fmt.Errorf("text in %s cannot be read in pieces: convert it to UTF-8 first, for example with iconv", name)
-	case wides[name] != nil:
-		e = wides[name]
 	case e == nil:
 		e, _ = htmlindex.Get(name) // it is the name of one
 	}
-	s := &Stream{name: name, encoding: e}
-	if own, err := e.NewEncoder().Bytes(replacement); err == nil {
-		s.own = own
+	own, err := e.NewEncoder().Bytes(replacement)
+	if err != nil {
+		own = nil
 	}
-	return s, nil
+	return &Stream{name: name, encoding: e, own: own}, nil
 }
 
 // Name is the name of the encoding.
@@ -66,7 +62,7 @@ const MarkedBy = 4
 func Marked(head []byte) *Stream {
 	for _, m := range marks {
 		if bytes.HasPrefix(head, []byte(m.mark)) {
-			s, _ := StreamOf(m.name) // all marks are of known ones
+			s, _ := StreamOf(m.name) // it is the name of one
 			return s
 		}
 	}
@@ -95,90 +91,54 @@ func Detect(head []byte, whole bool) (*Stream, error) {
 }
 
 // NewReader returns a reader of UTF-8 converted from r. In place of bytes that are no character it
-// has one byte [Malformed]. It holds no more than some hundred KiB, and waits for no more than it
-// needs for the next character.
+// has one byte [Malformed]. It waits for no more than it needs for the next character.
 func (s *Stream) NewReader(r io.Reader) io.Reader {
-	return &streamReader{in: r, own: s.own, private: s.name == "gb18030", decoder: s.encoding.NewDecoder().Transformer, buf: make([]byte, streamBuffer)}
+	return transform.NewReader(r, &streamDecoder{s.encoding.NewDecoder().Transformer, s.own, s.name == "gb18030"})
 }
 
-// streamBuffer is how many bytes are decoded at a time.
-const streamBuffer = 32 << 10
-
-// streamGrowth is how many bytes of UTF-8 one byte becomes at most.
-const streamGrowth = utf8.UTFMax
-
-type streamReader struct {
-	in      io.Reader
+type streamDecoder struct {
+	transform.Transformer
 	own     []byte
 	private bool // it has the characters of userDefined
-	decoder transform.Transformer
-	buf     []byte
-	held    int    // bytes of buf that were read and are not decoded: a part of a character
-	out     []byte // memory of rest
-	rest    []byte // decoded and not handed out
-	err     error  // returned after rest
 }
 
-func (r *streamReader) Read(p []byte) (int, error) {
-	for idle := 0; len(r.rest) == 0; idle++ {
-		if r.err != nil {
-			return 0, r.err
-		}
-		if idle == 100 {
-			return 0, io.ErrNoProgress
-		}
-		n, err := r.in.Read(r.buf[r.held:])
-		r.err = err
-		src := r.buf[:r.held+n]
-		used := r.decode(src, err == io.EOF)
-		r.held = copy(r.buf, src[used:])
+func (r *streamDecoder) Transform(dst, src []byte, last bool) (n, used int, err error) {
+	n, used, err = r.Transformer.Transform(dst, src, last)
+	if bytes.Contains(dst[:n], replacement) {
+		n, used, err = r.decodeFaulty(dst, src, last)
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-// decode decodes the whole characters of src, and the remainder if src is the last, and returns how
-// many bytes these are.
-func (r *streamReader) decode(src []byte, last bool) (used int) {
-	if need := streamGrowth * len(src); cap(r.out) < need {
-		r.out = make([]byte, need)
+	if last && err == transform.ErrShortSrc { // cut off at the end
+		used, err = len(src), nil
 	}
-	r.out = r.out[:cap(r.out)]
-	n, used, _ := r.decoder.Transform(r.out, src, last) // there is room: it stops before an incomplete character
-	if bytes.Contains(r.out[:n], replacement) {
-		n, used = r.decodeFaulty(src, last)
-	}
-	r.rest = r.out[:n]
-	return used
+	return n, used, err
 }
 
 // decodeFaulty decodes one character after the other. So it distinguishes bytes that are no
 // character from the U+FFFD that earlier conversions have put in place of such bytes.
-func (r *streamReader) decodeFaulty(src []byte, last bool) (n, used int) {
+func (r *streamDecoder) decodeFaulty(dst, src []byte, last bool) (n, used int, err error) {
 	for used < len(src) {
-		written, read := r.one(r.out[n:], src[used:], last)
+		written, read, err := r.one(dst[n:], src[used:], last)
 		if read == 0 {
-			break
+			return n, used, err
 		}
 		switch from := src[used : used+read]; {
 		case r.own != nil && bytes.Equal(from, r.own):
-		case r.private && isUserDefined(from) && bytes.Equal(r.out[n:n+written], replacement):
-			written = utf8.EncodeRune(r.out[n:], userDefined(from))
+		case r.private && isUserDefined(from) && bytes.Equal(dst[n:n+written], replacement):
+			written = utf8.EncodeRune(dst[n:], userDefined(from))
 		default:
-			written = len(unreplace(r.out[n : n+written]))
+			written = copy(dst[n:], bytes.ReplaceAll(dst[n:n+written], replacement, []byte{Malformed}))
 		}
 		n, used = n+written, used+read
 	}
-	return n, used
+	return n, used, nil
 }
 
 // one decodes the first character of src, or none if it is not whole.
-func (r *streamReader) one(dst, src []byte, last bool) (written, read int) {
-	for k := 1; k <= len(src) && read == 0; k++ {
-		written, read, _ = r.decoder.Transform(dst, src[:k], last && k == len(src))
+func (r *streamDecoder) one(dst, src []byte, last bool) (written, read int, err error) {
+	for k := 1; k <= len(src) && read == 0 && err != transform.ErrShortDst; k++ {
+		written, read, err = r.Transformer.Transform(dst, src[:k], last && k == len(src))
 	}
-	return written, read
+	return written, read, err
 }
 
 // isUserDefined reports whether two bytes are a character of the user-defined areas of
@@ -206,17 +166,4 @@ func userDefined(b []byte) rune {
 		trail--
 	}
 	return 0xe4c6 + (lead-0xa1)*96 + trail - 0x40
-}
-
-// unreplace puts [Malformed] in the place of each U+FFFD.
-func unreplace(text []byte) []byte {
-	out := text[:0]
-	for len(text) > 0 {
-		if rest, found := bytes.CutPrefix(text, replacement); found {
-			out, text = append(out, Malformed), rest
-			continue
-		}
-		out, text = append(out, text[0]), text[1:]
-	}
-	return out
 }

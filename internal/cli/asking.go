@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -34,30 +32,17 @@ func holderOf(dir string) (*holder, error) {
 
 // ask sends a request, and reads the answer into value, which stays if the server does not have it.
 func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) error {
-	r, err := http.NewRequestWithContext(ctx, method, h.URL+path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	var data []byte
-	a, err := h.HTTP.Do(r)
-	if err == nil {
-		defer a.Body.Close()
-		data, err = io.ReadAll(a.Body)
-	}
+	data, err := h.Do(ctx, method, path, "text/plain; charset=utf-8", body)
+	var refused *client.StatusError
 	switch {
-	case err != nil:
-		return fmt.Errorf("asking the server that holds the index: %w", err)
-	case a.StatusCode == http.StatusNotFound:
-		return nil
-	case a.StatusCode == http.StatusOK:
+	case err == nil:
 		return json.Unmarshal(data, value)
+	case !errors.As(err, &refused):
+		return fmt.Errorf("asking the server that holds the index: %w", err)
+	case refused.Status == http.StatusNotFound:
+		return nil
 	}
-	refused := &client.StatusError{Status: a.StatusCode}
-	if json.Unmarshal(data, refused) != nil {
-		refused.Message = string(data)
-	}
-	return refused
+	return err
 }
 
 // reported is a line of a report from a server, which does not know the place of the document.

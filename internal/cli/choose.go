@@ -19,7 +19,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 // choosing is a run with --prefer or --remove-within. It decides as any run, into a temporary report.
@@ -29,7 +28,7 @@ type choosing struct {
 	decided string   // the temporary report
 	removed []uint32 // of each removed document its witness, 0 for none; the highest bit: it only counts
 	copied  []uint32 // the witnesses, ascending
-	plan    *survivors.Plan
+	plan    *report.Survivors
 	kept    int64
 	out     *output.Writer // nil if kept records are not wanted
 	lines   *output.Writer // likewise the report
@@ -44,7 +43,7 @@ func (f *options) choose(cmd *cobra.Command) (err error) {
 		return fmt.Errorf("making a temporary report: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := &choosing{options: f, decided: filepath.Join(dir, "report.jsonl"), plan: survivors.New()}
+	c := &choosing{options: f, decided: filepath.Join(dir, "report.jsonl"), plan: report.NewSurvivors()}
 	bad, err := c.decide(cmd)
 	if err != nil {
 		return err
@@ -163,7 +162,7 @@ func (c *choosing) offer(ctx context.Context) error {
 			return err
 		}
 		valued = valued || value != nil || when != "" && !doc.Time.IsZero()
-		c.plan.Offer(component, survivors.Member{
+		c.plan.Offer(component, report.Member{
 			Group: c.policy.groupOf(file, named), Rank: c.policy.rankOf(file, value, doc.Time),
 			Survivor: report.Survivor{ID: string(doc.ID), File: file, Line: doc.At},
 		})
@@ -228,39 +227,40 @@ func (c *choosing) write(cmd *cobra.Command) error {
 
 // record writes a record and its line, as the policy has it.
 func (c *choosing) record(file string, doc *corpus.Document, line *lines.Line, component uint32) (err error) {
-	fate := survivors.Fate{Kept: line == nil || line.Kept}
+	kept, fate := line == nil || line.Kept, report.Fate{}
 	if component != 0 {
-		fate = c.plan.Ask(component)
+		kept, fate = c.plan.Ask(component)
 	}
 	if doc.Bad != nil || doc.Empty {
 		return nil
 	}
 	if !doc.Other {
-		if fate.Kept {
+		if kept {
 			c.kept++
 		}
-		if err := c.report(file, doc, line, fate); err != nil {
+		if err := c.report(file, doc, line, kept, fate); err != nil {
 			return err
 		}
 	}
-	if c.out == nil || !doc.Other && fate.Kept == c.Others {
+	if c.out == nil || !doc.Other && kept == c.Others {
 		return nil
 	}
 	return c.found.Keep(c.out, doc.Raw)
 }
 
-func (c *choosing) report(file string, doc *corpus.Document, line *lines.Line, fate survivors.Fate) (err error) {
+// report writes the line of a document, if it has one now.
+func (c *choosing) report(file string, doc *corpus.Document, line *lines.Line, kept bool, fate report.Fate) (err error) {
 	switch {
-	case c.lines == nil || line == nil && fate.Kept && fate.Count == 0:
+	case c.lines == nil || line == nil && kept && fate.Copies == 0:
 		return nil
 	case line == nil:
 		now := report.First(string(doc.ID), file, doc.At, doc.Time)
-		now.Kept, now.Instead, now.OfBatch, now.Copies = fate.Kept, fate.Instead, fate.OfBatch, fate.Count
+		now.Kept, now.Fate = kept, fate
 		c.buf, err = report.AppendJSON(c.buf[:0], &now)
-	case line.Kept == fate.Kept && fate.Instead == nil && fate.Count == 0:
+	case line.Kept == kept && fate.Instead == nil && fate.Copies == 0:
 		c.buf = append(c.buf[:0], line.Raw...)
 	default:
-		c.buf, err = report.AppendFate(c.buf[:0], line.Raw, fate.Kept, fate.Instead, fate.OfBatch, fate.Count)
+		c.buf, err = report.AppendFate(c.buf[:0], line.Raw, kept, fate)
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,29 +25,36 @@ import (
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/survivors"
 )
 
 var errTooManyBad = pipeline.ErrTooManyBad
 
 func newRowsCommand() *cobra.Command {
 	as, out := "lines", ""
-	cmd := command("rows", needShards, func(cmd *cobra.Command, args []string) error {
+	cmd := command("rows", needShards, func(cmd *cobra.Command, args []string) (err error) {
 		set, err := bulk.ReadSet(args)
 		if err != nil {
 			return err
 		}
+		r := rowWriter{ctx: cmd.Context(), set: set}
+		to := file{name: out}
+		write := func(w io.Writer) error { return r.write(w, bulk.Row.AppendLine, rowBatch) }
 		switch {
 		case as == "documents":
-			return writeFeatures(cmd, set, out)
-		case isTable(out):
-			return writeRowTable(cmd, set, out)
+			write = r.writeDocuments
+			if isTable(out) {
+				to.around, err = parquet.Features()
+			}
+		case isTable(out): // a record of the table is a row
+			write = func(w io.Writer) error { return r.write(w, appendNumbers, 0) }
+			to.around, err = parquet.Integers("k", "v")
+		case as == "binary":
+			write = func(w io.Writer) error { return r.write(w, bulk.Row.AppendBinary, rowBatch) }
 		}
-		line := bulk.Row.AppendLine
-		if as == "binary" {
-			line = bulk.Row.AppendBinary
+		if err != nil {
+			return err
 		}
-		return writeOutput(cmd, file{name: out}, func(w io.Writer) error { return writeRows(cmd, set, w, line) })
+		return writeOutput(cmd, to, write)
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
@@ -53,25 +62,30 @@ func newRowsCommand() *cobra.Command {
 	return cmd
 }
 
-// needShards refuses a command without folders of shards.
-func needShards(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf("%s: no DIR; name the folder that firstseen features has written", shortPath(cmd))}
-	}
-	return nil
-}
-
 // rowBatch is how many bytes of rows are written at once.
 const rowBatch = 256 << 10
 
-func writeRows(cmd *cobra.Command, set []*bulk.Manifest, w io.Writer, line func(bulk.Row, []byte) []byte) error {
-	buf := make([]byte, 0, rowBatch+64)
-	err := bulk.EachRow(set, func(r bulk.Row) error {
-		if buf = line(r, buf); len(buf) < rowBatch {
-			return nil
+// appendNumbers appends a row as two numbers of a table.
+func appendNumbers(r bulk.Row, dst []byte) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, r.Key), uint64(r.Place))
+}
+
+// A rowWriter writes the rows or the documents of a set.
+type rowWriter struct {
+	ctx context.Context
+	set []*bulk.Manifest
+}
+
+// write writes rows, so many bytes at once.
+func (r *rowWriter) write(w io.Writer, appendRow func(bulk.Row, []byte) []byte, batch int) error {
+	buf := make([]byte, 0, batch+64)
+	n := 0
+	err := bulk.EachRow(r.set, func(row bulk.Row) error {
+		if n++; n%1024 == 0 && r.ctx.Err() != nil {
+			return r.ctx.Err()
 		}
-		if err := cmd.Context().Err(); err != nil {
-			return err
+		if buf = appendRow(row, buf); len(buf) < batch {
+			return nil
 		}
 		_, err := w.Write(buf)
 		buf = buf[:0]
@@ -83,47 +97,13 @@ func writeRows(cmd *cobra.Command, set []*bulk.Manifest, w io.Writer, line func(
 	return err
 }
 
-// writeFeatures writes a line of JSON for each document, or its row of Parquet.
-func writeFeatures(cmd *cobra.Command, set []*bulk.Manifest, name string) (err error) {
-	out := file{name: name}
-	if isTable(name) {
-		if out.around, err = parquet.Features(); err != nil {
+func (r *rowWriter) writeDocuments(w io.Writer) error {
+	lines := json.NewEncoder(w)
+	return bulk.EachDocument(r.set, func(d *bulk.Document) error {
+		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-	}
-	return writeOutput(cmd, out, func(w io.Writer) error {
-		return bulk.EachDocument(set, func(d *bulk.Document) error {
-			line, err := json.Marshal(d)
-			if err == nil {
-				err = cmd.Context().Err()
-			}
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(append(line, '\n'))
-			return err
-		})
-	})
-}
-
-// writeRowTable writes rows as Parquet, of two columns of signed numbers.
-func writeRowTable(cmd *cobra.Command, set []*bulk.Manifest, name string) error {
-	table, err := parquet.Integers("k", "v")
-	if err != nil {
-		return err
-	}
-	return writeOutput(cmd, file{name: name, around: table}, func(w io.Writer) error {
-		var row []byte
-		n := 0
-		return bulk.EachRow(set, func(r bulk.Row) error {
-			if n++; n%1024 == 0 && cmd.Context().Err() != nil {
-				return cmd.Context().Err()
-			}
-			row = binary.LittleEndian.AppendUint64(row[:0], r.Key)
-			row = binary.LittleEndian.AppendUint64(row, uint64(r.Place))
-			_, err := w.Write(row)
-			return err
-		})
+		return lines.Encode(d)
 	})
 }
 
@@ -148,7 +128,6 @@ func newMarksCommand() *cobra.Command {
 	})
 }
 
-// bulkFlags are the flags of a decision from features.
 type bulkFlags struct {
 	dirs          []string
 	marks, secret string
@@ -202,7 +181,6 @@ func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 // pointers, so collecting it costs little.
 const gcPercent = 25
 
-// decideBulk decides about all documents of shards.
 func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if err := f.checkBulk(cmd, args); err != nil {
 		return usageError{err}
@@ -221,28 +199,24 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	d := &bulk.Decision{Set: set, Key: key, Rules: f.Rules}
-	if e, err := d.Expect(f.bulk.marks); err == nil && !f.quiet { // none of a pipe and of packed marks
+	d := &bulk.Decision{Set: set, Marks: f.bulk.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.Rules}
+	if e, err := d.Expect(); err == nil && !f.quiet { // none of a pipe and of packed marks
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, sizeText(uint64(e.Bytes)))
 	}
 	if f.policy.given() {
-		if err := f.offerBulk(cmd, *d, &d.Fate); err != nil {
-			return err
+		d.Prefer = func(file string, made time.Time) (string, int64) {
+			return f.policy.groupOf(file, nil), f.policy.rankOf(file, nil, made)
 		}
 	}
-	if d.Marks, err = bulk.OpenMarks(f.bulk.marks, cmd.InOrStdin()); err != nil {
-		return err
-	}
-	defer d.Marks.Close()
 	out := &bulkReport{name: f.Report}
 	if f.Report != "" {
 		d.Begin, d.Line = out.begin, out.line
 	}
-	defer func() { err = errors.Join(err, out.discard()) }()
+	defer func() { err = errors.Join(err, out.end((*output.Writer).Discard)) }()
 	if err := d.Run(cmd.Context()); err != nil {
 		return err
 	}
-	if err := out.close(); err != nil {
+	if err := out.end((*output.Writer).Close); err != nil {
 		return err
 	}
 	if !f.quiet {
@@ -251,22 +225,6 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked(), sizeText(uint64(d.Bytes())))
 	}
 	return f.writeTally(cmd, &d.Tally)
-}
-
-// offerBulk decides once to know the copies of each document. The fate it sets is for a second time.
-func (f *options) offerBulk(cmd *cobra.Command, d bulk.Decision, fate *func(uint32) survivors.Fate) (err error) {
-	if d.Marks, err = bulk.OpenMarks(f.bulk.marks, nil); err != nil {
-		return err
-	}
-	defer d.Marks.Close()
-	plan := survivors.New()
-	d.Offer = func(component uint32, m *bulk.Member) {
-		plan.Offer(component, survivors.Member{
-			Group: f.policy.groupOf(m.File, nil), Rank: f.policy.rankOf(m.File, nil, m.Time), Survivor: m.Survivor,
-		})
-	}
-	*fate = plan.Ask
-	return d.Run(cmd.Context())
 }
 
 func (f *options) writeTally(cmd *cobra.Command, t *report.Tally) error {
@@ -289,7 +247,7 @@ type bulkReport struct {
 func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
 	path := r.name
 	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
-		if err := errors.Join(r.close(), os.MkdirAll(path, 0o777)); err != nil {
+		if err := errors.Join(r.end((*output.Writer).Close), os.MkdirAll(path, 0o777)); err != nil {
 			return err
 		}
 		path = filepath.Join(path, bulk.Name(m.Shard, m.Of)+".jsonl")
@@ -308,17 +266,12 @@ func (r *bulkReport) line(line *report.Reported) (err error) {
 	return r.out.WriteRecord(r.buf)
 }
 
-func (r *bulkReport) close() (err error) {
-	if r.out != nil {
-		err = r.out.Close()
-	}
-	r.out = nil
-	return err
-}
-
-func (r *bulkReport) discard() error {
+// end closes or discards the open file, if there is one.
+func (r *bulkReport) end(how func(*output.Writer) error) error {
 	if r.out == nil {
 		return nil
 	}
-	return r.out.Discard()
+	out := r.out
+	r.out = nil
+	return how(out)
 }

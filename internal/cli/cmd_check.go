@@ -18,7 +18,6 @@ import (
 // errUnsound is the outcome of a check that found damage.
 var errUnsound = errors.New("it is not sound; what helps stands with each finding")
 
-// checking are the flags of firstseen index check.
 type checking struct {
 	printed
 	rebuild, quiet bool

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// explaining are the flags of firstseen compare.
 type explaining struct {
 	options
 	line  int
@@ -59,10 +57,10 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	cfg := f.source
 	cfg.Stdin = cmd.InOrStdin()
 	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
-	var earlier, later explain.Document
+	var docs [2]explain.Document // the earlier one first
 	switch {
 	case f.Report != "":
-		earlier, later, err = f.reported(cmd, args, cfg, &pair)
+		docs, err = f.reported(cmd, args, &pair)
 	case f.weigh:
 		err = usageError{errors.New("compare: --weigh needs the documents of a corpus: use it with --report")}
 	case len(args) != 2:
@@ -71,12 +69,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
 			return usageError{err}
 		}
-		earlier, later, err = twoFiles(args, cfg)
+		docs, err = twoFiles(args, cfg)
 	}
 	if err != nil {
 		return err
 	}
-	e, err := explain.Pair(earlier, later, pair)
+	e, err := explain.Pair(docs[0], docs[1], pair)
 	if err != nil {
 		return err
 	}
@@ -87,7 +85,6 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	return e.Write(cmd.OutOrStdout(), style)
 }
 
-// style is how texts are shown on an output.
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	columns, colours := terminalStyle(out)
 	style = textdiff.Style{Width: cmp.Or(f.width, columns, 120), Whole: f.whole}
@@ -98,72 +95,50 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	return style, nil
 }
 
-// twoFiles reads two files, each one text.
-func twoFiles(args []string, cfg corpus.SourceConfig) (earlier, later explain.Document, err error) {
-	var docs [2]explain.Document
+func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document, err error) {
 	inputs := input.NewFinder(nil, cfg.Bounds())
 	for i, name := range args {
 		in, err := inputs.Find(name)
-		if err != nil {
-			return earlier, later, fmt.Errorf("reading the text: %w", err)
+		var text []byte
+		if err == nil {
+			text, err = readWhole(in, cfg)
 		}
-		text, err := readWhole(in, cfg)
 		if err != nil {
-			return earlier, later, fmt.Errorf("reading the text: %w", err)
+			return docs, fmt.Errorf("reading the text: %w", err)
 		}
 		docs[i] = explain.Document{ID: name, Text: string(text)}
 	}
-	return docs[0], docs[1], nil
+	return docs, nil
 }
 
 // reported finds the two documents that a line of a report names.
-func (f *explaining) reported(cmd *cobra.Command, args []string, cfg corpus.SourceConfig, rules *explain.Rules) (earlier, later explain.Document, err error) {
+func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.Rules) (docs [2]explain.Document, err error) {
 	line, err := explain.ReadLine(cmd.Context(), f.Report, f.line)
 	if err != nil {
-		return earlier, later, err
+		return docs, err
 	}
 	if len(args) == 0 {
 		args = []string{line.File}
 	}
 	if err := f.findInputs(cmd, args); err != nil {
-		return earlier, later, err
+		return docs, err
 	}
 	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
 		return someDocuments(cmd.Context(), f.documents(), do)
 	}
-	earlier, later, others, err := line.Find(each)
+	docs, others, err := explain.Find(line, each)
 	if err != nil {
-		return earlier, later, err
+		return docs, err
 	}
 	if others {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: several documents have the id %q: the first is shown\n", earlier.ID)
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: several documents have the id %q: the first is shown\n", docs[0].ID)
 	}
 	if f.weigh {
-		rules.Frequencies = similarity.CountUnits(similarity.New(earlier.Text), similarity.New(later.Text))
+		rules.Frequencies = similarity.CountUnits(similarity.New(docs[0].Text), similarity.New(docs[1].Text))
 		err = each(func(_ *corpus.Block, doc *corpus.Document) bool {
 			rules.Frequencies.Add(string(doc.Text))
 			return true
 		})
 	}
-	return earlier, later, err
-}
-
-// errEnough ends the reading of documents.
-var errEnough = errors.New("enough")
-
-// someDocuments reads the documents of a source, as long as do wants more. It passes over records
-// that are no documents.
-func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
-	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
-		for doc := range parser.Parse(b) {
-			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
-				return errEnough
-			}
-		}
-		return nil
-	})
-	if err == errEnough {
-		err = nil
-	}
-	return errors.Join(err, source.Close())
+	return docs, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-// contaminationFlags are the choices of firstseen contamination.
 type contaminationFlags struct {
 	options
 	items     []string
@@ -57,12 +57,11 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if err != nil {
 		return itemError{err}
 	}
-	s := search{cmd: cmd, items: items, source: f.documents()}
+	s := search{items: items, found: map[string]bool{}}
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
 	err = writeTable(cmd, f.Report, columns, func(t *rows.Table) error {
-		s.table = t
-		if bad = s.run(f.Workers); errors.Is(bad, errBadRecords) {
+		if bad = s.run(cmd, &f.options, t); errors.Is(bad, errBadRecords) {
 			return nil // the others were searched
 		}
 		return bad
@@ -73,7 +72,6 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	return cmp.Or(err, bad)
 }
 
-// readItems reads the items to look for.
 func readItems(cmd *cobra.Command, source *corpus.Source) (*contamination.Items, error) {
 	items := contamination.NewItems()
 	err := eachDocument(cmd, source, func(_ *corpus.Block, doc *corpus.Document) error {
@@ -100,11 +98,7 @@ func (e itemError) Unwrap() error { return e.error }
 
 // A search goes through pages.
 type search struct {
-	cmd    *cobra.Command
-	items  *contamination.Items
-	table  *rows.Table
-	source *corpus.Source
-
+	items           *contamination.Items
 	pages, hitPages int64
 	bad             bads
 	found           map[string]bool
@@ -113,7 +107,6 @@ type search struct {
 // searched holds the matches in a block of pages.
 type searched struct {
 	hits  []pageHit
-	bad   []*corpus.BadRecord
 	pages int64
 }
 
@@ -124,58 +117,36 @@ type pageHit struct {
 	text string
 }
 
-// run searches the pages in so many goroutines, and writes the hits in order.
-func (s *search) run(jobs int) error {
-	s.found, s.bad.named = map[string]bool{}, s.cmd.ErrOrStderr()
-	create := func() *searched { return new(searched) }
-	newWorker := func() func(*corpus.Block, *searched) error {
+func (s *search) run(cmd *cobra.Command, f *options, table *rows.Table) error {
+	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *searched) error, error) {
 		searcher := s.items.NewSearcher()
-		return func(b *corpus.Block, result *searched) error { return result.search(b, searcher) }
+		var found []contamination.Hit
+		return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], r *searched) error {
+			r.hits, r.pages = r.hits[:0], 0
+			for page := range pages {
+				r.pages++
+				found = searcher.Append(found[:0], page.Text)
+				for _, h := range found {
+					r.hits = append(r.hits, pageHit{h, string(page.ID), page.At, string(page.Text[h.From:h.To])})
+				}
+			}
+			return nil
+		}, nil
 	}
-	if err := corpus.EachParallel(s.cmd.Context(), s.source, jobs, create, newWorker, s.write); err != nil {
-		return err
-	}
-	return s.bad.end(s.pages+s.bad.n, "page")
-}
-
-// search finds the items in the pages of a block.
-func (r *searched) search(b *corpus.Block, searcher *contamination.Searcher) error {
-	r.hits, r.bad, r.pages = r.hits[:0], r.bad[:0], 0
-	parser, err := b.Format.NewParser("")
-	if err != nil {
-		return err
-	}
-	var found []contamination.Hit
-	for doc := range parser.Parse(b) {
-		if doc.Bad != nil {
-			r.bad = append(r.bad, doc.Bad)
-			continue
+	_, err := inParallel(cmd, f, &s.bad, newWorker, func(b *corpus.Block, r *searched) error {
+		s.pages += r.pages
+		for i, h := range r.hits {
+			if i == 0 || h.at != r.hits[i-1].at {
+				s.hitPages++
+			}
+			s.found[h.Item] = true
+			if err := table.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
+				return err
+			}
 		}
-		r.pages++
-		found = searcher.Append(found[:0], doc.Text)
-		for _, h := range found {
-			r.hits = append(r.hits, pageHit{h, string(doc.ID), doc.At, string(doc.Text[h.From:h.To])})
-		}
-	}
-	return nil
-}
-
-// write writes the hits of a block.
-func (s *search) write(b *corpus.Block, r *searched) error {
-	s.pages += r.pages
-	for _, bad := range r.bad {
-		s.bad.add(bad)
-	}
-	for i, h := range r.hits {
-		if i == 0 || h.at != r.hits[i-1].at {
-			s.hitPages++
-		}
-		s.found[h.Item] = true
-		if err := s.table.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
+	return cmp.Or(err, s.bad.end(s.pages+s.bad.n, "page"))
 }
 
 func (s *search) summary() string {

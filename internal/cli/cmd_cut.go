@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,22 +13,17 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/internal/report/cut"
-	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
 	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
-// cutFlags are the choices of firstseen cut.
 type cutFlags struct {
 	rereading
-	options cut.Options
-	report  string
-	remove  string
-	mark    bool
-	list    string
-
-	bad bads
-	all int64
+	cut    cut.Options
+	report string
+	remove string
+	mark   bool
+	list   string
 }
 
 func newCutCommand() *cobra.Command {
@@ -38,24 +32,23 @@ func newCutCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVarP(&f.report, "report", "r", "", "report of firstseen dedup --passages over these inputs")
 	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")
-	fs.IntVar(&f.options.MinUnits, "min-units", 0, "cut passages of so many words or more only")
+	fs.IntVar(&f.cut.MinUnits, "min-units", 0, "cut passages of so many words or more only")
 	fs.BoolVar(&f.mark, "mark", false, "keep the passages, between >>> and <<<")
-	fs.IntVar(&f.options.DropBelow, "drop-below", 0, "drop documents with fewer words left, such as 50")
-	fs.BoolVar(&f.options.KeepCode, "keep-code", false, "leave documents alone in which more than one character of eight is a symbol")
+	fs.IntVar(&f.cut.DropBelow, "drop-below", 0, "drop documents with fewer words left, such as 50")
+	fs.BoolVar(&f.cut.KeepCode, "keep-code", false, "leave documents alone in which more than one character of eight is a symbol")
 	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out with .cuts.jsonl behind)")
 	f.register(cmd, "write the documents to this `file`; .gz or .zst compresses; - is standard output")
 	return cmd
 }
 
-// check checks the flags, and finds report and inputs.
 func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
-	f.options.Remove = cut.Kind(f.remove)
+	f.cut.Remove = cut.Kind(f.remove)
 	switch {
 	case f.report == "":
 		return usageError{errors.New("cut: give the report of firstseen dedup --passages with --report")}
-	case !slices.Contains([]cut.Kind{cut.Common, cut.Copied, cut.All}, f.options.Remove):
+	case !slices.Contains([]cut.Kind{cut.Common, cut.Copied, cut.All}, f.cut.Remove):
 		return usageError{errors.New("cut: say with --remove which passages are cut: common (of eight documents or more), copied or all")}
-	case f.mark && f.options.DropBelow > 0:
+	case f.mark && f.cut.DropBelow > 0:
 		return usageError{errors.New("cut: --mark keeps all documents, and --drop-below drops some: give one of the two")}
 	}
 	if err := f.open(cmd, append([]string{f.report}, args...)); err != nil {
@@ -74,120 +67,92 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
-	f.formats.parquet.Rows = true
-	format, err := f.formats.check(f.Inputs, f.source, f.Out, false)
+	t := &f.options
+	if err := t.recognize(); err != nil {
+		return err
+	}
+	c, err := newCutter(t.found, f.mark)
+	if err == nil {
+		err = t.enclose()
+	}
 	if err != nil {
 		return err
 	}
-	w, err := newCutter(format, f.mark)
+	plan, err := cut.NewPlan(f.cut, f.rereading.report.All(cmd.Context()))
 	if err != nil {
 		return err
 	}
-	if err := checkOut(f.Out, format); err != nil {
+	var bad bads
+	var all int64
+	write := func(list *rows.Table) (err error) {
+		bad, all, err = f.rewrite(cmd, t, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+			return c.document(plan, list, doc, line)
+		})
 		return err
 	}
-	plan := cut.NewPlan(f.options)
-	if err := f.rereading.report.Each(cmd.Context(), plan.Add); err != nil {
-		return err
-	}
-	plan.Ready()
 	if f.list == "" {
-		err = f.write(cmd, plan, w, nil)
+		err = write(nil)
 	} else {
 		columns := []string{"id", "start", "end", "units", "of", "of_start", "of_end", "documents", "dropped"}
-		err = writeTable(cmd, f.list, columns, func(t *rows.Table) error { return f.write(cmd, plan, w, t) })
+		err = writeTable(cmd, f.list, columns, write)
 	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
-	return f.bad.end(f.all, format.Noun())
+	return bad.end(all, t.found.Noun())
 }
 
-// write writes the documents, and what is cut of them to the list, nil for none.
-func (f *cutFlags) write(cmd *cobra.Command, plan *cut.Plan, c *cutter, list *rows.Table) error {
-	around, err := c.format.Enclose(f.Inputs, false)
-	if err != nil {
-		return err
-	}
-	return writeOutput(cmd, file{name: f.Out, around: around}, func(out io.Writer) error {
-		c.out = out.(recordWriter).to
-		again, err := lines.Open([]string{f.report}, nil)
-		if err != nil {
-			return err
-		}
-		begin := func(int) error { return nil }
-		return derive.Each(cmd.Context(), f.documents(), len(f.Inputs), again, begin, func(doc *corpus.Document, line *lines.Line) error {
-			return f.document(plan, c, list, doc, line)
-		})
-	})
-}
-
-// document writes a kept document without what is cut of it.
-func (f *cutFlags) document(plan *cut.Plan, c *cutter, list *rows.Table, doc *corpus.Document, line *lines.Line) error {
-	f.all++
-	switch {
-	case doc.Bad != nil:
-		f.bad.add(doc.Bad)
-		return nil
-	case doc.Other || doc.Empty || line != nil && !line.Kept:
-		return nil
-	}
-	cuts, drop, err := plan.Document(string(doc.ID), doc.Text, line)
-	if err != nil {
-		return err
-	}
-	for i := range cuts {
-		q := &cuts[i]
-		if list != nil {
-			if err := list.Write(string(doc.ID), q.FirstChar, q.EndChar, q.Units, q.Passage.Of, q.Passage.OfStart, q.Passage.OfEnd, q.Documents, drop); err != nil {
-				return err
-			}
-		}
-	}
-	if drop {
-		return nil
-	}
-	return c.write(doc, cuts)
-}
-
-// A cutter writes records without ranges of their texts.
+// A cutter makes records without ranges of their texts.
 type cutter struct {
-	format corpus.Format
 	cut    func(dst, raw, text []byte, ranges [][2]int, mark bool) ([]byte, error)
 	mark   bool
-	out    *output.Writer
 	buf    []byte
 	ranges [][2]int
 }
 
 func newCutter(format corpus.Format, mark bool) (*cutter, error) {
-	c := &cutter{format: format, mark: mark}
 	switch f := format.(type) {
 	case jsonl.Format:
-		c.cut = func(dst, raw, _ []byte, ranges [][2]int, mark bool) ([]byte, error) {
+		return &cutter{mark: mark, cut: func(dst, raw, _ []byte, ranges [][2]int, mark bool) ([]byte, error) {
 			return f.Cut(dst, raw, ranges, mark)
-		}
+		}}, nil
 	case parquet.Format:
-		c.cut = f.Cut
-	default:
-		return nil, usageError{errors.New("cut writes lines of JSON and Parquet: for other formats, firstseen report attributes lists the passages")}
+		return &cutter{mark: mark, cut: f.Cut}, nil
 	}
-	return c, nil
+	return nil, usageError{errors.New("cut writes lines of JSON and Parquet: for other formats, firstseen report attributes lists the passages")}
 }
 
-func (c *cutter) write(doc *corpus.Document, cuts []cut.Cut) (err error) {
-	if len(cuts) == 0 {
-		return c.format.Keep(c.out, doc.Raw)
+// document returns the record of a kept document without what is cut of it, and writes that to the
+// list, nil for none.
+func (c *cutter) document(plan *cut.Plan, list *rows.Table, doc *corpus.Document, line *lines.Line) ([]byte, error) {
+	if doc.Other || doc.Empty || line != nil && !line.Kept {
+		return nil, nil
+	}
+	cuts, drop, err := plan.Document(string(doc.ID), doc.Text, line)
+	if err != nil {
+		return nil, err
 	}
 	c.ranges = c.ranges[:0]
 	for i := range cuts {
-		c.ranges = append(c.ranges, [2]int{cuts[i].Start, cuts[i].End})
+		q := &cuts[i]
+		c.ranges = append(c.ranges, [2]int{q.Start, q.End})
+		if list != nil {
+			if err := list.Write(string(doc.ID), q.FirstChar, q.EndChar, q.Units, q.Passage.Of, q.Passage.OfStart, q.Passage.OfEnd, q.Documents, drop); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case drop:
+		return nil, nil
+	case len(cuts) == 0:
+		return doc.Raw, nil
 	}
 	if c.buf, err = c.cut(c.buf[:0], doc.Raw, doc.Text, c.ranges, c.mark); err != nil {
-		return fmt.Errorf("cutting %q: %w", doc.ID, err)
+		return nil, fmt.Errorf("cutting %q: %w", doc.ID, err)
 	}
-	return c.format.Keep(c.out, c.buf)
+	return c.buf, nil
 }
 
 func cutSummary(n *cut.Counts, mark bool) string {

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,9 +20,9 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
+	"github.com/firstseen/firstseen/internal/follow"
 )
 
-// featuresFlags are the choices of firstseen features.
 type featuresFlags struct {
 	options
 	dir, shard, secret string
@@ -63,15 +66,24 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	f.Workers = checkJobs(f.Workers, stderr)
-	runtime.GOMAXPROCS(f.Workers)
-	limitHeap(f.source.MaxWindow, 0)
-	e := extraction{featuresFlags: f, cmd: cmd, manifest: m, bad: bads{named: stderr}}
-	if err := bulk.Write(f.dir, m, e.frames); err != nil {
+	f.prepare(stderr)
+	var bad bads
+	noun := ""
+	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) (err error) {
+		noun, err = f.frames(cmd, m, &bad, add)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
-	return e.bad.end(int64(m.Bad+m.Documents), e.noun)
+	return bad.end(int64(m.Bad+m.Documents), noun)
+}
+
+func (f *featuresFlags) prepare(stderr io.Writer) {
+	f.Workers = checkJobs(f.Workers, stderr)
+	runtime.GOMAXPROCS(f.Workers)
+	limitHeap(f.source.MaxWindow, 0)
 }
 
 // manifest checks the flags, and begins the manifest.
@@ -108,65 +120,26 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 	return nil
 }
 
-// extraction makes the frames of a shard.
-type extraction struct {
-	*featuresFlags
-	cmd      *cobra.Command
-	manifest *bulk.Manifest
-	bad      bads
-	noun     string
-}
-
-// extracted holds the features of a block.
-type extracted struct {
-	frame bulk.Frame
-	bad   []*corpus.BadRecord
-}
-
-func (e *extraction) frames(add func(*bulk.Frame) error) error {
-	create := func() *extracted { return new(extracted) }
-	newWorker := func() func(*corpus.Block, *extracted) error {
-		extractor, err := feature.NewExtractor(e.Scheme)
-		var doc bulk.Doc
-		return func(b *corpus.Block, x *extracted) error {
-			if err != nil {
-				return err
+func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) (noun string, err error) {
+	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *bulk.Frame) error, error) {
+		extractor, err := feature.NewExtractor(f.Scheme)
+		var d bulk.Doc
+		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *bulk.Frame) error {
+			frame.Reset()
+			for doc := range docs {
+				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
+				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
+				frame.Add(&d, f.Scheme.Key != nil)
 			}
-			return x.fill(b, extractor, &doc, e.Scheme.Key != nil)
-		}
+			return nil
+		}, err
 	}
-	return corpus.EachParallel(e.cmd.Context(), e.documents(), e.Workers, create, newWorker, func(b *corpus.Block, x *extracted) error {
-		e.noun = b.Format.Noun()
-		for _, bad := range x.bad {
-			e.manifest.Bad++
-			e.bad.add(bad)
-		}
-		if e.MaxBad >= 0 && e.manifest.Bad > uint64(e.MaxBad) {
+	return inParallel(cmd, &f.options, bad, newWorker, func(_ *corpus.Block, frame *bulk.Frame) error {
+		if m.Bad = uint64(bad.n); f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
 			return errTooManyBad
 		}
-		return add(&x.frame)
+		return add(frame)
 	})
-}
-
-// fill extracts the documents of a block.
-func (x *extracted) fill(b *corpus.Block, extractor *feature.Extractor, d *bulk.Doc, keyed bool) error {
-	x.frame.Reset()
-	x.bad = x.bad[:0]
-	parser, err := b.Format.NewParser("")
-	if err != nil {
-		return err
-	}
-	for doc := range parser.Parse(b) {
-		switch {
-		case doc.Bad != nil:
-			x.bad = append(x.bad, doc.Bad)
-		case !doc.Empty && !doc.Other:
-			extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
-			d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
-			x.frame.Add(d, keyed)
-		}
-	}
-	return nil
 }
 
 // readSecret reads the secret of a scheme from a file; "" is none.
@@ -183,4 +156,86 @@ func readSecret(name string) ([]byte, error) {
 		return nil, fmt.Errorf("--secret %s: want a file with 32 hexadecimal digits, as openssl rand -hex 16 writes", name)
 	}
 	return key, nil
+}
+
+// recordsTogether is how many documents are appended to a log before the brokers' answers are awaited.
+const recordsTogether = 1000
+
+func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
+	if f.dir != "" || f.secret != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
+		return usageError{errors.New("features: a log needs --brokers and --log, and takes no --out, --shard and --secret")}
+	}
+	if err := f.findInputs(cmd, args); err != nil {
+		return err
+	}
+	reach, cancel := context.WithTimeout(cmd.Context(), reaching)
+	defer cancel()
+	topic, err := follow.Dial(reach, f.log.brokers, f.log.topic, "")
+	if err != nil {
+		return f.log.unreached(reach, err)
+	}
+	defer topic.Close()
+	scheme, err := f.schemeOf(reach, topic)
+	if err != nil {
+		return f.log.unreached(reach, err)
+	}
+	f.prepare(cmd.ErrOrStderr())
+	return f.append(cmd, topic, scheme)
+}
+
+// schemeOf returns the scheme of a log that takes features.
+func (f *featuresFlags) schemeOf(ctx context.Context, topic *follow.Topic) (scheme feature.Scheme, err error) {
+	settings, err := follow.First(ctx, topic)
+	switch {
+	case err != nil:
+		return scheme, err
+	case settings == nil:
+		return scheme, fmt.Errorf("topic %s is empty: begin it with firstseen follow --no-key", f.log.topic)
+	case !settings.NoKey:
+		return scheme, fmt.Errorf("topic %s takes no features, because its first follower had a key: give it documents, or begin another topic with firstseen follow --no-key", f.log.topic)
+	}
+	scheme, ok := feature.Named(settings.Scheme, nil)
+	if !ok {
+		return scheme, fmt.Errorf("topic %s has the scheme %s, which this firstseen does not have: update it", f.log.topic, settings.Scheme)
+	}
+	return scheme, nil
+}
+
+func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme feature.Scheme) error {
+	now, err := clock()
+	if err != nil {
+		return err
+	}
+	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *[][]byte) error, error) {
+		extractor, err := feature.NewExtractor(scheme)
+		return func(_ *corpus.Block, docs iter.Seq[*corpus.Document], records *[][]byte) error {
+			*records = (*records)[:0]
+			var sketch feature.Sketch
+			arrival := now().UnixNano()
+			for doc := range docs {
+				extractor.ExtractFor(&sketch, doc.Text, doc.Exact)
+				*records = append(*records, follow.AppendFeatures(nil, string(doc.ID), arrival, scheme.Name(), &sketch))
+			}
+			return nil
+		}, err
+	}
+	var bad bads
+	n := int64(0)
+	noun, err := inParallel(cmd, &f.options, &bad, newWorker, func(_ *corpus.Block, records *[][]byte) error {
+		if f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
+			return errTooManyBad
+		}
+		for chunk := range slices.Chunk(*records, recordsTogether) {
+			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
+				return fmt.Errorf("behind %d documents in the log: %w; give the inputs again: what is there is answered again", n, err)
+			}
+			n += int64(len(chunk))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents in the log\n", n)
+	return bad.end(n+bad.n, noun)
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/follow"
-	"github.com/firstseen/firstseen/server"
 )
 
-// logFlags name a log.
 type logFlags struct {
 	brokers         []string
 	topic, verdicts string
@@ -51,53 +50,34 @@ func newFollowCommand() *cobra.Command {
 // reaching is how long brokers may take to answer at the start.
 const reaching = 30 * time.Second
 
-// runLog decides by a log.
-func (f *serving) runLog(cmd *cobra.Command) (err error) {
-	if len(f.log.brokers) == 0 || f.log.topic == "" {
+func (f *serving) checkLog(cmd *cobra.Command) error {
+	switch {
+	case len(f.log.brokers) == 0 || f.log.topic == "":
 		return usageError{fmt.Errorf("%s: give the log: --brokers HOST:PORT and its topic", cmd.Name())}
-	}
-	if f.OnFull == index.OnFullStop {
+	case f.OnFull == index.OnFullStop:
 		return usageError{errors.New("--limit full=stop: a follower that stops is behind the others for good; give grow or warn")}
 	}
-	if err := f.checkAddresses(); err != nil {
-		return err
-	}
-	token, err := f.token()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), reaching)
-	defer cancel()
+	return nil
+}
+
+// dial reaches the log. A new index takes the log's method, unless flags choose another.
+func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	topic, err := follow.Dial(ctx, f.log.brokers, f.log.topic, f.log.verdicts)
+	if err != nil || f.index == "" || index.Exists(f.index) {
+		return topic, err
+	}
+	settings, err := follow.First(ctx, topic)
 	if err != nil {
-		return f.log.unreached(ctx, err)
+		topic.Close()
+		return nil, err
 	}
-	defer topic.Close()
-	if err := f.asLogged(ctx, topic); err != nil {
-		return f.log.unreached(ctx, err)
+	if settings != nil {
+		if made, known := feature.Named(settings.Scheme, nil); known {
+			f.method.asMade(&f.Scheme, made)
+			f.unkeyed = f.unkeyed || settings.NoKey
+		}
 	}
-	if err := f.check(); err != nil {
-		return err
-	}
-	f.serve, f.follow = false, true
-	x, _, err := f.openIndex()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	if err := f.checkFinished(x); err != nil {
-		return err
-	}
-	follower, err := follow.Open(ctx, f.following(cmd, x, topic))
-	if err != nil {
-		return f.log.unreached(ctx, err)
-	}
-	f.config.Index, f.config.Dir, f.config.Log, f.config.Policy.Now = x, f.index, follower, f.Now
-	s, err := server.Open(f.config)
-	if err != nil {
-		return err
-	}
-	return f.answer(cmd.Context(), cmd.ErrOrStderr(), s, token)
+	return topic, nil
 }
 
 // unreached adds a remedy to an error of the way to the brokers.
@@ -109,24 +89,8 @@ func (l *logFlags) unreached(ctx context.Context, err error) error {
 	return err
 }
 
-// asLogged takes the method of a new index from the log, unless flags choose another.
-func (f *serving) asLogged(ctx context.Context, topic *follow.Topic) error {
-	if f.index == "" || index.Exists(f.index) {
-		return nil
-	}
-	settings, err := follow.First(ctx, topic)
-	if err != nil || settings == nil {
-		return err
-	}
-	if made, known := feature.Named(settings.Scheme, nil); known {
-		f.method.asMade(&f.Scheme, made)
-		f.unkeyed = f.unkeyed || settings.NoKey
-	}
-	return nil
-}
-
-// following configures the follower. Fields that no flag names are those of the log.
-func (f *serving) following(cmd *cobra.Command, x *index.Index, topic *follow.Topic) follow.Config {
+// givenFields are the fields that flags name; others are those of the log.
+func (f *serving) givenFields(cmd *cobra.Command) jsonl.Fields {
 	fields := f.config.Fields
 	if !cmd.Flags().Changed("text-field") {
 		fields.Text = ""
@@ -134,9 +98,5 @@ func (f *serving) following(cmd *cobra.Command, x *index.Index, topic *follow.To
 	if !cmd.Flags().Changed("id-field") {
 		fields.ID = ""
 	}
-	return follow.Config{
-		Index: x, Dir: f.index, Log: topic, Fields: fields, Change: f.log.change, Appends: !f.log.follows,
-		Policy:  index.Policy{Rules: f.Rules, OnFull: f.OnFull, Window: f.Window.Seconds},
-		Workers: checkJobs(f.Workers, cmd.ErrOrStderr()),
-	}
+	return fields
 }

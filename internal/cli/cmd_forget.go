@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// forgetting are the flags of firstseen forget.
 type forgetting struct {
 	from, batch string
 }
@@ -66,16 +65,21 @@ func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err erro
 		}
 	}
 	if f.from != "" {
-		if err := w.from(f.from); err != nil {
-			return err
-		}
+		err = w.from(f.from)
 	}
-	if f.batch != "" {
-		if err := w.batch(f.batch); err != nil {
-			return err
-		}
+	if err == nil && f.batch != "" {
+		err = w.batch(f.batch)
 	}
-	return w.end()
+	if err == nil {
+		err = e.Save()
+	}
+	if err != nil {
+		return err
+	}
+	if w.none > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", w.none)
+	}
+	return w.buffer.Flush()
 }
 
 // newCancelCommand is the earlier name of forget --batch.
@@ -95,7 +99,6 @@ type forgetter struct {
 	edit   *index.Editor
 	buffer *bufio.Writer
 	out    *json.Encoder
-	known  int // documents forgotten
 	none   int // ids without any document
 }
 
@@ -111,7 +114,7 @@ func (w *forgetter) forget(id string) error {
 	if err != nil {
 		return err
 	}
-	if w.known += n; n == 0 {
+	if n == 0 {
 		w.none++
 	}
 	return w.out.Encode(forgotten{id, n})
@@ -120,7 +123,6 @@ func (w *forgetter) forget(id string) error {
 // maxID is the longest line of a file of ids, in bytes.
 const maxID = 1 << 20
 
-// from forgets the ids in a file.
 func (w *forgetter) from(path string) (err error) {
 	r := w.cmd.InOrStdin()
 	if path != input.Stdin {
@@ -169,18 +171,7 @@ func (w *forgetter) batch(name string) error {
 	if err != nil {
 		return noBatch(err)
 	}
-	w.known += n
 	return w.out.Encode(cancelled{name, n})
-}
-
-func (w *forgetter) end() error {
-	if err := w.edit.Save(); err != nil {
-		return err
-	}
-	if w.none > 0 {
-		fmt.Fprintf(w.cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", w.none)
-	}
-	return w.buffer.Flush()
 }
 
 // noBatch adds the remedy if there is no such batch.

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"text/tabwriter"
@@ -38,7 +41,6 @@ func newCreateCommand() *cobra.Command {
 	return cmd
 }
 
-// create makes an index of the properties that the flags name.
 func (f *options) create(dir string) (err error) {
 	if index.Exists(dir) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
@@ -97,7 +99,7 @@ func readStats(dir string) (_ *indexStats, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	s := &indexStats{Scheme: files.Scheme()}
+	s := &indexStats{Scheme: files.SchemeName}
 	if files.Filter != nil {
 		f := index.HeaderState(*files.Filter)
 		s.Filter = &f
@@ -290,3 +292,46 @@ func onIndex(name string, args cobra.PositionalArgs, run func(cmd *cobra.Command
 
 // shortPath returns the name of a command without the program's.
 func shortPath(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "firstseen ") }
+
+func newDumpCommand() *cobra.Command {
+	what := ""
+	cmd := onIndex("index-dump", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
+		files, err := openTable(dir, "stores neither documents nor their keys")
+		if err != nil {
+			return err
+		}
+		buffer := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
+		err = dump(cmd.Context(), files, what, visible.NewEncoder(buffer))
+		return errors.Join(flushed(buffer, err), files.Close())
+	})
+	oneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
+	return cmd
+}
+
+func dump(ctx context.Context, files *index.Files, what string, out *json.Encoder) error {
+	switch what {
+	case "keys":
+		return dumpLines(ctx, out, files.Keys())
+	case "runs":
+		return encodeAll(out, files.Runs())
+	case "batches":
+		return encodeAll(out, files.Batches())
+	}
+	return dumpLines(ctx, out, files.Documents())
+}
+
+func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T, error]) error {
+	n := 0
+	for line, err := range lines {
+		if n++; err == nil && n%1024 == 0 {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := out.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -103,7 +103,6 @@ type foreseen struct {
 	documents uint64 // 0 if the inputs decide it
 }
 
-// foresee checks the flags.
 func (f *options) foresee(args []string) (*foreseen, error) {
 	p := &foreseen{options: f}
 	p.Args = args

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,37 +47,79 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if err := output.CheckOutputs(f.Inputs, f.index, input.Stdin); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	q := &query{ctx: cmd.Context(), out: visible.NewEncoder(out)}
-	if q.holder, err = holderOf(dir); err != nil {
+	check, closeIndex, err := f.checker(cmd.Context())
+	if err != nil {
 		return err
 	}
-	switch {
-	case q.holder != nil && f.Rules != dedup.Rules{}:
-		return usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", dir)}
-	case q.holder == nil:
-		x, err := f.openReader()
+	defer func() { err = errors.Join(err, closeIndex()) }()
+	buffer := bufio.NewWriter(cmd.OutOrStdout())
+	out := visible.NewEncoder(buffer)
+	ask := func(doc *corpus.Document, file string) error {
+		answer, err := check(string(doc.ID), doc.Text, doc.Exact)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, x.Close()) }()
-		if q.deduper, err = x.Deduper(f.Rules); err != nil {
-			return err
-		}
-		if q.extractor, err = feature.NewExtractor(x.Scheme()); err != nil {
-			return err
-		}
+		answer.File, answer.Line = file, doc.At
+		return out.Encode(answer)
 	}
 	if f.plain {
-		f.source.Encoding = f.formats.decoder
-		err = q.texts(f.Inputs, f.source)
+		err = f.eachText(ask)
 	} else {
-		err = q.documents(cmd, f.documents())
+		err = eachDocument(cmd, f.documents(), func(b *corpus.Block, doc *corpus.Document) error { return ask(doc, b.File) })
 	}
-	return flushed(out, err)
+	return flushed(buffer, err)
 }
 
-// openReader opens the index with its own key.
+// eachText calls do for inputs that are one document each.
+func (f *options) eachText(do func(doc *corpus.Document, file string) error) error {
+	f.source.Encoding = f.formats.decoder
+	for _, in := range f.Inputs {
+		text, err := readWhole(in, f.source)
+		if err != nil {
+			return fmt.Errorf("reading the text: %w", err)
+		}
+		if err := do(&corpus.Document{ID: []byte(in.Name), Text: text, At: corpus.Place{Record: 1}}, in.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A checker judges documents by the server that holds the index, or else by the index.
+type checker func(id string, text []byte, exact bool) (report.Reported, error)
+
+// checker makes one, and returns what closes it.
+func (f *options) checker(ctx context.Context) (checker, func() error, error) {
+	h, err := holderOf(f.index)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case h != nil && f.Rules != dedup.Rules{}:
+		return nil, nil, usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", f.index)}
+	case h != nil:
+		check := func(id string, text []byte, _ bool) (report.Reported, error) { return h.check(ctx, id, text) }
+		return check, func() error { return nil }, nil
+	}
+	x, err := f.openReader()
+	if err != nil {
+		return nil, nil, err
+	}
+	deduper, err := x.Deduper(f.Rules)
+	extractor, extractorErr := feature.NewExtractor(x.Scheme)
+	if err := cmp.Or(err, extractorErr); err != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	var set feature.Set
+	return func(id string, text []byte, exact bool) (report.Reported, error) {
+		extractor.ExtractFor(&set, text, exact)
+		r, err := deduper.Check(id, &set)
+		if err != nil {
+			return report.Reported{}, err
+		}
+		return report.Report(&r, id, &set, text), nil
+	}, x.Close, nil
+}
+
 func (f *options) openReader() (*index.Reader, error) {
 	key, err := index.ReadKey(f.index)
 	if err != nil {
@@ -99,7 +140,6 @@ type storedDoc struct {
 	Time    time.Time `json:"time"` // when it was kept
 }
 
-// askIDs writes the stored data of the documents of ids.
 func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
@@ -130,7 +170,6 @@ func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err er
 	return nil
 }
 
-// storedIn returns the kept documents of an id.
 func storedIn(x *index.Reader, id string) ([]storedDoc, error) {
 	docs := []storedDoc{}
 	found, err := x.ByID(id)
@@ -138,96 +177,4 @@ func storedIn(x *index.Reader, id string) ([]storedDoc, error) {
 		docs = append(docs, storedDoc{Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC()})
 	}
 	return docs, err
-}
-
-// query asks an index about one document after another.
-type query struct {
-	holder *holder // asked instead of the files, if not nil
-	ctx    context.Context
-
-	deduper   *dedup.Deduper
-	extractor *feature.Extractor
-	set       feature.Set
-	out       *json.Encoder
-}
-
-func (q *query) ask(id string, text []byte, exact bool, file string, at corpus.Place) error {
-	if q.holder != nil {
-		answer, err := q.holder.check(q.ctx, id, text)
-		if err != nil {
-			return err
-		}
-		answer.File, answer.Line = file, at
-		return q.out.Encode(answer)
-	}
-	q.extractor.ExtractFor(&q.set, text, exact)
-	r, err := q.deduper.Check(id, &q.set)
-	if err != nil {
-		return err
-	}
-	answer := report.Report(&r, id, &q.set, text)
-	answer.File, answer.Line = file, at
-	return q.out.Encode(answer)
-}
-
-// texts asks about inputs that are one document each.
-func (q *query) texts(inputs []input.Input, cfg corpus.SourceConfig) error {
-	for _, in := range inputs {
-		text, err := readWhole(in, cfg)
-		if err != nil {
-			return fmt.Errorf("reading the text: %w", err)
-		}
-		if err := q.ask(in.Name, text, false, in.Name, corpus.Place{Record: 1}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readWhole reads an input as one text, in the encoding given by cfg.
-func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error) {
-	r := cfg.Stdin
-	if in.Path != input.Stdin {
-		f, err := in.Open()
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close() // it was only read
-		r = f
-	}
-	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
-	if len(text) > cfg.MaxRecord {
-		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return wholeText(in.Name, text, cfg.Encoding)
-}
-
-// documents asks about every document of the inputs and names the bad records on standard error.
-func (q *query) documents(cmd *cobra.Command, source *corpus.Source) error {
-	return eachDocument(cmd, source, func(b *corpus.Block, doc *corpus.Document) error {
-		return q.ask(string(doc.ID), doc.Text, doc.Exact, b.File, doc.At)
-	})
-}
-
-// eachDocument reads the documents of a source and names the bad records on standard error.
-func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
-	defer source.Close() // after its end, nothing; before it, another error is reported
-	var inflation corpus.Inflation
-	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr()}
-	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
-		noun = b.Format.Noun()
-		for doc := range parser.Parse(b) {
-			all++
-			if doc.Bad != nil {
-				bad.add(doc.Bad)
-			} else if err := do(b, doc); err != nil {
-				return err
-			}
-		}
-		return inflation.Add(b)
-	})
-	return cmp.Or(err, bad.end(all, noun))
 }

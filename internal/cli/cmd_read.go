@@ -2,8 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,13 +53,21 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	return flushed(out, err)
 }
 
-// needInput refuses a command without inputs.
-func needInput(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf(`%s: no INPUT; name files or directories, or "-" for standard input`, shortPath(cmd))}
+// need refuses a command without arguments.
+func need(what, remedy string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{fmt.Errorf("%s: no %s; %s", shortPath(cmd), what, remedy)}
+		}
+		return nil
 	}
-	return nil
 }
+
+var (
+	needInput  = need("INPUT", `name files or directories, or "-" for standard input`)
+	needReport = need("REPORT", "name the file that firstseen dedup --report has written")
+	needShards = need("DIR", "name the folder that firstseen features has written")
+)
 
 // findInputs finds the inputs named by arguments and reports the files passed over.
 func (f *options) findInputs(cmd *cobra.Command, args []string) error {
@@ -70,5 +83,110 @@ func (f *options) findInputs(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// documents reads all inputs.
 func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }
+
+// eachDocument reads the documents of a source and names the bad records on standard error.
+func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
+	defer source.Close() // after its end, nothing; before it, another error is reported
+	var inflation corpus.Inflation
+	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr()}
+	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
+		noun = b.Format.Noun()
+		for doc := range parser.Parse(b) {
+			all++
+			if doc.Bad != nil {
+				bad.add(doc.Bad)
+			} else if err := do(b, doc); err != nil {
+				return err
+			}
+		}
+		return inflation.Add(b)
+	})
+	return cmp.Or(err, bad.end(all, noun))
+}
+
+// inParallel reads the documents of all inputs in several goroutines. Each gets a function from
+// newWorker, which fills a result by the documents of a block; the result may have the content of an
+// earlier block. emit gets the results in order. Bad records go to bad. noun is what the records are.
+func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newWorker func() (func(*corpus.Block, iter.Seq[*corpus.Document], *T) error, error), emit func(*corpus.Block, *T) error) (noun string, err error) {
+	type part struct {
+		result T
+		bad    []*corpus.BadRecord
+	}
+	bad.named = cmd.ErrOrStderr()
+	create := func() *part { return new(part) }
+	worker := func() func(*corpus.Block, *part) error {
+		work, err := newWorker()
+		return func(b *corpus.Block, p *part) error {
+			p.bad = p.bad[:0]
+			parser, parserErr := b.Format.NewParser("")
+			if err := cmp.Or(err, parserErr); err != nil {
+				return err
+			}
+			return work(b, goodOnes(b, parser, &p.bad), &p.result)
+		}
+	}
+	err = corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, create, worker, func(b *corpus.Block, p *part) error {
+		noun = b.Format.Noun()
+		for _, record := range p.bad {
+			bad.add(record)
+		}
+		return emit(b, &p.result)
+	})
+	return noun, err
+}
+
+// goodOnes yields the documents of a block, and appends its bad records to bad.
+func goodOnes(b *corpus.Block, parser corpus.Parser, bad *[]*corpus.BadRecord) iter.Seq[*corpus.Document] {
+	return func(yield func(*corpus.Document) bool) {
+		for doc := range parser.Parse(b) {
+			switch {
+			case doc.Bad != nil:
+				*bad = append(*bad, doc.Bad)
+			case !doc.Empty && !doc.Other && !yield(doc):
+				return
+			}
+		}
+	}
+}
+
+// errEnough ends the reading of documents.
+var errEnough = errors.New("enough")
+
+// someDocuments reads the documents of a source, as long as do wants more. It passes over records
+// that are no documents.
+func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
+	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+		for doc := range parser.Parse(b) {
+			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if err == errEnough {
+		err = nil
+	}
+	return errors.Join(err, source.Close())
+}
+
+// readWhole reads an input as one text, in the encoding given by cfg.
+func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error) {
+	r := cfg.Stdin
+	if in.Path != input.Stdin {
+		f, err := in.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() // it was only read
+		r = f
+	}
+	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
+	if len(text) > cfg.MaxRecord {
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return wholeText(in.Name, text, cfg.Encoding)
+}

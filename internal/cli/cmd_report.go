@@ -3,12 +3,15 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report/clusters"
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
@@ -17,14 +20,6 @@ import (
 
 func newReportCommand() *cobra.Command {
 	return group("report", newShowCommand(), newClustersCommand(), newPairsCommand(), newAttributesCommand(), newKeptCommand(), newApplyCommand())
-}
-
-// needReport refuses a command without reports.
-func needReport(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usageError{fmt.Errorf("%s: no REPORT; name the file that firstseen dedup --report has written", shortPath(cmd))}
-	}
-	return nil
 }
 
 func newPairsCommand() *cobra.Command {
@@ -53,11 +48,7 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 	if err != nil {
 		return nil, err
 	}
-	inputs, _, err := input.Expand(args, []string{".jsonl"})
-	if err != nil {
-		return nil, err
-	}
-	if err := output.CheckOutputs(inputs, "", names...); err != nil {
+	if err := output.CheckOutputs(report.Inputs, "", names...); err != nil {
 		return nil, usageError{err}
 	}
 	return report, nil
@@ -95,6 +86,28 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
+// rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
+// returns the bad ones, and the number of all.
+func (r *rereading) rewrite(cmd *cobra.Command, t *options, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, all int64, err error) {
+	to := file{name: r.Out, around: t.Enclosure, head: t.Head}
+	err = writeOutput(cmd, to, func(out io.Writer) error {
+		w := out.(recordWriter).to
+		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
+			all++
+			if doc.Bad != nil {
+				bad.add(doc.Bad)
+				return nil
+			}
+			raw, err := record(doc, line)
+			if raw == nil || err != nil {
+				return err
+			}
+			return t.found.Keep(w, raw)
+		})
+	})
+	return bad, all, err
+}
+
 func newAttributesCommand() *cobra.Command {
 	var r rereading
 	cmd := command("report-attributes", nil, func(cmd *cobra.Command, args []string) error {
@@ -126,11 +139,10 @@ func attributeNames(dir string, args []string, inputs []input.Input) ([]string, 
 }
 
 func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
-	plan := cut.NewPlan(cut.Options{})
-	if err := report.Each(cmd.Context(), plan.Add); err != nil {
+	plan, err := cut.NewPlan(cut.Options{}, report.All(cmd.Context()))
+	if err != nil {
 		return err
 	}
-	plan.Ready()
 	return derive.Attributes(cmd.Context(), source, names, report, plan.Documents, dir, func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) })
 }
 
@@ -167,9 +179,121 @@ func (r *rereading) areDocuments() error {
 
 // writeKept writes the names of the kept files, or of the removed ones.
 func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
-	return writeTable(cmd, name, nil, func(names *rows.Table) error {
+	return writeOutput(cmd, file{name: name}, func(names io.Writer) error {
 		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
-			return names.Write(inputs[input].Path)
+			_, err := fmt.Fprintln(names, inputs[input].Path)
+			return err
 		})
 	})
+}
+
+func newClustersCommand() *cobra.Command {
+	var out, pairs string
+	var links clusters.Links
+	least := 0
+	cmd := command("report-clusters", needReport, func(cmd *cobra.Command, args []string) error {
+		if out == "" && pairs == "" {
+			out = input.Stdin
+		}
+		report, err := openReports(cmd, args, map[string]string{"--out": out, "--pairs": pairs})
+		if err != nil {
+			return err
+		}
+		if out != "" && report.Once() {
+			return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
+		}
+		if out != "" {
+			if err := writeClusters(cmd, report, out, links, least); err != nil {
+				return err
+			}
+		}
+		if pairs != "" {
+			return writePairs(cmd, report, pairs)
+		}
+		return nil
+	})
+	fs := cmd.Flags()
+	fs.StringVarP(&out, "out", "o", "", "write the clusters here (default standard output): .csv, .tsv or lines of JSON")
+	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")
+	hide(fs, "pairs")
+	registerLinks(fs, &links)
+	fs.IntVar(&least, "min-size", 2, "leave out clusters of fewer documents")
+	return cmd
+}
+
+func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
+	oneOf(fs, links, "links", "what joins documents: all (copies and related documents) or duplicates",
+		word("all", clusters.All), word("duplicates", clusters.Duplicates))
+}
+
+func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {
+	return writeTable(cmd, name, []string{"id", "cluster", "size", "verdict"}, func(t *rows.Table) error {
+		each := func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }
+		return clusters.Write(each, links, func(r *clusters.Row) error {
+			if r.Size < least {
+				return nil
+			}
+			return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
+		})
+	})
+}
+
+// writePairs writes the documents of a report that have one source, with that.
+func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
+	return writeTable(cmd, name, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *rows.Table) error {
+		return report.Each(cmd.Context(), func(l *lines.Line) error {
+			if l.Of == nil {
+				return nil
+			}
+			return t.Write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
+		})
+	})
+}
+
+// writeTable writes a table of these columns. The file gets its name when write has returned without an
+// error.
+func writeTable(cmd *cobra.Command, name string, columns []string, write func(*rows.Table) error) error {
+	return writeOutput(cmd, file{name: name}, func(w io.Writer) error {
+		t, err := rows.New(w, name, columns...)
+		if err != nil {
+			return err
+		}
+		return write(t)
+	})
+}
+
+func newApplyCommand() *cobra.Command {
+	var r rereading
+	cmd := command("report-apply", nil, func(cmd *cobra.Command, args []string) error {
+		if err := r.open(cmd, args); err != nil {
+			return err
+		}
+		return r.apply(cmd)
+	})
+	r.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
+	registerKeep(cmd.Flags(), &r.Others, "the records to write: originals, or duplicates, the removed ones")
+	return cmd
+}
+
+func (r *rereading) apply(cmd *cobra.Command) error {
+	t := &r.options
+	if err := output.CheckOutputs(r.Inputs, "", r.Out); err != nil {
+		return usageError{err}
+	}
+	for _, look := range []func() error{t.recognize, t.enclose, t.lead} {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	bad, all, err := r.rewrite(cmd, t, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+		if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
+			return nil, nil
+		}
+		return doc.Raw, nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", all, bad.n)
+	return bad.end(all, t.found.Noun())
 }

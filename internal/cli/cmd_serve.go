@@ -18,13 +18,13 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/follow"
 	"github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/listen"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/server"
 )
 
-// serving are the flags of serve beside those of a run.
 type serving struct {
 	options
 	listen    []string
@@ -75,7 +75,6 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	registerJobs(fs, &f.Workers, "processors to use")
 }
 
-// checkAddresses checks the flags that say where the server is.
 func (f *serving) checkAddresses() error {
 	if f.index == "" {
 		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
@@ -95,9 +94,6 @@ func (f *serving) checkAddresses() error {
 
 // check checks the flags.
 func (f *serving) check() (err error) {
-	if err := f.checkAddresses(); err != nil {
-		return err
-	}
 	if err := f.asMade(); err != nil {
 		return err
 	}
@@ -109,22 +105,39 @@ func (f *serving) check() (err error) {
 	}
 	f.config.Page = textOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
-	f.serve = true
 	f.Now, err = clock()
 	return err
 }
 
+// run serves, by a log if one is named.
 func (f *serving) run(cmd *cobra.Command) (err error) {
-	if f.log.topic != "" || f.log.follows {
-		return f.runLog(cmd)
+	byLog := f.log.topic != "" || f.log.follows
+	if byLog {
+		err = f.checkLog(cmd)
 	}
-	if err := f.check(); err != nil {
+	if err == nil {
+		err = f.checkAddresses()
+	}
+	if err != nil {
 		return err
 	}
 	token, err := f.token()
 	if err != nil {
 		return err
 	}
+	reach, cancel := context.WithTimeout(cmd.Context(), reaching)
+	defer cancel()
+	var topic *follow.Topic
+	if byLog {
+		if topic, err = f.dial(reach); err != nil {
+			return f.log.unreached(reach, err)
+		}
+		defer topic.Close()
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	f.serve, f.follow = !byLog, byLog
 	x, _, err := f.openIndex()
 	if err != nil {
 		return err
@@ -133,13 +146,26 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	f.config.Index, f.config.Dir, f.config.Workers = x, f.index, checkJobs(f.Workers, cmd.ErrOrStderr())
-	f.config.Policy = index.Policy{Rules: f.Rules, Now: f.Now, OnFull: f.OnFull, Window: f.Window.Seconds}
-	s, err := server.Open(f.config)
+	f.config.Index, f.config.Dir = x, f.index
+	workers := checkJobs(f.Workers, cmd.ErrOrStderr())
+	policy := index.Policy{Rules: f.Rules, Now: f.Now, OnFull: f.OnFull, Window: f.Window.Seconds}
+	if byLog {
+		follower, err := follow.Open(reach, follow.Config{
+			Index: x, Dir: f.index, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
+			Policy: policy, Workers: workers,
+		})
+		if err != nil {
+			return f.log.unreached(reach, err)
+		}
+		f.config.Log = follower
+	} else {
+		f.config.Policy, f.config.Workers = policy, workers
+	}
+	service, err := server.Open(f.config)
 	if err != nil {
 		return err
 	}
-	return f.answer(cmd.Context(), cmd.ErrOrStderr(), s, token)
+	return f.answer(cmd.Context(), cmd.ErrOrStderr(), service, token)
 }
 
 // checkFinished refuses an index on which a run over files was interrupted.
@@ -172,27 +198,25 @@ func (f *serving) token() (string, error) {
 func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Service, token string) error {
 	var serve errgroup.Group
 	var webs []*http.Server
-	var lines []net.Listener
 	own := "" // at which commands on the index ask
-	err := f.eachSocket(
-		func(l net.Listener) {
-			h := token
-			if l.Addr().Network() == "unix" {
-				h = "" // its mode decides
-			}
-			web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
-			webs = append(webs, web)
-			if own == "" && h == "" {
-				own = addressOf(l)
-			}
-			serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
-			fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
-		},
-		func(l net.Listener) {
-			lines = append(lines, l)
-			serve.Go(func() error { return s.ServeLines(l) })
-			fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
-		})
+	listeners, lines, err := f.sockets()
+	for _, l := range listeners {
+		h := token
+		if l.Addr().Network() == "unix" {
+			h = "" // its mode decides
+		}
+		web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
+		webs = append(webs, web)
+		if own == "" && h == "" {
+			own = addressOf(l)
+		}
+		serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
+		fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
+	}
+	for _, l := range lines {
+		serve.Go(func() error { return s.ServeLines(l) })
+		fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
+	}
 	if err == nil && len(webs)+len(lines) == 0 && !f.log.follows {
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}
@@ -220,31 +244,23 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 	return errors.Join(err, serve.Wait(), s.Close())
 }
 
-// eachSocket opens all sockets, or takes those of systemd.
-func (f *serving) eachSocket(web, lines func(net.Listener)) error {
-	inheritedWeb, inheritedLines, err := listen.Inherited()
-	if err != nil {
-		return err
-	}
-	for _, l := range inheritedWeb {
-		web(l)
-	}
-	for _, l := range inheritedLines {
-		lines(l)
-	}
-	for _, s := range []struct {
-		addresses []string
-		use       func(net.Listener)
-	}{{f.listen, web}, {f.lines, lines}} {
-		for _, address := range s.addresses {
-			l, err := listen.Listen(address)
+// sockets opens all sockets beside those of systemd. With an error it returns those that are open.
+func (f *serving) sockets() (webs, lines []net.Listener, err error) {
+	webs, lines, err = listen.Inherited()
+	open := func(to *[]net.Listener, addresses []string) {
+		for _, address := range addresses {
 			if err != nil {
-				return err
+				return
 			}
-			s.use(l)
+			var l net.Listener
+			if l, err = listen.Listen(address); err == nil {
+				*to = append(*to, l)
+			}
 		}
 	}
-	return nil
+	open(&webs, f.listen)
+	open(&lines, f.lines)
+	return webs, lines, err
 }
 
 // addressOf is the address of a socket, for clients on this machine.

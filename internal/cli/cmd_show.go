@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/show"
 )
 
-// showing are the flags of firstseen report show.
 type showing struct {
 	options
 	page   string
@@ -66,11 +65,11 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.page != "" {
-		inputs, _, err := input.Expand(append(slices.Clone(args), s.inputs...), []string{".jsonl"})
+		inputs, _, err := input.Expand(s.inputs, []string{".jsonl"})
 		if err != nil {
 			return err
 		}
-		if err := output.CheckOutputs(inputs, "", s.page); err != nil {
+		if err := output.CheckOutputs(slices.Concat(report.Inputs, inputs), "", s.page); err != nil {
 			return usageError{err}
 		}
 	}
@@ -108,8 +107,7 @@ func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *s
 		return err
 	}
 	texts := digest.ReadTexts()
-	begin := func(int) error { return nil }
-	err := derive.Each(cmd.Context(), s.documents(), len(s.Inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
+	err := derive.Each(cmd.Context(), s.documents(), len(s.Inputs), report, nil, func(doc *corpus.Document, line *lines.Line) error {
 		if doc.Bad == nil && !doc.Other && !doc.Empty {
 			texts.Add(doc.ID, doc.Text, line)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
-	textwords "github.com/firstseen/firstseen/feature/words"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -52,7 +51,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 		return err
 	}
 	var counter terms.Counter
-	reader := textwords.NewReader(nil)
+	reader := terms.NewReader(nil)
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are reported and left out.

@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"github.com/firstseen/firstseen/feature"
 )
@@ -33,4 +39,51 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return usageError{fmt.Errorf("%s takes no more arguments, got %q", cmd.CommandPath(), args)}
 	}
 	return nil
+}
+
+func newGenerateCommand() *cobra.Command {
+	cmd := command("generate", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		now, err := clock()
+		if err != nil {
+			return usageError{err}
+		}
+		if err := os.MkdirAll(args[0], 0o777); err != nil {
+			return fmt.Errorf("man pages: %w", err)
+		}
+		root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
+		return errors.Join(
+			root.GenBashCompletionFileV2(in("firstseen.bash"), true),
+			root.GenZshCompletionFile(in("_firstseen")),
+			root.GenFishCompletionFile(in("firstseen.fish"), true),
+			writeManPages(root, args[0], now()),
+		)
+	})
+	cmd.Hidden = true // for those who make packages
+	return cmd
+}
+
+// writeManPages writes the pages of a command and of those below it.
+func writeManPages(root *cobra.Command, dir string, now time.Time) error {
+	for cmd := range commands(root) { // its texts become Markdown, of which man pages are made
+		cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
+	}
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &now, Source: "firstseen " + versionString(), Manual: "firstseen"}, dir)
+}
+
+// indented makes code, in Markdown, of the lists in a text, which stand in columns.
+func indented(text string) string {
+	var b strings.Builder
+	blank := true
+	for line := range strings.Lines(text) {
+		list := strings.HasPrefix(line, "  ")
+		if list && !blank {
+			b.WriteString("\n")
+		}
+		if list {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+		blank = list || strings.TrimSpace(line) == ""
+	}
+	return b.String()
 }

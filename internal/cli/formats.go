@@ -105,14 +105,14 @@ func textOf(mode web.Mode) func() corpus.Text {
 				if mode < 0 || !isHTML(contentType) {
 					return body, false, nil
 				}
-				text := extractor.AppendIn(room(len(body)), body, room(len(body)))
+				text := extractor.Append(room(len(body)), body, room(len(body)))
 				return text, extractor.IsList(), nil
 			}
 			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
 			if err != nil || mode < 0 || !isHTML(contentType) {
 				return page, false, err
 			}
-			text := extractor.AppendIn(page[:0], page, room(len(page)))
+			text := extractor.Append(page[:0], page, room(len(page)))
 			return text, extractor.IsList(), nil
 		}
 	}

@@ -88,7 +88,7 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	if more := len(tree.Aside()) - 1; more > 0 {
 		aside = fmt.Sprintf("%s, and %d more likewise", aside, more)
 	}
-	tellLeft(stderr, "files for "+tree.Name(), aside)
+	tellLeft(stderr, "files for "+tree.Dir, aside)
 }
 
 // enclose chooses how records are written if their format makes more of a file than one record

@@ -152,7 +152,7 @@ func savedSomething(t *testing.T, dir string) bool {
 	t.Helper()
 	if logs, _ := filepath.Glob(filepath.Join(dir, "index", "*.log")); len(logs) == 1 {
 		documents := uint64(0)
-		_, _, _, err := keylog.Read(logs[0], func(g keylog.Group) error {
+		_, _, err := keylog.Read(logs[0], func(g keylog.Group) error {
 			documents = g.Documents
 			return nil
 		})

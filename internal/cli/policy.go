@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
-	"github.com/firstseen/firstseen/internal/report/survivors"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // folderWord stands for the folder of a document's input in --prefer and --remove-within.
@@ -131,14 +131,14 @@ func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
 	case p.by == "" && p.field != "" && value != nil:
 		return rankIn(p.order, func(name string) bool { return name == string(value) })
 	}
-	return survivors.Last
+	return report.LastRank
 }
 
 func rankIn(order []string, is func(string) bool) int64 {
 	if i := slices.IndexFunc(order, is); i >= 0 {
 		return int64(i)
 	}
-	return survivors.Last
+	return report.LastRank
 }
 
 // groupOf is the group of a document, "" if all are one.

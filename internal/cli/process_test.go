@@ -281,7 +281,7 @@ func finished(t *testing.T, dir, out string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := x.Table().State(pipeline.LedgerName)
+	state, err := x.Table.State(pipeline.LedgerName)
 	if err := errors.Join(err, x.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,17 @@ func writeReference(b *strings.Builder, cmd *cobra.Command, told *[]*cobra.Comma
 		if sub.Hidden || sub.Name() == "help" {
 			continue
 		}
-		fmt.Fprintf(b, "\n## %s\n\n`%s`: %s.\n", sub.CommandPath(), strings.TrimSuffix(sub.UseLine(), " [flags]"), sub.Short)
+		usage := fmt.Sprintf("`%s`: %s.\n", strings.TrimSuffix(sub.UseLine(), " [flags]"), sub.Short)
+		indent := ""
+		if grouped := cmd.HasParent(); grouped {
+			b.WriteString("- " + usage)
+			indent = "  "
+		} else {
+			fmt.Fprintf(b, "\n## %s\n\n%s", sub.CommandPath(), usage)
+			if sub.HasLocalFlags() || sub.HasSubCommands() {
+				b.WriteString("\n")
+			}
+		}
 		sub.InitDefaultHelpFlag()
 		section, dedup := "", (*told)[0]
 		alike := map[*cobra.Command]string{}
@@ -58,21 +68,17 @@ func writeReference(b *strings.Builder, cmd *cobra.Command, told *[]*cobra.Comma
 				return
 			}
 			if own := f.Annotations[sectionOf]; own != nil && own[0] != section {
+				if section != "" {
+					b.WriteString("\n")
+				}
 				section = own[0]
-				fmt.Fprintf(b, "\n%s:\n\n", section)
-			} else if section == "" {
-				section = "-"
-				b.WriteString("\n")
+				fmt.Fprintf(b, "%s:\n\n", section)
 			}
-			b.WriteString(flagLine(f))
+			b.WriteString(indent + flagLine(f))
 		})
 		for _, c := range *told {
 			if alike[c] != "" {
-				if section == "" {
-					section = "-"
-					b.WriteString("\n")
-				}
-				fmt.Fprintf(b, "- as for %s:%s\n", strings.TrimPrefix(c.CommandPath(), "firstseen "), alike[c][1:])
+				fmt.Fprintf(b, indent+"- as for %s:%s\n", strings.TrimPrefix(c.CommandPath(), "firstseen "), alike[c][1:])
 			}
 		}
 		if !slices.Contains(*told, sub) {

@@ -266,13 +266,13 @@ func indexContent(dir string) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	var lines []string
-	for doc, err := range x.Table().Docs(1) {
+	for doc, err := range x.Table.Docs(1) {
 		if err != nil {
 			return "", err
 		}
 		lines = append(lines, fmt.Sprintf("doc %+v", doc))
 	}
-	for posting, err := range x.Table().All() {
+	for posting, err := range x.Table.All() {
 		if err != nil {
 			return "", err
 		}

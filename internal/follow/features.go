@@ -31,8 +31,8 @@ var (
 
 // takeFeatures makes the step that of a document with this sketch.
 func (s *step) takeFeatures(scheme string) {
-	text := s.entry.Text
-	s.entry.Kind, s.entry.Text = journal.Seen, nil
+	text := s.Text
+	s.Kind, s.Text = journal.Seen, nil
 	if err := s.parseFeatures(scheme, text); err != nil {
 		s.bad = err.Error()
 	}
@@ -42,7 +42,7 @@ func (s *step) parseFeatures(scheme string, text []byte) error {
 	if scheme == "" {
 		return errNoFeatures
 	}
-	if s.entry.ID == "" {
+	if s.ID == "" {
 		return errNoID
 	}
 	sum := len(text) - 8
@@ -53,7 +53,7 @@ func (s *step) parseFeatures(scheme string, text []byte) error {
 	if string(name) != scheme {
 		return errScheme
 	}
-	if bulk.ParseSketch(&s.sketch, record) != nil || !judged(scheme, &s.sketch) {
+	if bulk.ParseSketch(&s.Sketch, record) != nil || !judged(scheme, &s.Sketch) {
 		return errFeatures
 	}
 	return nil

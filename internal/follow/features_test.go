@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
 )
@@ -158,7 +159,7 @@ func TestAnyFeatures(t *testing.T) {
 		if err != nil || len(rest) > 0 {
 			t.Fatal(err)
 		}
-		parsed := step{entry: entry}
+		parsed := step{Step: apply.Step{Entry: entry}}
 		parsed.takeFeatures(feature.Scheme{}.Name())
 	}
 }

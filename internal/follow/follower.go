@@ -3,6 +3,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,8 @@ type Config struct {
 	Index *index.Index
 	Dir   string
 	Log   Log
-	// Policy judges the documents. Open sets Now, Flush and, if it is 0, CheckpointBytes.
+	// Policy judges the documents. Its Now is for what Append appends. Open sets Flush and, if it is 0,
+	// CheckpointBytes.
 	Policy index.Policy
 	Fields jsonl.Fields // of documents in JSON
 	// Change appends the settings if they are not those of the log. Without it Open refuses.
@@ -61,6 +63,7 @@ type Config struct {
 const (
 	checkpointBytes = 64 << 20        // of documents between two checkpoints
 	stepsTogether   = 256             // between two tasks
+	waiting         = 32              // tasks at a time
 	patience        = 5 * time.Second // of those who wait for a verdict
 	parting         = 10 * time.Second
 )
@@ -80,18 +83,12 @@ type Follower struct {
 	fields     jsonl.Fields
 	scheme     string // of features in the log, "" if it takes none
 	answers    *answers
-	chunks     chan []*step
-	tasks      chan func()
-	running    sync.WaitGroup
-	stopped    chan struct{} // the deciding goroutine has ended
-	caught     chan struct{} // all records that Open found are decided
-	target     int64         // the end of these
-	failed     chan struct{}
-	failing    sync.Once
-	err        error // set before failed is closed
-
-	ctx    context.Context // ended by Close
-	cancel context.CancelFunc
+	loop       *apply.Loop
+	ahead      chan struct{} // a place for each chunk of steps that waits or is done
+	reading    sync.WaitGroup
+	target     int64           // the end of the records that Open found
+	ctx        context.Context // ended by the first error, or by Close
+	cancel     context.CancelCauseFunc
 
 	// The rest belongs to the deciding goroutine.
 
@@ -103,18 +100,17 @@ type Follower struct {
 
 // Open finds the place in the log where the index is. Start begins to decide.
 func Open(ctx context.Context, cfg Config) (*Follower, error) {
-	if cfg.Policy.CheckpointBytes <= 0 {
-		cfg.Policy.CheckpointBytes = checkpointBytes
+	cfg.Policy.CheckpointBytes = cmp.Or(max(cfg.Policy.CheckpointBytes, 0), checkpointBytes)
+	if cfg.Policy.Now == nil {
+		cfg.Policy.Now = time.Now
 	}
-	if cfg.Workers <= 0 {
-		cfg.Workers = runtime.GOMAXPROCS(0)
-	}
-	f := &Follower{cfg: cfg, chunks: make(chan []*step, 2), tasks: make(chan func()), stopped: make(chan struct{}), caught: make(chan struct{}), failed: make(chan struct{})}
+	f := &Follower{cfg: cfg, ahead: make(chan struct{}, 2)}
+	f.loop = apply.NewLoop(waiting, f.work)
 	f.steps = apply.Applier{Index: cfg.Index, Done: f.done}
 	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
-	for range cfg.Workers {
+	for range cmp.Or(max(cfg.Workers, 0), runtime.GOMAXPROCS(0)) {
 		e, err := feature.NewExtractor(cfg.Index.Scheme())
 		if err != nil {
 			return nil, err
@@ -132,8 +128,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if f.place.Settings.NoKey {
 		f.scheme = f.place.Settings.Scheme
 	}
-	f.catchUp()
-	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.ctx, f.cancel = context.WithCancelCause(context.Background())
 	return f, nil
 }
 
@@ -161,35 +156,34 @@ func (p *place) values() (map[string][]byte, error) {
 // Start begins to decide. decided is called with the result of each document.
 func (f *Follower) Start(decided func(*dedup.Result)) {
 	f.steps.Decided = decided
-	f.running.Go(f.read)
-	go f.decide()
+	f.reading.Go(func() { f.fail(f.read()) })
+	go f.loop.Run()
 }
 
-// read prepares the records of the log.
-func (f *Follower) read() {
+// read has the records of the log decided, until an error comes. It prepares some while others are done.
+func (f *Follower) read() error {
 	for next := f.place.Next; ; {
 		records, err := f.cfg.Log.Next(f.ctx)
 		if err == nil {
 			next, err = f.follows(next, records)
 		}
 		if err != nil {
-			f.fail(err)
-			return
+			return err
 		}
 		for chunk := range slices.Chunk(records, stepsTogether) {
-			var steps []*step
-			if steps, err = f.prepare(chunk); err != nil {
-				break
+			steps, err := f.prepare(chunk)
+			if err != nil {
+				return err
 			}
 			select {
-			case f.chunks <- steps:
+			case f.ahead <- struct{}{}:
 			case <-f.ctx.Done():
-				return
+				return f.ctx.Err()
 			}
-		}
-		if err != nil {
-			f.fail(err)
-			return
+			f.loop.Put(len(steps), func() {
+				f.doAll(steps)
+				<-f.ahead
+			})
 		}
 	}
 }
@@ -212,70 +206,35 @@ func (f *Follower) follows(next int64, records []Record) (int64, error) {
 	return next, nil
 }
 
-func (f *Follower) decide() {
-	defer close(f.stopped)
-	ready := make(chan struct{})
-	close(ready)
-	var owed chan struct{} // ready while checkpoints have left work
-	for {
-		select {
-		case <-f.ctx.Done():
-			return
-		case <-f.failed:
-			return
-		case task := <-f.tasks:
-			task()
-		case steps := <-f.chunks:
-			if !f.doAll(steps) {
-				return
-			}
-		case <-owed:
-		}
-		more, err := f.cfg.Index.Step()
-		if err != nil {
-			f.fail(err)
-			return
-		}
-		if owed = nil; more {
-			owed = ready
-		}
+// work does a piece of the work that checkpoints have left. It reports whether there is more.
+func (f *Follower) work() (more bool) {
+	if f.ctx.Err() != nil {
+		return false
 	}
+	more, err := f.cfg.Index.Step()
+	if err != nil {
+		f.fail(err)
+	}
+	return more
 }
 
-// doAll reports whether all steps were done.
-func (f *Follower) doAll(steps []*step) bool {
+func (f *Follower) doAll(steps []*step) {
 	for _, s := range steps {
+		if f.ctx.Err() != nil {
+			return
+		}
 		if err := f.do(s); err != nil {
 			f.unsure = true
 			f.fail(err)
-			return false
 		}
 	}
-	f.catchUp()
-	return true
 }
 
+// fail ends the follower with its first error, unless it is ended already.
 func (f *Follower) fail(err error) {
-	if f.ctx.Err() != nil {
-		return // it was told to end
-	}
-	f.failing.Do(func() {
-		name, _ := f.cfg.Log.Topic()
-		f.err = fmt.Errorf("following topic %s: %w", name, err)
-		close(f.failed)
-		f.answers.end(f.err)
-	})
-}
-
-// catchUp reports that the records which Open found are decided.
-func (f *Follower) catchUp() {
-	if f.place.Next >= f.target {
-		select {
-		case <-f.caught:
-		default:
-			close(f.caught)
-		}
-	}
+	name, _ := f.cfg.Log.Topic()
+	f.cancel(fmt.Errorf("following topic %s: %w", name, err))
+	f.answers.end(context.Cause(f.ctx))
 }
 
 // do does a step.
@@ -283,31 +242,29 @@ func (f *Follower) do(s *step) (err error) {
 	f.now = s
 	switch {
 	case s.bad != "":
-	case s.entry.Kind == journal.Settings:
+	case s.Kind == journal.Settings:
 		if err := f.change(s); !errors.Is(err, errSettings) {
 			return err
 		}
 		s.bad = errSettings.Error()
-	case s.entry.Kind == journal.Seen:
-		_, err = f.steps.Document(&s.entry, &s.sketch)
-		return err
 	default:
-		_, err = f.steps.TakeBack(&s.entry)
+		err = f.steps.Do(&s.Step)
 		if !errors.Is(err, index.ErrNoBatch) {
 			return err
 		}
-		return f.done(&s.entry, []byte(`{"forgotten":0}`))
+		s.Answer = []byte(`{"forgotten":0}`)
+		return f.done(&s.Step)
 	}
-	value, err := pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
+	s.Answer, err = pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
 	if err != nil {
 		return err
 	}
-	return f.done(&journal.Entry{}, value)
+	return f.done(&s.Step)
 }
 
 // change sets the rules for the records behind this one.
 func (f *Follower) change(s *step) error {
-	to, err := parseSettings(s.entry.Text)
+	to, err := parseSettings(s.Text)
 	if err == nil {
 		err = f.place.Settings.checkChange(&to)
 	}
@@ -323,17 +280,17 @@ func (f *Follower) change(s *step) error {
 			return err
 		}
 	}
-	return f.done(&s.entry, nil)
+	return f.done(&s.Step)
 }
 
 // done notes that the index has the present step.
-func (f *Follower) done(e *journal.Entry, value []byte) error {
-	a := answer{e.ID, value}
-	if e.Kind != journal.Seen {
-		a.id = ""
+func (f *Follower) done(s *apply.Step) error {
+	a := answer{value: s.Answer}
+	if s.Kind == journal.Seen && f.now.bad == "" {
+		a.id = s.ID
 	}
 	offset := f.now.offset
-	if value != nil {
+	if a.value != nil {
 		if err := f.cfg.Log.Publish(f.ctx, offset, func() []byte { return a.line(offset) }); err != nil {
 			return err
 		}
@@ -343,62 +300,44 @@ func (f *Follower) done(e *journal.Entry, value []byte) error {
 	return nil
 }
 
-// Failed is closed when log or index have failed. Close then returns the error.
-func (f *Follower) Failed() <-chan struct{} { return f.failed }
-
-func (f *Follower) hasFailed() bool {
-	select {
-	case <-f.failed:
-		return true
-	default:
-		return false
-	}
-}
+// Failed is closed when log or index have failed, and by Close, which returns the error.
+func (f *Follower) Failed() <-chan struct{} { return f.ctx.Done() }
 
 // Next returns the offset of the first record that is not decided.
 func (f *Follower) Next() int64 { return f.answers.next() }
 
 // Behind reports whether records that were in the log at the start are not decided yet.
-func (f *Follower) Behind() bool {
-	select {
-	case <-f.caught:
-		return false
-	default:
-		return true
-	}
-}
+func (f *Follower) Behind() bool { return f.Next() < f.target }
 
-// Append appends steps, and returns their answers when they are decided.
-func (f *Follower) Append(ctx context.Context, steps []journal.Entry) ([][]byte, error) {
+// Append appends steps, and returns their answers when they are decided. All that is in the log is
+// durable.
+func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 	switch {
 	case !f.cfg.Appends:
-		return nil, apply.ErrReadOnly
-	case f.hasFailed():
-		return nil, f.err
+		return apply.ErrReadOnly
+	case f.ctx.Err() != nil:
+		return context.Cause(f.ctx)
 	case f.Behind():
-		return nil, fmt.Errorf("the follower is behind its log; %w", apply.ErrLater)
+		return fmt.Errorf("the follower is behind its log; %w", apply.ErrLater)
 	}
-	values := make([][]byte, len(steps))
-	for i := range steps {
-		values[i] = steps[i].Append(nil)
+	now, values := f.cfg.Policy.Now().UnixNano(), make([][]byte, len(steps))
+	for i, s := range steps {
+		s.Time = now
+		values[i] = s.Append(nil)
 	}
 	release := f.answers.hold()
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	offsets, err := f.cfg.Log.Append(ctx, values)
-	if err != nil {
-		return nil, err
-	}
-	answers := make([][]byte, len(steps))
 	for i, offset := range offsets {
 		a, err := f.answers.get(ctx, offset)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		answers[i] = a.value
+		steps[i].Answer = a.value
 	}
-	return answers, nil
+	return err
 }
 
 // Verdict returns the verdict about the record at an offset, as docs/format.md has it. It waits a little
@@ -418,28 +357,26 @@ func (f *Follower) Verdict(ctx context.Context, offset int64) ([]byte, error) {
 
 // Do calls task between two steps, when nothing else uses the index.
 func (f *Follower) Do(task func() error) error {
-	done := make(chan error, 1)
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case f.tasks <- func() { done <- task() }:
-		return <-done
-	case <-timer.C:
-	case <-f.stopped:
-	}
-	return apply.ErrLater
+	return f.loop.Do(0, func(done func(error)) {
+		if f.ctx.Err() != nil {
+			done(apply.ErrLater)
+			return
+		}
+		done(task())
+	})
 }
 
 // Close brings all that is decided into the index. It is called once. If it interrupts a step, the next
 // follower goes on from the last checkpoint, as after a kill.
 func (f *Follower) Close() error {
-	f.cancel()
-	<-f.stopped
-	f.running.Wait()
-	f.answers.end(apply.ErrLater)
+	f.cancel(apply.ErrLater)
+	f.loop.Close()
+	f.reading.Wait()
+	err := context.Cause(f.ctx)
+	f.answers.end(err)
 	switch {
-	case f.hasFailed():
-		return f.err
+	case !errors.Is(err, apply.ErrLater):
+		return err
 	case f.unsure:
 		return nil
 	}

@@ -425,7 +425,7 @@ func TestBehind(t *testing.T) {
 	log := &stuck{newMemory(records(t, 10)...), 5, make(chan struct{})}
 	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
 	<-log.met
-	if _, err := f.Append(t.Context(), []journal.Entry{{Kind: journal.Seen, ID: "x"}}); !errors.Is(err, apply.ErrLater) || !f.Behind() {
+	if err := f.Append([]*apply.Step{{Entry: journal.Entry{Kind: journal.Seen, ID: "x"}}}, true); !errors.Is(err, apply.ErrLater) || !f.Behind() {
 		t.Errorf("error %v, behind %t", err, f.Behind())
 	}
 	end(t, f, x)

@@ -14,23 +14,22 @@ import (
 // find sets the place in the log from which the index does not have the records.
 func (f *Follower) find(ctx context.Context) error {
 	first, end, err := f.cfg.Log.Bounds(ctx)
-	if err != nil {
-		return err
+	f.target = end
+	var value []byte
+	if err == nil {
+		value, err = f.cfg.Index.Value(index.FollowedName)
 	}
-	value, err := f.cfg.Index.Value(index.FollowedName)
 	switch {
 	case err != nil:
-		return err
 	case value != nil:
 		err = f.resume(value, first, end)
 	default:
 		err = f.settle(ctx, first, end)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = f.agree(ctx)
 	}
-	f.target = end
-	return f.agree(ctx)
+	return err
 }
 
 // agree compares the settings that this follower is given with those of the log.
@@ -79,28 +78,29 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 		return nil, err
 	}
 	s, err := parse(&head, jsonl.Fields{})
-	if err == nil && (s.bad != "" || s.entry.Kind != journal.Settings) {
+	if err == nil && (s.bad != "" || s.Kind != journal.Settings) {
 		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
 	}
-	var settings Settings
+	settings := new(Settings)
 	if err == nil {
-		settings, err = parseSettings(s.entry.Text)
+		*settings, err = parseSettings(s.Text)
 	}
 	if err != nil {
 		name, _ := log.Topic()
 		return nil, fmt.Errorf("topic %s: %w", name, err)
 	}
-	return &settings, nil
+	return settings, nil
 }
 
 // settle begins a log, or the index of one that has begun.
 func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	name, id := f.cfg.Log.Topic()
+	seed, keyed := seedOf(f.cfg.Index), f.cfg.Index.Scheme().Key != nil
 	switch {
 	case first > 0:
 		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
 	case end == 0:
-		own, err := settingsOf(&f.cfg, Settings{Seed: seedOf(f.cfg.Index), NoKey: f.cfg.Index.Scheme().Key == nil})
+		own, err := settingsOf(&f.cfg, Settings{Seed: seed, NoKey: !keyed})
 		if err == nil {
 			_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
 		}
@@ -109,25 +109,18 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 		}
 	}
 	settings, err := First(ctx, f.cfg.Log) // another follower may have been the first
-	if err == nil && settings == nil {
-		err = fmt.Errorf("topic %s: its first record is not there yet: start again", name)
+	switch {
+	case err != nil:
+		return err
+	case settings == nil:
+		return fmt.Errorf("topic %s: its first record is not there yet: start again", name)
+	case settings.Seed == "" && seed != "":
+		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, name)
+	case settings.Seed != seed:
+		return fmt.Errorf("topic %s goes on from an index with documents (seed %s), and index %s is another: give a copy of that one, as it was before, or of another follower's", name, settings.Seed, f.cfg.Dir)
+	case settings.NoKey && keyed:
+		return fmt.Errorf("topic %s takes features, which have no secret, and index %s has a key: give a new index, made with --no-key", name, f.cfg.Dir)
 	}
-	if err == nil && settings.Seed != seedOf(f.cfg.Index) {
-		err = f.otherSeed(name, settings)
-	}
-	if err == nil && settings.NoKey && f.cfg.Index.Scheme().Key != nil {
-		err = fmt.Errorf("topic %s takes features, which have no secret, and index %s has a key: give a new index, made with --no-key", name, f.cfg.Dir)
-	}
-	if err == nil {
-		f.place = place{Topic: name, ID: id, Settings: *settings}
-	}
-	return err
-}
-
-// otherSeed refuses an index that is not the one from which the log goes on.
-func (f *Follower) otherSeed(topic string, s *Settings) error {
-	if s.Seed == "" {
-		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, topic)
-	}
-	return fmt.Errorf("topic %s goes on from an index with documents (seed %s), and index %s is another: give a copy of that one, as it was before, or of another follower's", topic, s.Seed, f.cfg.Dir)
+	f.place = place{Topic: name, ID: id, Settings: *settings}
+	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
@@ -23,9 +23,8 @@ type Record struct {
 
 // step is the request of a record.
 type step struct {
+	apply.Step
 	offset int64
-	entry  journal.Entry
-	sketch feature.Sketch
 	bad    string // the reason why it asks for nothing
 }
 
@@ -43,9 +42,9 @@ func (f *Follower) prepare(records []Record) ([]*step, error) {
 				}
 				switch {
 				case s.bad != "":
-				case s.entry.Kind == journal.Seen:
-					e.ExtractFor(&s.sketch, s.entry.Text, s.entry.Exact)
-				case s.entry.Kind == journal.Sketched:
+				case s.Kind == journal.Seen:
+					e.ExtractFor(&s.Sketch, s.Text, s.Exact)
+				case s.Kind == journal.Sketched:
 					s.takeFeatures(f.scheme)
 				}
 				steps[i] = s
@@ -70,7 +69,7 @@ func parse(r *Record, fields jsonl.Fields) (*step, error) {
 	case err != nil || len(rest) > 0:
 		s.bad = "it is neither an entry nor a line of JSON"
 	}
-	s.entry = e
+	s.Entry = e
 	return s, nil
 }
 
@@ -91,7 +90,7 @@ func (s *step) parseLine(r *Record, fields jsonl.Fields) error {
 		case len(doc.ID) >= len(noName) && string(doc.ID[:len(noName)]) == noName:
 			s.bad = "it has no id, and later verdicts name a document by it"
 		}
-		s.entry = journal.Entry{Kind: journal.Seen, Time: r.Time.UnixNano(), ID: string(doc.ID), Text: doc.Text}
+		s.Entry = journal.Entry{Kind: journal.Seen, Time: r.Time.UnixNano(), ID: string(doc.ID), Text: doc.Text}
 	}
 	if n != 1 {
 		s.bad = "a record is one document, and this one has several lines"

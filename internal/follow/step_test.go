@@ -36,11 +36,11 @@ func TestParse(t *testing.T) {
 		if c.bad == "" && name != "torn" && s.bad != "" || !strings.Contains(s.bad, c.bad) || name == "torn" && s.bad == "" {
 			t.Errorf("%s: bad %q, want %q", name, s.bad, c.bad)
 		}
-		if s.bad == "" && (s.entry.ID != c.id || s.offset != 3) {
-			t.Errorf("%s: %+v", name, s.entry)
+		if s.bad == "" && (s.Entry.ID != c.id || s.offset != 3) {
+			t.Errorf("%s: %+v", name, s.Entry)
 		}
-		if name == "line" && s.entry.Time != time.Unix(1, 5).UnixNano() {
-			t.Errorf("arrival %d", s.entry.Time)
+		if name == "line" && s.Entry.Time != time.Unix(1, 5).UnixNano() {
+			t.Errorf("arrival %d", s.Entry.Time)
 		}
 	}
 	for _, i := range []int{0, 1, 2, 3} {

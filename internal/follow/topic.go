@@ -59,6 +59,9 @@ func (t *Topic) Topic() (name, id string) { return t.name, t.id }
 // look checks that the topics are there, and that the log is in order.
 func (t *Topic) look(ctx context.Context) error {
 	log, err := t.describe(ctx, t.name)
+	if err == nil && t.verdicts != "" {
+		_, err = t.describe(ctx, t.verdicts)
+	}
 	if err != nil {
 		return err
 	}
@@ -66,11 +69,6 @@ func (t *Topic) look(ctx context.Context) error {
 		return fmt.Errorf("topic %s has %d partitions, and only the records of one have an order: make a topic with one partition", t.name, n)
 	}
 	t.id = hex.EncodeToString(log.TopicID[:])
-	if t.verdicts != "" {
-		if _, err := t.describe(ctx, t.verdicts); err != nil {
-			return err
-		}
-	}
 	return t.configure(ctx)
 }
 
@@ -191,28 +189,23 @@ func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
 			return nil, fmt.Errorf("document %d of the request has %d bytes, and a record at most %d: %w", i+1, len(v), t.limit-recordExtra, apply.ErrTooLong)
 		}
 	}
-	type done struct {
-		i      int
-		offset int64
-		err    error
-	}
-	all := make(chan done, len(values))
+	records := make([]*kgo.Record, len(values))
 	for i, v := range values {
-		t.client.Produce(ctx, &kgo.Record{Topic: t.name, Value: v}, func(r *kgo.Record, err error) {
-			all <- done{i, r.Offset, err}
-		})
+		records[i] = &kgo.Record{Topic: t.name, Value: v}
+	}
+	done := make(chan error, 1)
+	go func() { done <- t.client.ProduceSync(ctx, records...).FirstErr() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return nil, fmt.Errorf("%w (%w)", apply.ErrLater, err)
+		}
+	case <-ctx.Done():
+		return nil, apply.ErrLater
 	}
 	offsets := make([]int64, len(values))
-	for range values {
-		select {
-		case d := <-all:
-			if d.err != nil {
-				return nil, fmt.Errorf("%w (%w)", apply.ErrLater, d.err)
-			}
-			offsets[d.i] = d.offset
-		case <-ctx.Done():
-			return nil, apply.ErrLater
-		}
+	for i, r := range records {
+		offsets[i] = r.Offset
 	}
 	return offsets, nil
 }

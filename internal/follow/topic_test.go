@@ -40,9 +40,9 @@ func dialed(t *testing.T, c *kfake.Cluster, verdicts string) *Topic {
 // kill ends a follower without a checkpoint.
 func kill(t *testing.T, f *Follower, x interface{ Close() error }) {
 	t.Helper()
-	f.cancel()
-	<-f.stopped
-	f.running.Wait()
+	f.cancel(nil)
+	f.loop.Close()
+	f.reading.Wait()
 	indextest.Must(t, x.Close())
 }
 
@@ -256,9 +256,9 @@ func TestSeed(t *testing.T) {
 	other := indextest.Copy(t, one)
 
 	f, x := followed(t, one, dialed(t, c, ""), func(c *Config) { c.Appends = true })
-	answers, err := f.Append(t.Context(), []journal.Entry{{Kind: journal.Seen, ID: "new", Text: []byte(text(1))}})
-	if err != nil || !strings.Contains(string(answers[0]), `"of":"old1"`) {
-		t.Errorf("answer %s, error %v", answers, err)
+	s := &apply.Step{Entry: journal.Entry{Kind: journal.Seen, ID: "new", Text: []byte(text(1))}}
+	if err := f.Append([]*apply.Step{s}, true); err != nil || !strings.Contains(string(s.Answer), `"of":"old1"`) {
+		t.Errorf("answer %s, error %v", s.Answer, err)
 	}
 	end(t, f, x)
 	f, x = followed(t, other, dialed(t, c, ""), nil)
@@ -278,7 +278,7 @@ func TestSeed(t *testing.T) {
 	end(t, f, x)
 	third := filepath.Join(t.TempDir(), "third")
 	x = openIndex(t, third, index.Options{})
-	_, err = x.See("a", []byte(text(1)))
+	_, err := x.See("a", []byte(text(1)))
 	indextest.Must(t, err)
 	indextest.Must(t, x.Finish(nil))
 	indextest.Must(t, x.Close())

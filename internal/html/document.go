@@ -86,26 +86,6 @@ func (d *document) reset() {
 	}
 }
 
-// Capacities kept for the next page: as many bytes of text, and as many blocks and elements, as
-// most pages have. There may be an extractor for each of many workers.
-const (
-	keptRoom  = 256 << 10
-	keptCount = 4 << 10
-)
-
-// shrink releases the memory that an extraordinary page needed.
-func (d *document) shrink() {
-	if cap(d.text) > keptRoom {
-		d.text = nil
-	}
-	if cap(d.blocks) > keptCount {
-		d.blocks = nil
-	}
-	if cap(d.elements) > keptCount {
-		d.elements = nil
-	}
-}
-
 func (d *document) top() *open { return &d.stack[len(d.stack)-1] }
 
 // here returns the open element.

@@ -42,29 +42,13 @@ func (e *Extractor) IsList() bool { return e.mode == Main && e.pick.list }
 // ended by a line feed. In a block white space is one space. Line breaks and the lines of pre are
 // kept, and the cells of a row are divided by tabs. Bytes that are not UTF-8 stay as they are.
 //
-// It takes time in proportion to the page, however it is made. It holds a few MiB at most afterwards,
-// to use again for the next page.
-func (e *Extractor) Append(dst, page []byte) []byte {
-	dst = e.append(dst, page, e.doc.text)
-	e.doc.shrink()
-	e.pick.shrink()
-	return dst
-}
-
-// AppendIn is Append with room for the text before it is chosen; the extractor forgets the room
-// afterwards. As many bytes as the page has are enough except for rare pages; these take the rest
-// from the heap. When dst is written to, the page is not read any more, so dst may be in its
-// memory.
-func (e *Extractor) AppendIn(dst, page, room []byte) []byte {
-	own := e.doc.text
-	dst = e.append(dst, page, room)
-	e.doc.text = own
-	e.doc.shrink()
-	e.pick.shrink()
-	return dst
-}
-
-func (e *Extractor) append(dst, page, room []byte) []byte {
+// It has room for the text before it is chosen, and forgets the room afterwards. As many bytes as the
+// page has are enough except for rare pages; these take the rest from the heap. When dst is written
+// to, the page is not read any more, so dst may be in its memory.
+//
+// It takes time in proportion to the page, however it is made. It holds a few hundred KiB at most
+// afterwards, to use again for the next page.
+func (e *Extractor) Append(dst, page, room []byte) []byte {
 	e.doc.text = room
 	e.doc.reset()
 	e.page.run(page, &e.doc)
@@ -80,5 +64,13 @@ func (e *Extractor) append(dst, page, room []byte) []byte {
 			dst = append(append(dst, e.doc.text[b.from:b.to]...), '\n')
 		}
 	}
+	e.doc.text = nil
+	if len(e.doc.blocks) > keptCount || len(e.doc.elements) > keptCount {
+		*e = Extractor{mode: e.mode}
+	}
 	return dst
 }
+
+// keptCount is how many blocks and elements an extractor has room for from one page to the next, as
+// many as most pages have. There may be an extractor for each of many workers.
+const keptCount = 4 << 10

@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/internal/effort"
 )
 
-func text(mode Mode, page string) string { return string(New(mode).Append(nil, []byte(page))) }
+func text(mode Mode, page string) string { return string(New(mode).Append(nil, []byte(page), nil)) }
 
 // TestVisible: what a reader sees, block by block.
 func TestVisible(t *testing.T) {
@@ -216,7 +216,7 @@ func TestShortArticle(t *testing.T) {
 				body := "<h1>" + a[0] + "</h1><p>" + a[1] + "</p><p>" + a[2] + "</p>"
 				e := New(Main)
 				want := a[0] + " - " + site + "\n" + strings.Join(a, "\n") + "\n"
-				if got := string(e.Append(nil, []byte("<title>"+a[0]+" - "+site+"</title>"+page(menu, body)))); got != want || e.IsList() {
+				if got := string(e.Append(nil, []byte("<title>"+a[0]+" - "+site+"</title>"+page(menu, body)), nil)); got != want || e.IsList() {
 					t.Errorf("%s, %s: a list %v:\n%s", language, site, e.IsList(), got)
 				}
 				for what, other := range map[string]string{
@@ -225,7 +225,7 @@ func TestShortArticle(t *testing.T) {
 					"one sentence":   "<title>" + a[0] + "</title>" + page(menu, "<h1>"+a[0]+"</h1><p>"+a[0]+"</p>"),
 					"long headlines": "<title>" + a[0] + "</title>" + page(headlines(language), body),
 				} {
-					if got := string(e.Append(nil, []byte(other))); !e.IsList() || got != text(Visible, other) {
+					if got := string(e.Append(nil, []byte(other), nil)); !e.IsList() || got != text(Visible, other) {
 						t.Errorf("%s, %s, %s: a list %v:\n%s", language, site, what, e.IsList(), got)
 					}
 				}
@@ -261,11 +261,11 @@ func TestIsList(t *testing.T) {
 		"an index of 中文页面": {"<ul>" + strings.Repeat("<li><a href=x>北方海岸</a></li>", 30) + "</ul>", "北方海岸\n北方海岸"},
 	} {
 		e := New(Main)
-		if got := string(e.Append(nil, []byte(c.page))); e.IsList() != (c.says != "") || !strings.Contains(got, c.says) {
+		if got := string(e.Append(nil, []byte(c.page), nil)); e.IsList() != (c.says != "") || !strings.Contains(got, c.says) {
 			t.Errorf("%s: a list %v:\n%s", what, e.IsList(), got)
 		}
 		e = New(Visible)
-		if e.Append(nil, []byte(c.page)); e.IsList() {
+		if e.Append(nil, []byte(c.page), nil); e.IsList() {
 			t.Errorf("%s: all that is seen is a list", what)
 		}
 	}
@@ -311,7 +311,7 @@ func check(t rapid.TB, e map[Mode]*Extractor, page []byte) {
 	if differs && !isOdd(page) {
 		t.Errorf("%q: %q, %q; by the tokenizer of x/net %q, %q", page, ours.title, ours.text, oracle.title, oracle.text)
 	}
-	visible, article := e[Visible].Append([]byte("x"), page), e[Main].Append([]byte("x"), page)
+	visible, article := e[Visible].Append([]byte("x"), page, nil), e[Main].Append([]byte("x"), page, nil)
 	for _, got := range [][]byte{visible, article} {
 		if utf8.Valid(page) && !utf8.Valid(got) || got[0] != 'x' {
 			t.Errorf("%q: %q", page, got)
@@ -424,14 +424,14 @@ func TestHostilePages(t *testing.T) {
 	for what, page := range hostile {
 		effort.Linear(t, what, 1<<16, func(n int) func() {
 			p, e := []byte(page(n)), New(Main)
-			return func() { e.Append(nil, p) }
+			return func() { e.Append(nil, p, nil) }
 		})
 		big := []byte(page(4 << 20))
 		var before, after runtime.MemStats
 		e := New(Main)
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		e.Append(nil, big)
+		e.Append(nil, big, nil)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > 40<<20 {
@@ -450,30 +450,31 @@ func BenchmarkAppend(b *testing.B) {
 				e := New(mode)
 				b.SetBytes(int64(len(page)))
 				var dst []byte
+				room := make([]byte, 0, len(page))
 				for b.Loop() {
-					dst = e.Append(dst[:0], page)
+					dst = e.Append(dst[:0], page, room)
 				}
 			})
 		}
 	}
 }
 
-// TestAppendIn finds the same text with room of its own, none, or the memory of the page.
-func TestAppendIn(t *testing.T) {
+// TestRoom finds the same text with room of its own, none, or the memory of the page.
+func TestRoom(t *testing.T) {
 	for _, mode := range []Mode{Main, Visible} {
 		e := New(mode)
 		for _, page := range []string{
 			"", "<title>t", "<title>A title</title><p>One sentence, and another.<p>" + strings.Repeat("&NotEqualTilde; more, ", 50),
 			strings.Repeat("<p>A paragraph of some length, with a comma.", 300), strings.Repeat("<p>x", 3*keptCount),
 		} {
-			want := string(e.Append(nil, []byte(page)))
+			want := string(e.Append(nil, []byte(page), nil))
 			for _, room := range [][]byte{nil, make([]byte, 0, 10), make([]byte, 0, 100_000)} {
 				own := []byte(page)
-				if got := string(e.AppendIn(own[:0], own, room)); got != want {
+				if got := string(e.Append(own[:0], own, room)); got != want {
 					t.Errorf("with room for %d: %q, want %q", cap(room), got, want)
 				}
 			}
-			if cap(e.doc.text) > keptRoom || cap(e.doc.blocks) > keptCount || cap(e.pick.keep) > keptCount {
+			if e.doc.text != nil || cap(e.doc.blocks) > keptCount || cap(e.pick.keep) > keptCount {
 				t.Errorf("of a page of %d bytes too much is kept", len(page))
 			}
 		}

@@ -12,21 +12,11 @@ const (
 	followsMark = 1 << 3
 	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
 	notLast     = 1 << 5 // it may follow the mark that ends a sentence
-	lowerG      = 1 << 6
-	lowerYV     = 1 << 7
-	upperG      = 1 << 8
-	upperYV     = 1 << 9
-	lowerH      = 1 << 10
-	upperC      = 1 << 11
-	upperP      = 1 << 12
-	byteC2      = 1 << 13
-	byteE7      = 1 << 14
-	byte89      = 1 << 15
 )
 
 // traits are those of each byte. A letter or digit weighs 1. A character of Chinese, Japanese or
 // Korean weighs 3, because it stands for more than half a word.
-var traits = func() (t [256]uint32) {
+var traits = func() (t [256]uint8) {
 	for c := range 256 {
 		switch {
 		case '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
@@ -37,10 +27,8 @@ var traits = func() (t [256]uint32) {
 			t[c] = 3
 		}
 	}
-	for what, of := range map[uint32]string{
-		mark: ",.;:!?", wideMark: "\xe3\xef\xd8", lowerG: "g", lowerYV: "yv", lowerH: "h", upperG: "G", upperYV: "YV", notLast: " \n\t\"')]}",
-		upperC: "C", upperP: "P", byteC2: "\xc2", byteE7: "\xe7", byte89: "\x89",
-		followsMark: " \n\t\"')\xe2\xc2",
+	for what, of := range map[uint8]string{
+		mark: ",.;:!?", followsMark: " \n\t\"')\xe2\xc2", wideMark: "\xe3\xef\xd8", notLast: " \n\t\"')]}",
 	} {
 		for _, c := range []byte(of) {
 			t[c] |= what
@@ -64,7 +52,7 @@ func weigh(text []byte) (weight int32) {
 // ends or white space, a quotation mark or Chinese follows. The test has no branch, which would be
 // mispredicted for most words.
 func (b *block) measure(text []byte) {
-	weight, marks, before, all := int32(0), int32(0), uint32(0), uint32(0)
+	weight, marks, before, letters := int32(0), int32(0), uint8(0), uint64(0)
 	for i, c := range text {
 		t := traits[c]
 		weight += int32(t & weighs)
@@ -72,12 +60,12 @@ func (b *block) measure(text []byte) {
 		if t&wideMark != 0 && isWideMark(text[i:]) {
 			marks++
 		}
-		all |= t
+		letters |= 1 << (c & 63)
 		before = t
 	}
 	b.weight, b.marks = weight, marks+int32(before/mark&1)
 	b.ended = endsSentence(text)
-	b.rights = weight < maxRights && (hasNotice(text, all) || hasSign(text, all))
+	b.rights = weight < maxRights && (hasOne(signs, text, letters) || hasOne(notices, text, letters) && isNotice(text))
 }
 
 // endsSentence reports whether a text ends with a mark, and closing brackets and quotation
@@ -116,45 +104,41 @@ func isWideMark(text []byte) bool {
 // maxRights is the greatest weight of a notice of copyright.
 const maxRights = 300
 
-// signs are phrases of notices of copyright that do not occur in texts about such notices. Each has
-// its traits: few other texts have them all.
-var signs = []struct {
-	traits uint32
-	text   []byte
-}{
-	{byteC2, []byte("©")},
-	{byteE7 | byte89, []byte("版权所有")},
-	{byteE7 | byte89, []byte("版權所有")},
-	{byteE7 | byte89, []byte("無断転載")},
-	{upperC | upperP, []byte("ICP备")},
-	{upperC | upperP, []byte("ICP证")},
+// A phrase has a bit for each of its bytes, taken modulo 64. Few texts without it have all these bits.
+type phrase struct {
+	text    []byte
+	letters uint64
 }
 
-// hasSign reports whether a text, which has those traits, has one of signs.
-func hasSign(text []byte, traits uint32) bool {
-	for i := range signs {
-		if s := &signs[i]; traits&s.traits == s.traits && bytes.Contains(text, s.text) {
+func phrases(texts ...string) (all []phrase) {
+	for _, text := range texts {
+		p := phrase{text: []byte(text)}
+		for _, c := range p.text {
+			p.letters |= 1 << (c & 63)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// signs are phrases of notices of copyright that do not occur in texts about such notices. notices
+// reserve all rights or name the owner of the copyright, and occur in others too.
+var (
+	signs   = phrases("©", "版权所有", "版權所有", "無断転載", "ICP备", "ICP证")
+	notices = phrases("yright", "ghts res", "YRIGHT", "GHTS RES")
+)
+
+// hasOne reports whether a text with these letters has one of some phrases.
+func hasOne(of []phrase, text []byte, letters uint64) bool {
+	for i := range of {
+		if p := &of[i]; letters&p.letters == p.letters && bytes.Contains(text, p.text) {
 			return true
 		}
 	}
 	return false
 }
 
-// The traits of a notice of copyright in ASCII.
-const (
-	lowerNotice = lowerG | lowerH | lowerYV
-	upperNotice = upperG | upperYV
-)
-
-// hasNotice reports whether a text with those traits reserves all rights or names the owner of the
-// copyright.
-func hasNotice(text []byte, traits uint32) bool {
-	lower := traits&lowerNotice == lowerNotice && (bytes.Contains(text, []byte("yright")) || bytes.Contains(text, []byte("ghts res")))
-	upper := traits&upperNotice == upperNotice && (bytes.Contains(text, []byte("YRIGHT")) || bytes.Contains(text, []byte("GHTS RES")))
-	return (lower || upper) && isNotice(text)
-}
-
-// isNotice is hasNotice for the few texts that look like a notice. In a notice a year or a sign
+// isNotice reports whether a text that has one of notices is a notice. In a notice a year or a sign
 // follows the word at its first occurrence. If that occurrence is about something else, so is the
 // text.
 func isNotice(text []byte) bool {

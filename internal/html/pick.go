@@ -20,13 +20,6 @@ type sum struct {
 	balance     int32 // paragraphs less teasers
 }
 
-// shrink releases the memory that an extraordinary page needed.
-func (p *picker) shrink() {
-	if cap(p.keep) > keptCount || cap(p.sum) > keptCount {
-		*p = picker{}
-	}
-}
-
 // choose decides which blocks to keep.
 func (p *picker) choose(d *document) {
 	n := len(d.blocks)
@@ -129,12 +122,12 @@ func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64
 		if i < int(s.first) || i >= int(s.last) || p.prose(&d.blocks[i], p.class[i]) > 0 {
 			break
 		}
-		if p.divides(i) {
+		if p.wall[i] {
 			return 0
 		}
 	}
 	for i := from + step; i != to && (i-from)*step < reach; i += step {
-		if p.divides(i) {
+		if p.wall[i] {
 			break
 		}
 		prose += p.prose(&d.blocks[i], p.class[i])
@@ -210,7 +203,7 @@ func (p *picker) trim(d *document, from, to int) (first, last int) {
 func (p *picker) groups(d *document, from, to int) (total, largest int64) {
 	group, heaviest, home := int64(0), int64(0), int32(-1)
 	for i := from; i < to; i++ {
-		if p.divides(i) {
+		if p.wall[i] {
 			group, heaviest = 0, 0
 			continue
 		}
@@ -251,14 +244,11 @@ func (p *picker) build() {
 	}
 }
 
-// divides reports whether a block stands between two groups.
-func (p *picker) divides(i int) bool { return p.wall[i] }
-
 // edge returns the first paragraph of a group of some size, going from one end to the other.
 func (p *picker) edge(d *document, from, to, step int, small int64) int {
 	at, group := -1, int64(0)
 	for i := from; i != to; i += step {
-		if p.divides(i) {
+		if p.wall[i] {
 			at, group = -1, 0
 			continue
 		}

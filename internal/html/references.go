@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -57,23 +58,19 @@ func appendUsual(dst, text []byte) (_ []byte, n int) {
 // semicolon. n is its length, 0 for any other reference.
 func numbered(text []byte) (r rune, n int) {
 	const longest = 8 // such as &#xffff;
-	base, i := rune(10), 2
-	if len(text) > 2 && text[2]|0x20 == 'x' {
-		base, i = 16, 3
+	end := bytes.IndexByte(text[:min(len(text), longest)], ';')
+	if end < 0 {
+		return 0, 0
 	}
-	for ; i < min(len(text), longest); i++ {
-		switch c := text[i]; {
-		case '0' <= c && c <= '9':
-			r = r*base + rune(c-'0')
-		case base == 16 && 'a' <= c|0x20 && c|0x20 <= 'f':
-			r = r*base + rune(c|0x20-'a') + 10
-		case c == ';' && (0x20 <= r && r < 0x7f || 0xa0 <= r && r < 0xd800):
-			return r, i + 1
-		default:
-			return 0, 0
-		}
+	digits, base := text[len("&#"):end], 10
+	if len(digits) > 0 && digits[0]|0x20 == 'x' {
+		digits, base = digits[1:], 16
 	}
-	return 0, 0
+	code, err := strconv.ParseUint(string(digits), base, 16)
+	if r = rune(code); err != nil || !(0x20 <= r && r < 0x7f || 0xa0 <= r && r < 0xd800) {
+		return 0, 0
+	}
+	return r, end + 1
 }
 
 // referenceEnd returns the end of the possible reference at the beginning of a text.

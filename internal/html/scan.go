@@ -180,25 +180,13 @@ func (s *scanner) startTag() {
 
 // lookUp is the tag of a name.
 func lookUp(name []byte, k key) tag {
-	if len(name) > longestKey {
-		return longNamed(name)
+	if len(name) > longestKey { // few have no key
+		return tagOf[string(bytes.ToLower(name[:min(len(name), longestName+1)]))]
 	}
 	if place := &named[k.place()]; place.key == k {
 		return place.tag
 	}
 	return inline
-}
-
-// longNamed is the tag of a name that has no key. There are few.
-func longNamed(name []byte) tag {
-	var lower [len("blockquote")]byte
-	if len(name) > len(lower) {
-		return inline
-	}
-	for i, c := range name {
-		lower[i] = inName[c]
-	}
-	return tagOf[string(lower[:len(name)])]
 }
 
 // name is the name of an element that begins there.

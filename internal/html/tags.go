@@ -81,8 +81,11 @@ func init() {
 // zero byte becomes 1, which is in no name that matters; so no two names have the same key.
 type key uint64
 
-// longestKey is the longest name that has a key.
-const longestKey = 8
+// longestKey is the longest name that has a key, and longestName the longest of all.
+const (
+	longestKey  = 8
+	longestName = len("blockquote")
+)
 
 func keyOf(name string) (k key) {
 	for _, c := range []byte(name) {

@@ -67,7 +67,9 @@ func wordsEnd(s []byte) int {
 		if i+8 <= len(s) {
 			x = binary.LittleEndian.Uint64(s[i:])
 		} else {
-			x = lastBytes(s[i:])
+			var last [8]byte
+			copy(last[:], s[i:])
+			x = binary.LittleEndian.Uint64(last[:])
 		}
 		spaces := zeros(x ^ every*' ')
 		ends := (x-every*' ')&^x&(every<<7) | zeros(x^every*0xc2) | spaces&(spaces<<8|space)
@@ -77,15 +79,4 @@ func wordsEnd(s []byte) int {
 		space = spaces >> 56
 	}
 	return len(s)
-}
-
-// lastBytes are fewer than eight bytes, with zeros behind them.
-func lastBytes(s []byte) (x uint64) {
-	switch n := len(s); {
-	case n >= 4:
-		return uint64(binary.LittleEndian.Uint32(s)) | uint64(binary.LittleEndian.Uint32(s[n-4:]))<<(8*n-32)
-	case n > 0:
-		return uint64(s[0]) | uint64(s[n/2])<<(n/2*8) | uint64(s[n-1])<<(8*n-8)
-	}
-	return 0
 }

@@ -23,7 +23,7 @@ func written(t *testing.T) (b []byte, ends []int64) {
 	indextest.Must(t, err)
 	ends = append(ends, l.Size())
 	for _, g := range groups {
-		indextest.Must(t, l.Append([]byte(g)))
+		indextest.Must(t, l.Append(nil, []byte(g)))
 		ends = append(ends, l.Size())
 	}
 	indextest.Must(t, l.Close())
@@ -101,19 +101,25 @@ func TestAppendRefusesEmptyGroup(t *testing.T) {
 	l, err := Create(filepath.Join(t.TempDir(), "j"), head)
 	indextest.Must(t, err)
 	defer l.Close()
-	if err := l.Append(nil); err == nil {
+	if err := l.Append(nil, nil); err == nil {
 		t.Error("an empty group was taken")
 	}
-	indextest.Must(t, l.Append([]byte("a")))
+	indextest.Must(t, l.Append(nil, []byte("a")))
 }
 
 // TestNothingAfterFailure: behind a torn group nothing is read, so nothing is taken.
 func TestNothingAfterFailure(t *testing.T) {
-	l, err := Create(filepath.Join(t.TempDir(), "j"), head)
-	indextest.Must(t, err)
-	indextest.Must(t, l.file.Close())
-	first := l.Append([]byte("a"))
-	if second := l.Append([]byte("b")); first == nil || !errors.Is(second, first) {
-		t.Errorf("errors %v and %v", first, second)
+	for name, fail := range map[string]func(l *Log){
+		"write": func(l *Log) { indextest.Must(t, l.file.Close()) },
+		"sync":  func(l *Log) { l.sync = func(*os.File) error { return os.ErrInvalid } },
+	} {
+		l, err := Create(filepath.Join(t.TempDir(), "j"), head)
+		indextest.Must(t, err)
+		fail(l)
+		first := l.Append(nil, []byte("a"))
+		l.sync = syncData
+		if second := l.Append(nil, []byte("b")); first == nil || !errors.Is(second, first) {
+			t.Errorf("%s: errors %v and %v", name, first, second)
+		}
 	}
 }

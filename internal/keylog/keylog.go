@@ -1,19 +1,12 @@
-// Package keylog is a log of 64-bit keys in groups: those added to a filter after it was saved. A
-// group survives a crash once Append has returned nil for it. A torn group at the end is recognised
-// and passed over, damage before the end is refused. docs/format.md has the format.
+// Package keylog is the journal of 64-bit keys that were added to a filter after it was saved.
 package keylog
 
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"os"
-	"unsafe"
+	"slices"
 
-	"github.com/zeebo/xxh3"
-	"golang.org/x/sys/cpu"
-
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // Token identifies logs, and the filters they belong to.
@@ -46,130 +39,104 @@ var (
 )
 
 const (
-	magic      = "firstseen.keylog"
-	version    = 1
-	prefixSize = 24 // magic, version, length of the header
-	fixedSize  = 88 // header before scheme and note
-	sumSize    = 8
-	maxHeader  = 16 << 20
-	groupHead  = 40
-
-	// MaxKeys is how many keys a group may have.
-	MaxKeys = 1 << 24
+	tokenAt   = 32
+	fixedSize = 88 // header before scheme and note
+	sumSize   = 8
 )
+
+var kind = journal.Kind{
+	Magic:       "firstseen.keylog",
+	Version:     1,
+	HeaderLeast: fixedSize + sumSize,
+	HeaderMost:  16 << 20,
+	Seed: func(header []byte) uint64 {
+		return binary.LittleEndian.Uint64(header[tokenAt:])
+	},
+	Whole: func(header []byte) bool {
+		_, _, whole := texts(header)
+		return whole
+	},
+	Fields:    16,
+	Unit:      8,
+	Most:      1 << 24,
+	Damaged:   ErrDamaged,
+	Newer:     ErrVersion,
+	Like:      "a log of keys",
+	BadHeader: "a header of %d bytes cannot be",
+	Remedy:    "the documents kept in that time will be kept again",
+}
 
 func (h *Header) encode() []byte {
 	le := binary.LittleEndian
 	size := (fixedSize + len(h.Scheme) + len(h.Note) + sumSize + 7) &^ 7
-	b := make([]byte, size)
-	copy(b, magic)
-	le.PutUint32(b[16:], version)
-	le.PutUint32(b[20:], uint32(size))
-	le.PutUint64(b[24:], h.Generation)
-	copy(b[32:], h.Token[:])
-	copy(b[48:], h.Before[:])
-	le.PutUint64(b[64:], h.Bits)
-	le.PutUint32(b[72:], h.Hashes)
-	le.PutUint32(b[76:], uint32(len(h.Scheme)))
-	le.PutUint32(b[80:], uint32(len(h.Note)))
-	copy(b[fixedSize:], h.Scheme)
-	copy(b[fixedSize+len(h.Scheme):], h.Note)
-	le.PutUint64(b[size-sumSize:], xxh3.Hash(b[:size-sumSize]))
-	return b
+	b := le.AppendUint64(kind.NewHeader(size), h.Generation)
+	b = append(append(b, h.Token[:]...), h.Before[:]...)
+	b = le.AppendUint64(b, h.Bits)
+	b = le.AppendUint32(b, h.Hashes)
+	b = le.AppendUint32(b, uint32(len(h.Scheme)))
+	b = le.AppendUint64(b, uint64(len(h.Note))) // and four bytes of zero
+	b = append(append(b, h.Scheme...), h.Note...)
+	return journal.Seal(append(b, make([]byte, size-sumSize-len(b))...))
+}
+
+// texts returns the scheme and the note in a header. They are whole if the header ends behind them.
+func texts(b []byte) (scheme, note []byte, whole bool) {
+	le := binary.LittleEndian
+	end := fixedSize + uint64(le.Uint32(b[76:]))
+	used := end + uint64(le.Uint32(b[80:]))
+	if left := uint64(len(b)) - sumSize; used > left || used+7 < left || le.Uint32(b[84:]) != 0 {
+		return nil, nil, false
+	}
+	return b[fixedSize:end], b[end:used:used], true
 }
 
 // A Log is open for appending. It is for one goroutine.
 type Log struct {
-	file file
-	path string
-	seed uint64
-	next uint64 // number of the next group
-	size int64
-	buf  []byte
-	err  error // of a failed append: anything after it would be lost
-}
-
-// file holds the methods of an *os.File that a Log needs.
-type file interface {
-	Write([]byte) (int, error)
-	Sync() error
-	Close() error
+	*journal.Log
+	fields, keys []byte
 }
 
 // Create makes a log complete with its header, or none at all. It replaces the content of path.
 func Create(path string, h Header) (*Log, error) {
-	head := h.encode()
-	if len(head) > maxHeader {
-		return nil, fmt.Errorf("creating %s: a header of %d bytes, at most %d fit", path, len(head), maxHeader)
-	}
-	err := durable.Replace(path, func(f *os.File) error {
-		_, err := f.Write(head)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return nil, err
-	}
-	return &Log{file: f, path: path, seed: seedOf(h.Token), next: 1, size: int64(len(head))}, nil
+	log, err := kind.Create(path, h.encode())
+	return &Log{Log: log}, err
 }
 
-// seedOf makes checksums of one log worthless in another.
-func seedOf(t Token) uint64 { return binary.LittleEndian.Uint64(t[:]) }
-
-// Append adds a group, at most MaxKeys keys, and brings it to the disk. After an error the log
-// takes no more, because nothing behind a torn group is read.
+// Append adds a group and brings it to the disk; see [journal.Log.Append].
 func (l *Log) Append(g Group) error {
-	if l.err != nil {
-		return l.err
+	le := binary.LittleEndian
+	l.fields = le.AppendUint64(le.AppendUint64(l.fields[:0], g.Documents), uint64(g.Time))
+	l.keys = slices.Grow(l.keys[:0], 8*len(g.Keys))
+	for _, k := range g.Keys {
+		l.keys = le.AppendUint64(l.keys, k)
 	}
-	if len(g.Keys) > MaxKeys {
-		return fmt.Errorf("appending to %s: %d keys, at most %d fit", l.path, len(g.Keys), MaxKeys)
+	return l.Log.Append(l.fields, l.keys)
+}
+
+// ReadHeader reads and checks the header of a log.
+func ReadHeader(path string) (h Header, err error) {
+	b, _, _, err := kind.Read(path, nil)
+	if err != nil {
+		return h, err
 	}
 	le := binary.LittleEndian
-	b := append(l.buf[:0], make([]byte, groupHead)...)
-	for _, k := range g.Keys {
-		b = le.AppendUint64(b, k)
-	}
-	l.buf = b
-	le.PutUint64(b[8:], l.next)
-	le.PutUint64(b[16:], g.Documents)
-	le.PutUint64(b[24:], uint64(g.Time))
-	le.PutUint32(b[32:], uint32(len(g.Keys)))
-	le.PutUint32(b[36:], uint32(xxh3.HashSeed(b[groupHead:], l.seed)))
-	le.PutUint64(b, xxh3.HashSeed(b[8:groupHead], l.seed))
-	_, err := l.file.Write(b)
-	if err == nil {
-		err = l.file.Sync()
-	}
-	if err != nil {
-		l.err = fmt.Errorf("appending to %s: %w", l.path, err)
-		return l.err
-	}
-	l.next++
-	l.size += int64(len(b))
-	return nil
+	scheme, note, _ := texts(b)
+	return Header{
+		Generation: le.Uint64(b[24:]), Token: Token(b[tokenAt:]), Before: Token(b[48:]),
+		Bits: le.Uint64(b[64:]), Hashes: le.Uint32(b[72:]), Scheme: string(scheme), Note: note,
+	}, nil
 }
 
-// Size is the length of the file in bytes.
-func (l *Log) Size() int64 { return l.size }
-
-// Close closes the file. The appended groups are on the disk already.
-func (l *Log) Close() error { return l.file.Close() }
-
-// asBytes is the memory of keys, as it is on a little-endian machine.
-func asBytes(keys []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(keys))), 8*len(keys))
-}
-
-// fromLittle turns keys read as bytes into numbers.
-func fromLittle(keys []uint64) {
-	if !cpu.IsBigEndian {
-		return
-	}
-	for i := range keys {
-		keys[i] = binary.LittleEndian.Uint64(asBytes(keys[i : i+1]))
-	}
+// Read reads the groups of a log, as [journal.Kind.Read] does. The keys are valid until each returns.
+func Read(path string, each func(Group) error) (size, torn int64, err error) {
+	le := binary.LittleEndian
+	var keys []uint64
+	_, size, torn, err = kind.Read(path, func(fields, body []byte) error {
+		keys = slices.Grow(keys[:0], len(body)/8)
+		for ; len(body) > 0; body = body[8:] {
+			keys = append(keys, le.Uint64(body))
+		}
+		return each(Group{Documents: le.Uint64(fields), Time: int64(le.Uint64(fields[8:])), Keys: keys})
+	})
+	return size, torn, err
 }

@@ -2,6 +2,7 @@ package keylog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -51,13 +52,26 @@ func writeLog(t testing.TB, h Header, groups []Group) (data []byte, ends []int64
 	return data, ends
 }
 
-func readLog(data []byte) (h Header, groups []Group, torn int64, err error) {
-	h, torn, err = readGroups(bytes.NewReader(data), int64(len(data)), func(g Group) error {
+func readLog(t testing.TB, data []byte) (h Header, groups []Group, torn int64, err error) {
+	f, err := os.CreateTemp("", "keylog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := f.Name()
+	defer os.Remove(path)
+	if _, err := f.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err = ReadHeader(path)
+	_, torn, groupsErr := Read(path, func(g Group) error {
 		g.Keys = slices.Clone(g.Keys)
 		groups = append(groups, g)
 		return nil
 	})
-	return h, groups, torn, err
+	return h, groups, torn, cmp.Or(err, groupsErr)
 }
 
 func equalGroups(a, b []Group) bool {
@@ -68,7 +82,7 @@ func equalGroups(a, b []Group) bool {
 
 func TestReadsWhatWasAppended(t *testing.T) {
 	data, _ := writeLog(t, testHeader, testGroups())
-	h, groups, torn, err := readLog(data)
+	h, groups, torn, err := readLog(t, data)
 	if err != nil || torn != 0 || !equalGroups(groups, testGroups()) {
 		t.Fatalf("%+v, %d torn, %v", groups, torn, err)
 	}
@@ -83,7 +97,7 @@ func TestReadsWhatWasAppended(t *testing.T) {
 func TestTornAtEveryByte(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	for cut := range data {
-		_, groups, torn, err := readLog(data[:cut])
+		_, groups, torn, err := readLog(t, data[:cut])
 		if int64(cut) < ends[0] {
 			if !errors.Is(err, ErrDamaged) {
 				t.Fatalf("cut inside the header at %d: %v", cut, err)
@@ -102,7 +116,7 @@ func TestTornAtEveryByte(t *testing.T) {
 	for at := last; at < int64(len(data)); at++ {
 		zeroed := bytes.Clone(data)
 		clear(zeroed[at:]) // the length is on the disk, the bytes are not
-		_, groups, torn, err := readLog(zeroed)
+		_, groups, torn, err := readLog(t, zeroed)
 		if bytes.Equal(zeroed, data) {
 			continue
 		}
@@ -120,7 +134,7 @@ func TestDamageIsRefused(t *testing.T) {
 	for i := range int64(len(data)) * 8 {
 		bad := bytes.Clone(data)
 		bad[i/8] ^= 1 << (i % 8)
-		_, groups, torn, err := readLog(bad)
+		_, groups, torn, err := readLog(t, bad)
 		switch {
 		case i/8 < last && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion):
 			t.Fatalf("bit %d flipped: %d groups, %v", i, len(groups), err)
@@ -137,77 +151,25 @@ func TestGroupOfAnotherLog(t *testing.T) {
 	other.Token[0]++
 	foreign, from := writeLog(t, other, testGroups())
 	mixed := append(bytes.Clone(data[:ends[2]]), foreign[from[2]:]...)
-	if _, groups, torn, err := readLog(mixed); err != nil || len(groups) != 2 || torn == 0 {
+	if _, groups, torn, err := readLog(t, mixed); err != nil || len(groups) != 2 || torn == 0 {
 		t.Errorf("%d groups, %d torn, %v", len(groups), torn, err)
 	}
 }
-
-// failing is a file whose n-th operation fails.
-type failing struct{ left int }
-
-var errFail = errors.New("it fails")
-
-func (f *failing) fail() error {
-	if f.left--; f.left < 0 {
-		return errFail
-	}
-	return nil
-}
-func (f *failing) Write(b []byte) (int, error) { return len(b), f.fail() }
-func (f *failing) Sync() error                 { return f.fail() }
-func (f *failing) Close() error                { return nil }
-
-// TestNothingAfterAFailure: after a possibly torn group nothing is appended, because Read would
-// not reach it.
-func TestNothingAfterAFailure(t *testing.T) {
-	for n := range 4 {
-		f := &failing{left: n}
-		l := &Log{file: f, next: 1}
-		for range n / 2 {
-			if err := l.Append(Group{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := l.Append(Group{}); !errors.Is(err, errFail) {
-			t.Errorf("operation %d fails: %v", n, err)
-		}
-		f.left = 100
-		if err := l.Append(Group{}); !errors.Is(err, errFail) || f.left != 100 {
-			t.Errorf("after a failure: %v", err)
-		}
-	}
-}
-
-// memory is a file in memory.
-type memory struct{ data []byte }
-
-func (m *memory) Write(b []byte) (int, error) {
-	m.data = append(m.data, b...)
-	return len(b), nil
-}
-func (m *memory) Sync() error  { return nil }
-func (m *memory) Close() error { return nil }
 
 func FuzzRead(f *testing.F) {
 	data, ends := writeLog(f, testHeader, testGroups())
 	f.Add(data)
 	f.Add(data[:ends[3]+5])
-	f.Add([]byte(magic))
+	f.Add([]byte(kind.Magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		h, groups, torn, err := readLog(data)
+		h, groups, torn, err := readLog(t, data)
 		if err != nil {
 			return
 		}
 		// What is read is what is written of it again.
-		again := &memory{data: h.encode()}
-		l := &Log{file: again, seed: seedOf(h.Token), next: 1}
-		for _, g := range groups {
-			if err := l.Append(g); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !bytes.Equal(again.data, data[:int64(len(data))-torn]) {
-			t.Errorf("read and written again: %d bytes of %d", len(again.data), len(data))
+		again, _ := writeLog(t, h, groups)
+		if !bytes.Equal(again, data[:int64(len(data))-torn]) {
+			t.Errorf("read and written again: %d bytes of %d", len(again), len(data))
 		}
 	})
 }

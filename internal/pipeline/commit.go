@@ -188,7 +188,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 		return nil, err
 	}
 	now := Progress{At: c.at, Tally: c.tally, Written: written, Ended: ended, Began: c.job.began}
-	if tree := c.out.Tree; tree != nil && tree.Early() {
+	if tree := c.out.Tree; tree != nil && tree.Early {
 		at, err := tree.Sync()
 		if err != nil {
 			return nil, err

@@ -208,10 +208,10 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 	return written, step.Done("synced outputs")
 }
 
-// shard begins another shard if a record of so many bytes does not belong in the open one.
+// shard chooses the shard for a record of so many bytes.
 func (o *outputs) shard(record int) (err error) {
-	if o.Tree.Full(record) {
-		o.Kept, err = o.Tree.NextShard()
+	if o.Tree != nil {
+		o.Kept, err = o.Tree.Shard(record)
 	}
 	return err
 }

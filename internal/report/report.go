@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -47,17 +48,9 @@ type Reported struct {
 	Line      corpus.Place `json:"line"`           // the place of the document in File
 	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
 
-	// With --prefer and --remove-within; see package survivors.
-	Instead *Survivor `json:"instead,omitempty"`  // stands in the output for a removed document
-	OfBatch string    `json:"of_batch,omitempty"` // of a kept copy: the batch of the preferred one
-	Copies  int       `json:"count,omitempty"`    // and the documents that are copies of one another
-}
+	Fate // with --prefer and --remove-within
 
-// Survivor names the document that stands in the output for others.
-type Survivor struct {
-	ID   string       `json:"id"`
-	File string       `json:"file"`
-	Line corpus.Place `json:"line"`
+	Raw []byte `json:"-"` // of a line that was read: as it stands in the report, without its end
 }
 
 // Confirm is the result of comparing the texts of two documents.
@@ -72,11 +65,17 @@ type Passage struct {
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 	Of      string `json:"of"`
-	OfStart *int   `json:"of_start,omitempty"` // nil if Inner
-	OfEnd   *int   `json:"of_end,omitempty"`
+	OfStart Offset `json:"of_start,omitzero"` // unknown if Inner
+	OfEnd   Offset `json:"of_end,omitzero"`
 	Units   int    `json:"units"`           // words
 	Inner   bool   `json:"inner,omitempty"` // the earlier text was not read: it may go on at both ends
 }
+
+// Offset is a place in an earlier document, in characters. One below 0 is unknown, and is not written.
+type Offset int
+
+// IsZero reports whether the offset is left out of JSON.
+func (o Offset) IsZero() bool { return o < 0 }
 
 // AlsoDoc is another earlier document that shares segments.
 type AlsoDoc struct {
@@ -156,9 +155,9 @@ func VerdictOf(r *dedup.Result) string {
 func (l *Reported) addPassages(r *dedup.Result) {
 	for i := range r.Passages {
 		p := &r.Passages[i]
-		passage := Passage{Start: p.Start, End: p.End, Of: p.Of, Units: p.Units, Inner: p.Inner}
-		if !p.Inner {
-			passage.OfStart, passage.OfEnd = &p.OfStart, &p.OfEnd
+		passage := Passage{p.Start, p.End, p.Of, Offset(p.OfStart), Offset(p.OfEnd), p.Units, p.Inner}
+		if p.Inner {
+			passage.OfStart, passage.OfEnd = -1, -1
 		}
 		l.Passages = append(l.Passages, passage)
 	}
@@ -173,13 +172,14 @@ func samples(r *dedup.Result, set *feature.Set, text []byte) []string {
 	if set == nil || text == nil {
 		return quotes
 	}
+	n := len(r.SharedSegments)
 	if r.Exact {
-		for i := range min(maxSamples, set.Parts()) {
-			quotes = append(quotes, Quote(text, set.Features[i]))
-		}
-		return quotes
+		n = set.Parts()
 	}
-	for _, i := range r.SharedSegments[:min(maxSamples, len(r.SharedSegments))] {
+	for i := range min(maxSamples, n) {
+		if !r.Exact {
+			i = r.SharedSegments[i]
+		}
 		quotes = append(quotes, Quote(text, set.Features[i]))
 	}
 	return quotes
@@ -207,4 +207,43 @@ func AppendJSON(dst []byte, v any) ([]byte, error) {
 		return dst, err
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// Spans returns the passages of a document that its source has too, or all its sources if it has
+// several. Each has its first character and the one behind its last, counted in code points from 0,
+// in the order of the text. They are the shared segments; at most as many are known as features are
+// chosen. For an exact copy the span is all of the text. If the filter alone decided, the spans are
+// unknown, and there are none. The result is not nil.
+func Spans(r *dedup.Result, set *feature.Set, text []byte) [][2]int {
+	if r.Exact {
+		return [][2]int{{0, utf8.RuneCount(text)}}
+	}
+	var passages [][2]int // in bytes
+	for _, i := range r.SharedSegments {
+		f := &set.Features[i]
+		whole := text[f.Start:f.End]
+		inner := bytes.TrimSpace(whole)
+		start := int(f.Start) + bytes.Index(whole, inner)
+		passages = append(passages, [2]int{start, start + len(inner)})
+	}
+	slices.SortFunc(passages, func(a, b [2]int) int { return a[0] - b[0] })
+	return inCharacters(passages, text)
+}
+
+// inCharacters turns places in bytes, ascending, into those in characters.
+func inCharacters(passages [][2]int, text []byte) [][2]int {
+	spans := make([][2]int, 0, len(passages))
+	at, chars := 0, 0
+	count := func(to int) int {
+		chars += utf8.RuneCount(text[at:to])
+		at = to
+		return chars
+	}
+	for _, p := range passages {
+		if p[0] < at { // no two segments overlap; features of another method may
+			at, chars = 0, 0
+		}
+		spans = append(spans, [2]int{count(p[0]), count(p[1])})
+	}
+	return spans
 }

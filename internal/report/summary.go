@@ -62,53 +62,35 @@ func Reject(bad *corpus.BadRecord) *Rejected {
 	return &r
 }
 
+// Count counts a decision.
 func (t *Tally) Count(r *dedup.Result) {
 	t.Documents++
-	if r.Kept {
-		t.Kept++
-	} else {
-		t.Removed++
-	}
-	if r.Again {
-		t.Again++
-	}
-	if r.Asked && r.Kept {
-		t.Unconfirmed++
-		if r.Confirm.Why != "" {
-			t.Uncompared++
+	for _, c := range []struct {
+		n    *int64
+		when bool
+	}{
+		{&t.Kept, r.Kept},
+		{&t.Removed, !r.Kept},
+		{&t.Again, r.Again},
+		{&t.Unconfirmed, r.Asked && r.Kept},
+		{&t.Uncompared, r.Asked && r.Kept && r.Confirm.Why != ""},
+		{&t.Passaged, r.Kept && len(r.Passages) > 0},
+		{&t.Consumed, r.Consumed},
+		{&t.Unique, !r.Consumed && r.Verdict == dedup.Unique},
+		{&t.Mosaics, !r.Consumed && r.Verdict == dedup.Mosaic},
+		{&t.Related, !r.Consumed && r.Verdict == dedup.Related},
+		{&t.Duplicates, !r.Consumed && r.Verdict == dedup.Duplicate},
+		{&t.Exact, !r.Consumed && r.Verdict == dedup.Duplicate && r.Exact},
+		{&t.SameID, !r.Consumed && r.Verdict == dedup.Duplicate && r.SameID},
+	} {
+		if c.when {
+			*c.n++
 		}
 	}
 	if r.Kept {
-		t.countPassages(r)
-	}
-	if r.Consumed {
-		t.Consumed++
-		return
-	}
-	switch r.Verdict {
-	case dedup.Unique:
-		t.Unique++
-	case dedup.Mosaic:
-		t.Mosaics++
-	case dedup.Related:
-		t.Related++
-	case dedup.Duplicate:
-		t.Duplicates++
-		if r.Exact {
-			t.Exact++
-		}
-		if r.SameID {
-			t.SameID++
-		}
-	}
-}
-
-func (t *Tally) countPassages(r *dedup.Result) {
-	t.Words += int64(r.PassageUnits)
-	t.Covered += int64(r.Covered)
-	t.Passages += int64(len(r.Passages))
-	if len(r.Passages) > 0 {
-		t.Passaged++
+		t.Words += int64(r.PassageUnits)
+		t.Covered += int64(r.Covered)
+		t.Passages += int64(len(r.Passages))
 	}
 }
 

@@ -11,10 +11,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"encoding/base64"
+	"encoding/json"
 	"flag"
 	"fmt"
-	"io/fs"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -118,38 +120,33 @@ func (p platform) build(version, path string) ([]byte, error) {
 
 // assemble returns the wheel of a program.
 func (p platform) assemble(version string, program []byte) ([]byte, error) {
-	info, script := "firstseen-"+version+".dist-info/", "firstseen-"+version+".data/scripts/"+p.program()
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		return nil, err
-	}
-	license, err := os.ReadFile("LICENSE")
-	if err != nil {
-		return nil, err
+	info := "firstseen-" + version + ".dist-info/"
+	readme, license := info+"METADATA", info+"licenses/LICENSE"
+	sources := map[string]string{readme: "README.md", license: "LICENSE"}
+	for _, pattern := range []string{"*.py", "py.typed"} {
+		paths, err := filepath.Glob("packaging/python/firstseen/" + pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			sources["firstseen/"+filepath.Base(path)] = path
+		}
 	}
 	sbom, err := bill(version, bytes.NewReader(program))
 	if err != nil {
 		return nil, err
 	}
 	files := map[string][]byte{
-		script:                            program,
-		info + "METADATA":                 []byte(fmt.Sprintf(metadata, version) + string(readme)),
+		"firstseen-" + version + ".data/scripts/" + p.program(): program,
 		info + "WHEEL":                    []byte("Wheel-Version: 1.0\nGenerator: firstseen\nRoot-Is-Purelib: false\n" + p.tags()),
-		info + "licenses/LICENSE":         license,
 		info + "sboms/firstseen.cdx.json": sbom,
 	}
-	module := os.DirFS("packaging/python")
-	names, err := fs.Glob(module, "firstseen/*py*")
-	for _, name := range names {
-		if strings.HasSuffix(name, ".py") || strings.HasSuffix(name, "/py.typed") {
-			if files[name], err = fs.ReadFile(module, name); err != nil {
-				return nil, err
-			}
+	for name, path := range sources {
+		if files[name], err = os.ReadFile(path); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
+	files[readme] = append(fmt.Appendf(nil, metadata, version), files[readme]...)
 	return pack(files, info+"RECORD")
 }
 
@@ -166,11 +163,9 @@ Description-Content-Type: text/markdown
 
 `
 
-func (p platform) tags() (lines string) {
-	for tag := range strings.SplitSeq(p.tag, ".") {
-		lines += "Tag: py3-none-" + tag + "\n"
-	}
-	return lines
+func (p platform) tags() string {
+	tag := "Tag: py3-none-"
+	return tag + strings.ReplaceAll(p.tag, ".", "\n"+tag) + "\n"
 }
 
 // pack returns the zip of files, with a record of their hashes under a name, as its last file.
@@ -202,4 +197,33 @@ func pack(files map[string][]byte, record string) ([]byte, error) {
 	}
 	err := z.Close()
 	return b.Bytes(), err
+}
+
+// component is one of CycloneDX: a module, or the program.
+type component struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	PURL    string `json:"purl,omitempty"`
+}
+
+// bill returns the bill of materials of a program in CycloneDX 1.5: the modules and the Go that
+// its build information names. It has no time and no serial number, so it is the same each time.
+func bill(version string, program io.ReaderAt) ([]byte, error) {
+	info, err := buildinfo.Read(program)
+	if err != nil {
+		return nil, fmt.Errorf("bill of materials: %w", err)
+	}
+	modules := []component{{"library", "std", info.GoVersion, "pkg:golang/std@" + info.GoVersion[len("go"):]}}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		modules = append(modules, component{"library", m.Path, m.Version, "pkg:golang/" + m.Path + "@" + m.Version})
+	}
+	return json.MarshalIndent(map[string]any{
+		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+		"metadata":   map[string]any{"component": component{"application", "firstseen", version, "pkg:pypi/firstseen@" + version}},
+		"components": modules,
+	}, "", "  ")
 }

@@ -45,15 +45,9 @@ type Piece struct {
 	Start, End   int // byte range without the white space around it
 }
 
-// Read returns the pieces of text and all of its canonical text.
-func Read(text string) (pieces []Piece, whole string) {
-	pieces, whole, _ = ReadWhole(text)
-	return pieces, whole
-}
-
-// ReadWhole is Read, with the text that the whole fingerprint is made from: before a piece there is
-// no space next to CJK.
-func ReadWhole(text string) (pieces []Piece, whole, tight string) {
+// Read returns the pieces of text, all of its canonical text, and that which the whole fingerprint is
+// made from: before a piece there is no space next to CJK.
+func Read(text string) (pieces []Piece, whole, tight string) {
 	text = withoutSoftEnds(text)
 	var words []string
 	for _, p := range split(text) {
@@ -324,12 +318,12 @@ func FixedPoint(s string) string {
 	panic("no fixed point: " + s)
 }
 
-// Canonical is Canonical.
+// Canonical is the canonical form of a text, taken as one segment.
 func Canonical(s string) string {
 	return Spaced(Core(strings.ToValidUTF8(s, " ")))
 }
 
-// Spaced is spaced for a form whose bytes do not matter.
+// Spaced puts the white space of a form in order.
 func Spaced(s string) string {
 	var runes []place
 	for _, r := range s {
@@ -338,7 +332,7 @@ func Spaced(s string) string {
 	return formString(orderSpaces(runes))
 }
 
-// An place is a rune of a canonical form with the bytes it comes from.
+// A place is a rune of a canonical form with the bytes it comes from.
 type place struct {
 	r          rune
 	start, end int

@@ -43,7 +43,7 @@ func hashWordsPlain(dst []uint64, text []byte, size int, begins *[256]uint8) (at
 	start := 0
 	for base := 0; base <= size; base += Block {
 		// The end counts as a space, also if it is that of a block.
-		ends := spacesIn(text[base:], min(size-base, Block))
+		ends, _ := marksIn((*[Block]byte)(text[base:]), min(size-base, Block), ' ')
 		if size-base < Block {
 			ends |= 1 << (size - base)
 		}
@@ -61,9 +61,37 @@ func hashWordsPlain(dst []uint64, text []byte, size int, begins *[256]uint8) (at
 	return at
 }
 
-// spacesIn marks the spaces in text[:n], which is ASCII, a bit for each byte; n is at most Block,
-// and there is a Block behind it.
-func spacesIn(text []byte, n int) (spaces uint64) {
+// Feeds writes the positions of the line feeds of text to masks: a bit for each byte, the lowest
+// first, a mask for each Block, the last filled up with zeros. It returns the number of bytes up to
+// the end of the last Block that has a byte beyond ASCII, or 0.
+func Feeds(masks []uint64, text []byte) (high int) {
+	blocks := 0
+	if hasWords && len(text) >= Block {
+		blocks = len(text) / Block
+		_ = masks[blocks-1]
+		high = Block * feedsAVX2(&masks[0], &text[0], blocks)
+	}
+	if n := feedsIn(masks[blocks:], text[blocks*Block:]); n > 0 {
+		high = blocks*Block + n
+	}
+	return high
+}
+
+func feedsIn(masks []uint64, text []byte) (high int) {
+	for at := 0; at < len(text); at += Block {
+		var block [Block]byte
+		n := copy(block[:], text[at:])
+		mask, beyond := marksIn(&block, n, '\n')
+		if masks[at/Block] = mask; beyond != 0 {
+			high = at + n
+		}
+	}
+	return high
+}
+
+// marksIn marks the bytes of block[:n] that are b, a bit for each. beyond is not 0 if a byte of them,
+// or of the few behind, is no ASCII.
+func marksIn(block *[Block]byte, n int, b byte) (marks, beyond uint64) {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x80 * ones
@@ -71,11 +99,12 @@ func spacesIn(text []byte, n int) (spaces uint64) {
 		// highest byte.
 		gather = 0x0102040810204080
 	)
-	block := (*[Block]byte)(text)
 	for i := 0; i < n; i += 8 {
 		x := binary.LittleEndian.Uint64(block[i&(Block-8):])
-		blank := ^((x ^ ' '*ones) + 0x7F*ones) & highs
-		spaces |= (blank >> 7 * gather >> 56) << (i & (Block - 8))
+		beyond |= x & highs
+		y := x ^ uint64(b)*ones
+		same := ^((y&^highs + 0x7F*ones) | y) & highs
+		marks |= (same >> 7 * gather >> 56) << (i & (Block - 8))
 	}
-	return spaces & (^uint64(0) >> ((Block - n) & 63))
+	return marks & (^uint64(0) >> ((Block - n) & 63)), beyond
 }

@@ -3,13 +3,19 @@
 package explain
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
 // A Document is one of the two.
@@ -133,4 +139,62 @@ func (e *Explanation) Ranges() (earlier, later [][2]int) {
 	slices.SortFunc(earlier, byStart)
 	slices.SortFunc(later, byStart)
 	return earlier, later
+}
+
+// ReadLine reads a line of a report, numbered from 1.
+func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error) {
+	report, err := lines.Open([]string{path}, nil)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line, err := range report.All(ctx) {
+		if n++; err == nil && n < number {
+			continue
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case line.File == "":
+			return nil, fmt.Errorf("%s:%d names no file: it is not a line of a report", path, number)
+		case line.Of == nil:
+			return nil, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, line.Why)
+		}
+		return line, nil
+	}
+	return nil, fmt.Errorf("%s has no line %d: %w", path, number, io.ErrUnexpectedEOF)
+}
+
+// errNotThere: the inputs are not those of the report.
+var errNotThere = errors.New("give the INPUTs of that run, with its --text-field, --id-field, --format and --encoding")
+
+// Find reads the two documents of a line, the earlier one first. each goes over all documents of the
+// inputs, in order, as long as do returns true; it may be called several times. The earlier one is
+// the first with its id; others says whether more before the later one have it.
+func Find(l *lines.Line, each func(do func(*corpus.Block, *corpus.Document) bool) error) (docs [2]Document, others bool, err error) {
+	var found [2]bool
+	take := func(i int, doc *corpus.Document) {
+		docs[i], found[i] = Document{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact}, true
+	}
+	err = each(func(b *corpus.Block, doc *corpus.Document) bool {
+		switch id := string(doc.ID); {
+		case b.File == l.File && doc.At == l.Line:
+			if id == l.ID {
+				take(1, doc)
+			}
+		case id == *l.Of && found[0]:
+			others = true
+		case id == *l.Of:
+			take(0, doc)
+		}
+		return !found[0] || !found[1]
+	})
+	switch {
+	case err != nil:
+	case !found[1]:
+		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
+	case !found[0]:
+		err = fmt.Errorf("no document of the inputs has the id %q: %w", *l.Of, errNotThere)
+	}
+	return docs, others, err
 }

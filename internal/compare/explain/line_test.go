@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
 func FuzzReadLine(f *testing.F) {
@@ -56,13 +57,13 @@ func TestFind(t *testing.T) {
 		{"b", "a", "else", 4, "", "", false},
 		{"b", "q", "in", 4, "", "", false},
 	} {
-		l := Line{ID: c.id, Of: &c.of, File: c.file, At: corpus.Place{Record: c.line}}
-		earlier, later, others, err := l.Find(each)
+		l := lines.Line{ID: c.id, Of: &c.of, File: c.file, Line: corpus.Place{Record: c.line}}
+		docs, others, err := Find(&l, each)
 		if (err != nil) != (c.later == "") || err != nil && !errors.Is(err, errNotThere) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if err == nil && (earlier.Text != c.earlier || later.Text != c.later || others != c.others) {
-			t.Errorf("%+v: %q, %q, others %v", c, earlier.Text, later.Text, others)
+		if err == nil && (docs[0].Text != c.earlier || docs[1].Text != c.later || others != c.others) {
+			t.Errorf("%+v: %q, %q, others %v", c, docs[0].Text, docs[1].Text, others)
 		}
 	}
 }

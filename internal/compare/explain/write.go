@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"text/template"
-	"unicode"
 
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
 )
@@ -60,15 +59,4 @@ func measured(v *float64) string {
 	return share(*v)
 }
 
-// plain is text as it can be shown in a line of a terminal, whatever it holds.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return '·'
-		}
-		return r
-	}, s)
-}
+func plain(s string) string { return strings.Map(textdiff.Plain, s) }

@@ -83,6 +83,12 @@ func randomText(rng *rand.Rand) *Text {
 	return t
 }
 
+// LCS is LCSWithin, however long it takes.
+func LCS(a, b *Text) float64 {
+	share, _ := LCSWithin(a, b, math.MaxInt64)
+	return share
+}
+
 func slowLCS(a, b []uint64) float64 {
 	if len(a)+len(b) == 0 {
 		return 1

@@ -58,21 +58,20 @@ func Cosine(a, b *Text, f *Frequencies) float64 {
 		return 1
 	}
 	x, y := counts(a.units), counts(b.units)
-	var product, xx, yy float64
-	// In order of the counts' keys, so that sums are the same to the last bits within a process.
-	for _, u := range slices.Sorted(maps.Keys(x)) {
-		w := f.weight(u)
-		product += w * w * x[u] * y[u]
-		xx += w * w * x[u] * x[u]
-	}
-	for _, u := range slices.Sorted(maps.Keys(y)) {
-		w := f.weight(u)
-		yy += w * w * y[u] * y[u]
-	}
+	xx, yy := f.product(x, x), f.product(y, y)
 	if xx == 0 || yy == 0 {
 		return 0
 	}
-	return min(1, product/math.Sqrt(xx*yy))
+	return min(1, f.product(x, y)/math.Sqrt(xx*yy))
+}
+
+// product is the sum over units, in their order, so that it is the same to the last bit within a process.
+func (f *Frequencies) product(x, y map[uint64]float64) (sum float64) {
+	for _, u := range slices.Sorted(maps.Keys(x)) {
+		w := f.weight(u)
+		sum += w * w * x[u] * y[u]
+	}
+	return sum
 }
 
 func counts(units []uint64) map[uint64]float64 {

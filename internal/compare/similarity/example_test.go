@@ -10,6 +10,7 @@ func Example() {
 	a := similarity.New("one two three four five six seven eight")
 	b := similarity.New("One, two, three, four, five, six, seven, nine.")
 	jaccard, containment := similarity.Jaccard(a, b)
-	fmt.Printf("%.2f %.2f %.3f\n", jaccard, containment, similarity.LCS(a, b))
+	lcs, _ := similarity.LCSWithin(a, b, similarity.MaxSteps)
+	fmt.Printf("%.2f %.2f %.3f\n", jaccard, containment, lcs)
 	// Output: 0.60 0.75 0.875
 }

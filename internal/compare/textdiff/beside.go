@@ -208,66 +208,88 @@ func (s *side) begin(i int) int {
 	return from + at + size
 }
 
-// cells are the runes of text[from:to] with their marks. What stands between two units
-// of one state has that state too.
-func (s *side) cells(from, to int, style Style) (out []cell) {
+// stretch is a part of a text in one state: text[from:to].
+type stretch struct {
+	from, to int
+	state    state
+}
+
+// stretches cuts text[from:to] at changes of state. Text between two units of one state has that state;
+// other text between units counts as aligned.
+func (s *side) stretches(from, to int) (all []stretch) {
+	add := func(to int, at state) {
+		if n := len(all); n > 0 && all[n-1].state == at {
+			all[n-1].to = to
+		} else if from < to {
+			all = append(all, stretch{from, to, at})
+		}
+		from = to
+	}
 	i, _ := slices.BinarySearchFunc(s.spans, from, func(span [2]int, at int) int { return span[0] - at })
 	at := aligned
 	for ; i < len(s.spans) && s.spans[i][1] <= to; i++ {
-		start, end := s.spans[i][0], s.spans[i][1]
-		next := s.states[i]
-		if next != at {
-			out = append(out, closing(at, style)...)
-			out = s.append(out, from, start, aligned, style)
-			out = append(out, opening(next, style)...)
-			at = next
-		} else {
-			out = s.append(out, from, start, at, style)
+		between := aligned
+		if s.states[i] == at {
+			between = at
 		}
-		out = s.append(out, start, end, at, style)
-		from = end
+		at = s.states[i]
+		add(s.spans[i][0], between)
+		add(s.spans[i][1], at)
 	}
-	out = append(out, closing(at, style)...)
-	return s.append(out, from, to, aligned, style)
+	add(to, aligned)
+	return all
 }
 
-// append appends the runes of text[from:to] in a state.
-func (s *side) append(dst []cell, from, to int, at state, style Style) []cell {
-	for i, r := range s.text[from:to] {
-		if s.inside && s.ends[from+i] {
+// brackets stand around text in a state.
+var brackets = map[state][2]rune{onlyHere: {'⟦', '⟧'}, elsewhere: {'⟨', '⟩'}}
+
+// cells are the runes of text[from:to] with their marks.
+func (s *side) cells(from, to int, style Style) (out []cell) {
+	mark := func(r rune, at state) {
+		if !style.Color && r != 0 {
+			out = append(out, cell{r: r, state: at})
+		}
+	}
+	end := func(at int) {
+		if s.inside && s.ends[at] {
 			s.inside = false
-			dst = append(dst, rangeMark('»', style)...)
+			mark('»', aligned)
 		}
-		if s.begins[from+i] {
-			s.inside = true
-			dst = append(dst, rangeMark('«', style)...)
+	}
+	for _, p := range s.stretches(from, to) {
+		mark(brackets[p.state][0], p.state)
+		for i, r := range s.text[p.from:p.to] {
+			end(p.from + i)
+			if s.begins[p.from+i] {
+				s.inside = true
+				mark('«', aligned)
+			}
+			out = append(out, cell{r, p.state, s.inside})
 		}
-		dst = append(dst, cell{r, at, s.inside})
+		end(p.to)
+		mark(brackets[p.state][1], p.state)
 	}
-	if s.inside && s.ends[to] {
-		s.inside = false
-		dst = append(dst, rangeMark('»', style)...)
-	}
-	return dst
+	return out
 }
 
-func rangeMark(r rune, style Style) []cell {
-	if style.Color {
-		return nil
-	}
-	return []cell{{r: r, state: aligned}}
+// Part is a stretch of a text with one relation to the other text.
+type Part struct {
+	Text  string
+	Only  bool // the other text lacks it
+	Moved bool // the other text has it elsewhere
 }
 
-func opening(s state, style Style) []cell { return bracket(s, style, '⟦', '⟨') }
-func closing(s state, style Style) []cell { return bracket(s, style, '⟧', '⟩') }
+// Parts cuts two texts into stretches: shared, shared but elsewhere, and in one text only. The parts
+// of a text make up all of it.
+func Parts(left, right string) (a, b []Part) {
+	x, y := newSide(left), newSide(right)
+	x.mark(y)
+	return x.parts(), y.parts()
+}
 
-func bracket(s state, style Style, only, moved rune) []cell {
-	switch {
-	case style.Color:
-	case s == onlyHere:
-		return []cell{{r: only, state: s}}
-	case s == elsewhere:
-		return []cell{{r: moved, state: s}}
+func (s *side) parts() (all []Part) {
+	for _, p := range s.stretches(0, len(s.text)) {
+		all = append(all, Part{s.text[p.from:p.to], p.state == onlyHere, p.state == elsewhere})
 	}
-	return nil
+	return all
 }

@@ -37,6 +37,17 @@ func Columns(r rune) int {
 	return 1
 }
 
+// Plain is a rune as a line of a terminal can show it.
+func Plain(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		return '·'
+	}
+	return r
+}
+
 func (r row) columns() (n int) {
 	for _, c := range r {
 		n += Columns(c.r)
@@ -61,11 +72,8 @@ func wrap(cells []cell, columns int) (rows []row) {
 			continue
 		case unicode.IsSpace(c.r) && len(line) == 0:
 			continue
-		case unicode.IsSpace(c.r):
-			c.r = ' '
-		case unicode.IsControl(c.r), unicode.Is(unicode.Bidi_Control, c.r):
-			c.r = '·'
 		}
+		c.r = Plain(c.r)
 		if line.columns()+Columns(c.r) > columns {
 			rest := line.split()
 			end()

@@ -7,7 +7,9 @@
 package cut
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -82,13 +85,27 @@ type Counts struct {
 	Unsegmented, Absent int64
 }
 
-// NewPlan returns an empty Plan.
-func NewPlan(o Options) *Plan {
-	return &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
+// NewPlan makes the plan of a report.
+func NewPlan(o Options, report iter.Seq2[*lines.Line, error]) (*Plan, error) {
+	p := &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
+	for line, err := range report {
+		if err == nil {
+			err = p.add(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range p.sources {
+		slices.Sort(s.starts)
+		slices.Sort(s.ends)
+		slices.SortFunc(s.stretches, compareStretches)
+		s.stretches = slices.CompactFunc(s.stretches, func(a, b stretch) bool { return compareStretches(a, b) == 0 })
+	}
+	return p, nil
 }
 
-// Add takes a line of the report.
-func (p *Plan) Add(l *lines.Line) error {
+func (p *Plan) add(l *lines.Line) error {
 	if !l.Kept {
 		return nil
 	}
@@ -105,7 +122,7 @@ func (p *Plan) Add(l *lines.Line) error {
 			s = new(source)
 			p.sources[q.Of] = s
 		}
-		s.stretches = append(s.stretches, stretch{start: q.OfStart, end: q.OfEnd})
+		s.stretches = append(s.stretches, stretch{start: int(q.OfStart), end: int(q.OfEnd)})
 		t := p.trace(q, s)
 		t.first.starts, t.first.ends = append(t.first.starts, t.firstStart), append(t.first.ends, t.firstEnd)
 		p.traced[l.ID] = append(p.traced[l.ID], t)
@@ -115,34 +132,22 @@ func (p *Plan) Add(l *lines.Line) error {
 
 // trace finds the first document with a passage, which stands in s. Lines come in the order of
 // documents, so those of s are known. A passage that covers the middle of this one leads on.
-func (p *Plan) trace(q *lines.Passage, s *source) traced {
-	t := traced{q.Start, q.End, s, q.OfStart, q.OfEnd}
-	middle := q.OfStart + (q.OfEnd-q.OfStart)/2
+func (p *Plan) trace(q *report.Passage, s *source) traced {
+	start, end := int(q.OfStart), int(q.OfEnd)
+	t := traced{q.Start, q.End, s, start, end}
+	middle := start + (end-start)/2
 	for _, of := range p.traced[q.Of] {
 		if of.start <= middle && middle < of.end {
 			shift := of.firstStart - of.start
-			t.first, t.firstStart, t.firstEnd = of.first, max(q.OfStart+shift, of.firstStart), min(q.OfEnd+shift, of.firstEnd)
+			t.first, t.firstStart, t.firstEnd = of.first, max(start+shift, of.firstStart), min(end+shift, of.firstEnd)
 			t.firstEnd = max(t.firstEnd, t.firstStart+1)
 		}
 	}
 	return t
 }
 
-// Ready is called behind the last line.
-func (p *Plan) Ready() {
-	for _, s := range p.sources {
-		slices.Sort(s.starts)
-		slices.Sort(s.ends)
-		slices.SortFunc(s.stretches, compareStretches)
-		s.stretches = slices.CompactFunc(s.stretches, func(a, b stretch) bool { return compareStretches(a, b) == 0 })
-	}
-}
-
 func compareStretches(a, b stretch) int {
-	if a.start != b.start {
-		return a.start - b.start
-	}
-	return a.end - b.end
+	return cmp.Or(a.start-b.start, a.end-b.end)
 }
 
 // documents is in how many documents a stretch of the source stands, by its middle; the source is
@@ -156,7 +161,7 @@ func (s *source) documents(start, end int) int {
 
 // Documents is in how many documents a passage of a document stands, by the report: those with one
 // that overlaps its middle in the first document with it, and that one.
-func (p *Plan) Documents(id string, q *lines.Passage) int {
+func (p *Plan) Documents(id string, q *report.Passage) int {
 	for _, t := range p.traced[id] {
 		if t.start == q.Start && t.end == q.End {
 			return t.first.documents(t.firstStart, t.firstEnd)
@@ -177,7 +182,7 @@ type Cut struct {
 	FirstChar, EndChar int // the same in characters
 	Units              int // words that are cut
 	Documents          int // in which it stands, the earlier one among them
-	Passage            *lines.Passage
+	Passage            *report.Passage
 }
 
 // Document decides about a kept document, with its line of the report, nil for none. Documents come
@@ -262,7 +267,7 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 		if !ok || to-from != q.Units {
 			return nil, fmt.Errorf("the text of %q has not the passages of its line in the report: give the inputs of that run", line.ID)
 		}
-		if at := s.find(q.OfStart, q.OfEnd); !at.stands || at.sum != p.sum(from, to) {
+		if at := s.find(int(q.OfStart), int(q.OfEnd)); !at.stands || at.sum != p.sum(from, to) {
 			p.Counts.Absent++
 			continue
 		}

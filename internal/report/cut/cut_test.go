@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
@@ -22,22 +23,25 @@ func sentence(prefix string, n int) string {
 func TestDroppedDocumentsKeepNothing(t *testing.T) {
 	a, b := sentence("a", 60), sentence("b", 30)
 	texts := []string{a, a + ". " + b, b + ". " + sentence("c", 100)}
-	report := []*lines.Line{
+	all := []*lines.Line{
 		nil,
-		{ID: "1", Kept: true, Passages: []lines.Passage{{End: len(a), Of: "0", OfEnd: len(a), Units: 60}}},
-		{ID: "2", Kept: true, Passages: []lines.Passage{{End: len(b), Of: "1", OfStart: len(a) + 2, OfEnd: len(a) + 2 + len(b), Units: 30}}},
+		{ID: "1", Kept: true, Passages: []report.Passage{{End: len(a), Of: "0", OfEnd: report.Offset(len(a)), Units: 60}}},
+		{ID: "2", Kept: true, Passages: []report.Passage{{End: len(b), Of: "1", OfStart: report.Offset(len(a) + 2), OfEnd: report.Offset(len(a) + 2 + len(b)), Units: 30}}},
 	}
 	for _, least := range []int{0, 50} {
-		p := cut.NewPlan(cut.Options{Remove: cut.All, DropBelow: least})
-		for _, l := range report[1:] {
-			if err := p.Add(l); err != nil {
-				t.Fatal(err)
+		p, err := cut.NewPlan(cut.Options{Remove: cut.All, DropBelow: least}, func(yield func(*lines.Line, error) bool) {
+			for _, l := range all[1:] {
+				if !yield(l, nil) {
+					return
+				}
 			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		p.Ready()
 		var cuts []int
 		for i, text := range texts {
-			made, drop, err := p.Document(fmt.Sprint(i), []byte(text), report[i])
+			made, drop, err := p.Document(fmt.Sprint(i), []byte(text), all[i])
 			if err != nil || drop != (least > 0 && i == 1) {
 				t.Fatalf("document %d: dropped %v, %v", i, drop, err)
 			}

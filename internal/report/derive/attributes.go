@@ -1,7 +1,6 @@
 package derive
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -52,7 +52,7 @@ type row struct {
 }
 
 // Count is in how many documents a passage stands.
-type Count func(id string, p *lines.Passage) int
+type Count func(id string, p *report.Passage) int
 
 // rowOf is the row of a record with its line of the report, nil for none.
 func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err error) {
@@ -65,7 +65,7 @@ func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err erro
 		return r, nil
 	}
 	length := utf8.RuneCount(doc.Text)
-	whole := []span{{0, length, line.Score}}
+	whole := []span{{0, length, float64(line.Score)}}
 	switch {
 	case !line.Kept:
 		r.Attributes[Removed] = whole
@@ -115,7 +115,7 @@ func AttributesName(name string) string {
 // Attributes writes, for every input, a file of its name in names below dir with a row for every
 // record, in their order. Existing files are replaced, each in one step. opened is called with
 // every file begun.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, report *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
+func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
 	var out *output.Writer
 	defer func() {
 		if out != nil {
@@ -142,27 +142,19 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, repo
 		}
 		return err
 	}
-	var buf bytes.Buffer
-	lines := json.NewEncoder(&buf)
-	lines.SetEscapeHTML(false)
-	err = Each(ctx, source, len(names), report, begin, writeRow(&buf, lines, &out, count))
+	var buf []byte
+	err = Each(ctx, source, len(names), all, begin, func(doc *corpus.Document, line *lines.Line) error {
+		r, err := rowOf(doc, line, count)
+		if err == nil {
+			buf, err = report.AppendJSON(buf[:0], r)
+		}
+		if err != nil {
+			return err
+		}
+		return out.WriteRecord(append(buf, '\n'))
+	})
 	if err != nil {
 		return fmt.Errorf("writing attributes: %w", err)
 	}
 	return finish()
-}
-
-// writeRow returns a function that writes the row of a record to the open file.
-func writeRow(buf *bytes.Buffer, enc *json.Encoder, out **output.Writer, count Count) func(*corpus.Document, *lines.Line) error {
-	return func(doc *corpus.Document, line *lines.Line) error {
-		r, err := rowOf(doc, line, count)
-		if err != nil {
-			return err
-		}
-		buf.Reset()
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
-		return (*out).WriteRecord(buf.Bytes())
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"iter"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -17,62 +18,75 @@ import (
 var ErrOther = errors.New("the report is of other inputs, or they have changed since: run firstseen dedup again")
 
 // Each calls f for every record of a source, a bad one too, with its line of the report, nil if it
-// has none. begin is called for every input before its records, also for one without any. n is the
-// number of inputs.
+// has none. begin, unless it is nil, is called for every input before its records, also for one without
+// any. n is the number of inputs.
 func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Reports, begin func(input int) error, f func(doc *corpus.Document, line *lines.Line) error) error {
 	defer source.Close() // only read
 	next, stop := iter.Pull2(report.All(ctx))
 	defer stop()
-	m := &matcher{next: next, record: f}
-	if err := m.advance(); err != nil {
+	line, err, _ := next() // the next of the report, nil at its end
+	if err != nil {
 		return err
 	}
+	if begin == nil {
+		begin = func(int) error { return nil }
+	}
 	begun := 0
-	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+	err = corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
 		for ; begun <= b.Input; begun++ {
 			if err := begin(begun); err != nil {
 				return err
 			}
 		}
-		return m.block(b, parser)
+		for doc := range parser.Parse(b) {
+			own := line
+			if own == nil || doc.At != own.Line || b.File != own.File {
+				own = nil
+			} else if doc.Bad != nil || string(doc.ID) != own.ID {
+				return fmt.Errorf("%w; %s:%v is not the document %q", ErrOther, b.File, doc.At, own.ID)
+			}
+			err := f(doc, own)
+			if err == nil && own != nil {
+				line, err, _ = next()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	for ; err == nil && begun < n; begun++ {
 		err = begin(begun)
 	}
-	if err == nil && m.line != nil {
-		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, m.line.File, m.line.At)
+	if err == nil && line != nil {
+		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, line.File, line.Line)
 	}
 	return err
 }
 
-// matcher finds the line of each document.
-type matcher struct {
-	next   func() (*lines.Line, error, bool)
-	line   *lines.Line // the next of the report, nil at its end
-	record func(doc *corpus.Document, line *lines.Line) error
-}
-
-func (m *matcher) advance() (err error) {
-	m.line, err, _ = m.next()
-	return err
-}
-
-func (m *matcher) block(b *corpus.Block, parser corpus.Parser) error {
-	for doc := range parser.Parse(b) {
-		line := m.line
-		if line == nil || doc.At != line.At || b.File != line.File {
-			line = nil
-		} else if doc.Bad != nil || string(doc.ID) != line.ID {
-			return fmt.Errorf("%w; %s:%v is not the document %q", ErrOther, b.File, doc.At, line.ID)
+// KeptFiles calls f, in order, for every input whose documents were all kept, or with others for
+// every one whose documents were all removed. If each input is one document, these are the kept or
+// the removed files. An input without documents is neither, nor is one with a bad record.
+func KeptFiles(ctx context.Context, source *corpus.Source, inputs []input.Input, report *lines.Reports, others bool, f func(input int) error) error {
+	at, documents, wanted := -1, 0, true
+	settle := func() error {
+		if at < 0 || documents == 0 || !wanted {
+			return nil
 		}
-		if err := m.record(doc, line); err != nil {
-			return err
-		}
-		if line != nil {
-			if err := m.advance(); err != nil {
-				return err
-			}
-		}
+		return f(at)
 	}
-	return nil
+	err := Each(ctx, source, len(inputs), report, func(input int) error {
+		err := settle()
+		at, documents, wanted = input, 0, true
+		return err
+	}, func(doc *corpus.Document, line *lines.Line) error {
+		documents++
+		removed := line != nil && !line.Kept
+		wanted = wanted && doc.Bad == nil && removed == others
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return settle()
 }

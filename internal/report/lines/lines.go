@@ -16,57 +16,17 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
-// Line is a line of a report, as far as others than its writer need it; see
-// docs/manual.md, "The report".
-type Line struct {
-	ID        string   `json:"id"`
-	Verdict   string   `json:"verdict"`
-	Kept      bool     `json:"kept"`
-	Of        *string  `json:"of"` // nil if there is no single source
-	Why       string   `json:"why"`
-	Exact     bool     `json:"exact"`
-	SameID    bool     `json:"same_id"`
-	Again     bool     `json:"again"`
-	Score     float64  `json:"score"`
-	Seen      float64  `json:"seen"`
-	Contained float64  `json:"contained"`
-	Shared    int      `json:"shared"`
-	Also      []Also   `json:"also"`
-	Sample    []string `json:"sample"`
-	Spans     [][2]int `json:"spans"` // characters of the text; nil if none were asked for
-	File      string   `json:"file"`
-
-	Passages []Passage    `json:"passages"`
-	Left     *int         `json:"left"` // words outside what can be cut of them; nil without passages
-	At       corpus.Place `json:"line"`
-
-	Raw []byte `json:"-"` // as it stands in the report, without its end
-}
-
-// Also is another earlier document.
-type Also struct {
-	ID     string `json:"id"`
-	Shared int    `json:"shared"`
-}
-
-// Passage is a stretch of a kept document that stands in an earlier one, in characters.
-type Passage struct {
-	Start   int    `json:"start"`
-	End     int    `json:"end"`
-	Of      string `json:"of"`
-	OfStart int    `json:"of_start"` // both 0 if Inner
-	OfEnd   int    `json:"of_end"`
-	Units   int    `json:"units"` // words
-	Inner   bool   `json:"inner"` // the earlier text was not read: it may go on at both ends
-}
+// Line is a line of a report.
+type Line = report.Reported
 
 // Verdicts that a line can have.
 var verdicts = []string{"unique", "duplicate", "mosaic", "related", "consumed"}
 
 // check refuses JSON other than a line of a report.
-func (l *Line) check() error {
+func check(l *Line) error {
 	switch {
 	case l.Verdict == "":
 		return errors.New("it has no verdict")
@@ -80,7 +40,7 @@ func (l *Line) check() error {
 
 // Reports are files to be read, one after the other, as one report.
 type Reports struct {
-	inputs []input.Input
+	Inputs []input.Input
 	stdin  io.Reader
 }
 
@@ -92,7 +52,7 @@ func Open(names []string, stdin io.Reader) (*Reports, error) {
 
 // Once reports whether they can be read one time only.
 func (r *Reports) Once() bool {
-	return slices.ContainsFunc(r.inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
+	return slices.ContainsFunc(r.Inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
 }
 
 // Each calls f for every line, in order. A line is valid until f returns; its strings stay. Memory
@@ -113,25 +73,17 @@ func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
 func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
-		source := corpus.NewSource(r.inputs, format, corpus.SourceConfig{Stdin: r.stdin})
+		source := corpus.NewSource(r.Inputs, format, corpus.SourceConfig{Stdin: r.stdin})
 		defer source.Close() // only read
-		var b corpus.Block
-		defer b.Release()
-		for {
-			err := ctx.Err()
-			if err == nil {
-				err = source.Next(ctx, &b)
+		enough := errors.New("enough")
+		err := corpus.EachBlock(ctx, source, func(b *corpus.Block, _ corpus.Parser) error {
+			if ctx.Err() == nil && !yieldOf(b, format.Cutter(), yield) {
+				return enough
 			}
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(nil, fmt.Errorf("reading the report: %w", err))
-				return
-			}
-			if !yieldOf(&b, format.Cutter(), yield) {
-				return
-			}
+			return ctx.Err()
+		})
+		if err != nil && !errors.Is(err, enough) {
+			yield(nil, fmt.Errorf("reading the report: %w", err))
 		}
 	}
 }
@@ -164,5 +116,5 @@ func parse(reject string, raw []byte) (*Line, error) {
 	if err := json.Unmarshal(raw, line); err != nil {
 		return nil, err
 	}
-	return line, line.check()
+	return line, check(line)
 }

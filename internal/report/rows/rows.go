@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -16,22 +16,17 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// Table is a table being written. A file gets its name when it is closed.
+// Table is a table being written.
 type Table struct {
-	out     *output.Writer
+	out     io.Writer
 	columns []string
 	csv     *csv.Writer // nil: lines of JSON
 	buf     bytes.Buffer
 	fields  []string
-	list    bool
 }
 
-// Create begins a table; "-" is standard output.
-func Create(name string, columns ...string) (*Table, error) {
-	out, err := output.Create(name)
-	if err != nil {
-		return nil, err
-	}
+// New begins a table in a file of that name. out gets a row in each call.
+func New(out io.Writer, name string, columns ...string) (*Table, error) {
 	t := &Table{out: out, columns: columns}
 	separator, ok := separatorOf(name)
 	if !ok {
@@ -39,17 +34,7 @@ func Create(name string, columns ...string) (*Table, error) {
 	}
 	t.csv = csv.NewWriter(&t.buf)
 	t.csv.Comma = separator
-	if err := t.writeCSV(columns); err != nil {
-		return nil, errors.Join(err, out.Discard())
-	}
-	return t, nil
-}
-
-// CreateList begins a file of one value a line, as it is, whatever the name of the file:
-// names of files, for programs that take such lists.
-func CreateList(name string) (*Table, error) {
-	out, err := output.Create(name)
-	return &Table{out: out, list: true}, err
+	return t, t.writeCSV(columns)
 }
 
 // separatorOf returns the separator of values in a file of that name; ok is false for JSON.
@@ -66,9 +51,6 @@ func separatorOf(name string) (separator rune, ok bool) {
 
 // Write writes a row: a value for each column, a string, a number, a bool or nil.
 func (t *Table) Write(values ...any) error {
-	if t.list {
-		return t.out.WriteRecord(fmt.Appendln(nil, values...))
-	}
 	if t.csv == nil {
 		return t.writeJSON(values)
 	}
@@ -90,7 +72,8 @@ func (t *Table) writeCSV(fields []string) error {
 	if t.csv.Flush(); t.csv.Error() != nil {
 		return t.csv.Error()
 	}
-	return t.out.WriteRecord(t.buf.Bytes())
+	_, err := t.out.Write(t.buf.Bytes())
+	return err
 }
 
 func (t *Table) writeJSON(values []any) error {
@@ -106,15 +89,6 @@ func (t *Table) writeJSON(values []any) error {
 		t.buf.Truncate(t.buf.Len() - 1) // the end of the line that Encode adds
 	}
 	t.buf.WriteString("}\n")
-	return t.out.WriteRecord(visible.JSON(nil, t.buf.Bytes()))
+	_, err := t.out.Write(visible.JSON(nil, t.buf.Bytes()))
+	return err
 }
-
-// Aside returns the new path of a partial file that an earlier program left in the way, "" if there
-// was none.
-func (t *Table) Aside() string { return t.out.Aside() }
-
-// Close finishes the table.
-func (t *Table) Close() error { return t.out.Close() }
-
-// Discard gives it up. After Close it does nothing.
-func (t *Table) Discard() error { return t.out.Discard() }

@@ -78,6 +78,32 @@ type Example struct {
 // Kinds of examples, in their order.
 var Kinds = []string{"least evidence", "related", "mosaic", spreadKind}
 
+var kindTitles = map[string]string{
+	"least evidence": "Removed on the least evidence",
+	"related":        "Kept, and most like another",
+	"mosaic":         "Made of several others",
+	spreadKind:       "From all over the report",
+}
+
+// kind holds the examples of a kind, to be shown.
+type kind struct {
+	Title    string
+	Examples []*Example
+}
+
+func (d *Digest) kinds() (kinds []kind) {
+	for _, name := range Kinds {
+		k := kind{Title: kindTitles[name]}
+		for i := range d.Examples {
+			if e := &d.Examples[i]; e.Kind == name {
+				k.Examples = append(k.Examples, e)
+			}
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds
+}
+
 // perKind is how many examples of a kind are shown.
 const perKind = 8
 
@@ -97,7 +123,13 @@ type ranked struct {
 
 // Add takes a line in. It keeps only strings from it.
 func (c *Collector) Add(l *lines.Line) error {
-	c.count(l)
+	c.total(l).count(l.Kept, 0)
+	if !l.Kept {
+		c.files.add(l.File)
+	}
+	if l.SameID && l.Verdict == "duplicate" {
+		c.d.SameID++
+	}
 	c.countSources(l)
 	c.spread.add(l)
 	at := min(int(l.Score*Bins+1e-9), Bins-1)
@@ -105,42 +137,15 @@ func (c *Collector) Add(l *lines.Line) error {
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
-		c.keep("least evidence", l, l.Score)
+		c.keep("least evidence", l, float64(l.Score))
 	case l.Verdict == "related":
 		bin.Related++
-		c.keep("related", l, -max(l.Score, l.Contained))
+		c.keep("related", l, -float64(max(l.Score, l.Contained)))
 	case l.Verdict == "mosaic":
 		bin.Mosaics++
-		c.keep("mosaic", l, -l.Seen)
+		c.keep("mosaic", l, -float64(l.Seen))
 	}
 	return nil
-}
-
-func (c *Collector) count(l *lines.Line) {
-	d := &c.d
-	d.Lines++
-	c.total(l).Documents++
-	if l.Kept {
-		c.total(l).Kept++
-	} else {
-		d.Removed++
-		c.total(l).Removed++
-		c.files.add(l.File)
-	}
-	switch l.Verdict {
-	case "duplicate":
-		d.Duplicates++
-		if l.Exact {
-			d.Exact++
-		}
-		if l.SameID {
-			d.SameID++
-		}
-	case "related":
-		d.Related++
-	case "mosaic":
-		d.Mosaics++
-	}
 }
 
 // countSources counts whom a copy is of.
@@ -189,7 +194,7 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 
 func exampleOf(kind string, l *lines.Line) Example {
 	e := Example{
-		Kind: kind, ID: l.ID, Score: l.Score, Contained: l.Contained,
+		Kind: kind, ID: l.ID, Score: float64(l.Score), Contained: float64(l.Contained),
 		Shared: append([]string{}, l.Sample...), Where: whereOf(l),
 	}
 	if l.Of != nil {
@@ -223,5 +228,20 @@ func (c *Collector) Digest() *Digest {
 	}
 	d.Examples = append(d.Examples, c.spread.choose(d.Examples)...)
 	d.Totals = c.allTotals()
+	for verdict, t := range c.totals {
+		d.Lines += t.Documents
+		d.Removed += t.Removed
+		switch verdict {
+		case "exact duplicate":
+			d.Exact = t.Documents
+			d.Duplicates += t.Documents
+		case "duplicate":
+			d.Duplicates += t.Documents
+		case "related":
+			d.Related = t.Documents
+		case "mosaic":
+			d.Mosaics = t.Documents
+		}
+	}
 	return &d
 }

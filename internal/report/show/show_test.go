@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 	"github.com/firstseen/firstseen/internal/visible"
 )
@@ -82,9 +83,9 @@ func hostileReport() (all []lines.Line) {
 	for i, id := range hostile {
 		of := hostile[(i+1)%len(hostile)]
 		for _, verdict := range []string{"duplicate", "related", "mosaic"} {
-			l := lines.Line{ID: id, Of: &of, Verdict: verdict, Kept: verdict != "duplicate", Score: float64(i) / 10, Sample: []string{id, of}, File: id}
+			l := lines.Line{ID: id, Of: &of, Verdict: verdict, Kept: verdict != "duplicate", Score: report.Share(i) / 10, Sample: []string{id, of}, File: id}
 			if verdict == "mosaic" {
-				l.Of, l.Also = nil, []lines.Also{{ID: of}}
+				l.Of, l.Also = nil, []report.AlsoDoc{{ID: of}}
 			}
 			all = append(all, l)
 		}
@@ -193,7 +194,7 @@ func TestDigest(t *testing.T) {
 	for i := range 100 {
 		all = append(all, lines.Line{
 			ID: fmt.Sprintf("https://b.example/%d", i), Of: &of, Verdict: "duplicate", Exact: i%4 == 0, SameID: i%10 == 0,
-			Score: float64(100-i) / 100, File: "in",
+			Score: report.Share(100-i) / 100, File: "in",
 		})
 	}
 	d := digestOf(t, all)
@@ -241,7 +242,7 @@ func TestExamples(t *testing.T) {
 	var all []lines.Line
 	of := "of"
 	for i := range 3 * perKind {
-		score := float64(i%2) / 2
+		score := report.Share(i%2) / 2
 		for _, l := range []lines.Line{
 			{Verdict: "duplicate", Of: &of, Score: score},
 			{Verdict: "related", Of: &of, Score: .1, Contained: score},
@@ -266,7 +267,7 @@ func TestExamples(t *testing.T) {
 // TestSteps: a score on a step belongs to the bin above it, and 1 to the last.
 func TestSteps(t *testing.T) {
 	for i := range Bins + 1 {
-		d := digestOf(t, []lines.Line{{Verdict: "related", Score: float64(i) / Bins}})
+		d := digestOf(t, []lines.Line{{Verdict: "related", Score: report.Share(i) / Bins}})
 		if at := min(i, Bins-1); d.Histogram[at].Related != 1 {
 			t.Errorf("%d of %d: %+v", i, Bins, d.Histogram)
 		}

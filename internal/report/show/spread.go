@@ -3,6 +3,7 @@ package show
 import (
 	"cmp"
 	"hash/fnv"
+	"maps"
 	"path"
 	"slices"
 
@@ -26,12 +27,12 @@ type place struct {
 
 // spread holds one example of each place of a report, the one with the lowest hash. So the examples
 // are not the first ones, and the same report has the same examples.
-type spread struct {
-	held map[place]hashed
-}
+type spread map[place]candidate
 
-type hashed struct {
+// candidate is an example that can be chosen.
+type candidate struct {
 	Example
+	place
 	hash uint64
 }
 
@@ -39,46 +40,29 @@ func (s *spread) add(l *lines.Line) {
 	if l.Verdict == "unique" {
 		return
 	}
-	if s.held == nil {
-		s.held = map[place]hashed{}
+	if *s == nil {
+		*s = spread{}
 	}
 	at := place{verdictOf(l), min(int(l.Score*10+1e-9), 9), l.File}
-	last, known := s.held[at]
-	if !known && len(s.held) == maxPlaces {
+	last, known := (*s)[at]
+	if !known && len(*s) == maxPlaces {
 		return
 	}
-	if hash := hashOf(l); !known || hash < last.hash {
-		s.held[at] = hashed{exampleOf(spreadKind, l), hash}
-	}
-}
-
-func hashOf(l *lines.Line) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(whereOf(l) + "\n" + l.ID))
-	return h.Sum64()
-}
-
-// candidate is an example that can be chosen.
-type candidate struct {
-	place
-	hashed
+	if hash := h.Sum64(); !known || hash < last.hash {
+		(*s)[at] = candidate{exampleOf(spreadKind, l), at, hash}
+	}
 }
 
 // choose returns examples not shown yet. Each next one is of the verdict, score, file and
 // folder of ids chosen least so far.
-func (s *spread) choose(shown []Example) (chosen []Example) {
-	taken := map[string]bool{}
-	for i := range shown {
-		taken[shown[i].Where+"\n"+shown[i].ID] = true
-	}
-	var left []candidate
-	for at, h := range s.held {
-		if !taken[h.Where+"\n"+h.ID] {
-			left = append(left, candidate{at, h})
-		}
-	}
-	slices.SortFunc(left, func(a, b candidate) int {
+func (s spread) choose(shown []Example) (chosen []Example) {
+	left := slices.SortedFunc(maps.Values(s), func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.Where, b.Where))
+	})
+	left = slices.DeleteFunc(left, func(c candidate) bool {
+		return slices.ContainsFunc(shown, func(e Example) bool { return e.Where == c.Where && e.ID == c.ID })
 	})
 	used := map[any]int{}
 	for len(left) > 0 && len(chosen) < maxSpread {

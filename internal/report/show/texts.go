@@ -35,15 +35,7 @@ func (d *Digest) ReadTexts() *Texts {
 // Add takes a document and its line of the report, nil if it has none. Documents come in the order
 // of the inputs: the first with the id of a source is taken for the source.
 func (t *Texts) Add(id, text []byte, l *lines.Line) {
-	total := t.totals.total(l)
-	total.Documents++
-	total.Bytes += int64(len(text))
-	if l == nil || l.Kept {
-		total.Kept++
-	} else {
-		total.Removed++
-		total.RemovedBytes += int64(len(text))
-	}
+	t.totals.total(l).count(l == nil || l.Kept, int64(len(text)))
 	if examples := t.byID[string(id)]; examples != nil {
 		delete(t.byID, string(id))
 		for _, e := range examples {
@@ -60,7 +52,7 @@ func (t *Texts) Add(id, text []byte, l *lines.Line) {
 // Close puts the totals of the inputs in the place of those of the report.
 func (t *Texts) Close() { t.d.Totals = t.totals.allTotals() }
 
-func whereOf(l *lines.Line) string { return l.File + ":" + l.At.String() }
+func whereOf(l *lines.Line) string { return l.File + ":" + l.Line.String() }
 
 // beginning returns the first maxText bytes of a text, in whole characters.
 func beginning(text []byte) string {
@@ -79,13 +71,13 @@ const (
 	sideRunes   = 4000 // shown of a text
 )
 
-// sides returns both texts as marked parts, nil if they were not read.
-func (e *Example) sides() (document, source []part) {
+// Sides returns both texts as marked parts, nil if they were not read.
+func (e *Example) Sides() [][]part {
 	if !e.read || e.text == "" {
-		return nil, nil
+		return nil
 	}
 	left, right := textdiff.Parts(e.text, e.other)
-	return folded(left), folded(right)
+	return [][]part{folded(left), folded(right)}
 }
 
 // folded shortens long stretches in their middle, and a long text at its end.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -17,9 +18,9 @@ import (
 func TestTexts(t *testing.T) {
 	of := "first"
 	all := []lines.Line{
-		{ID: "second", Of: &of, Verdict: "duplicate", Score: 0.8, File: "in", At: corpus.Place{Record: 2}},
-		{ID: "third", Of: &of, Verdict: "duplicate", Exact: true, Score: 1, File: "in", At: corpus.Place{Record: 3}},
-		{ID: "fourth", Of: &of, Verdict: "related", Kept: true, Score: 0.3, File: "in", At: corpus.Place{Record: 4}},
+		{ID: "second", Of: &of, Verdict: "duplicate", Score: 0.8, File: "in", Line: corpus.Place{Record: 2}},
+		{ID: "third", Of: &of, Verdict: "duplicate", Exact: true, Score: 1, File: "in", Line: corpus.Place{Record: 3}},
+		{ID: "fourth", Of: &of, Verdict: "related", Kept: true, Score: 0.3, File: "in", Line: corpus.Place{Record: 4}},
 	}
 	d := digestOf(t, all)
 	want := []Total{
@@ -64,7 +65,7 @@ func TestTexts(t *testing.T) {
 func TestFolded(t *testing.T) {
 	long := strings.Repeat("渡", 3*maxText)
 	e := Example{text: beginning([]byte(long)), other: "x", read: true}
-	document, _ := e.sides()
+	document := e.Sides()[0]
 	runes := 0
 	for _, p := range document {
 		if !strings.HasPrefix(strings.Trim(p.Text, " …"), "渡") && strings.Trim(p.Text, " …") != "" {
@@ -84,8 +85,8 @@ func TestSpread(t *testing.T) {
 	of := "of"
 	for i := range 4000 {
 		l := lines.Line{
-			ID: fmt.Sprintf("folder%d/%d", i/1000, i), Of: &of, Verdict: "duplicate", Score: float64(50+i%50) / 100,
-			File: fmt.Sprint("file", i/2000), At: corpus.Place{Record: int64(i + 1)},
+			ID: fmt.Sprintf("folder%d/%d", i/1000, i), Of: &of, Verdict: "duplicate", Score: report.Share(50+i%50) / 100,
+			File: fmt.Sprint("file", i/2000), Line: corpus.Place{Record: int64(i + 1)},
 		}
 		switch i % 10 {
 		case 0:

@@ -1,0 +1,83 @@
+// Package corpustest reads inputs, and packs archives, for the tests of formats.
+package corpustest
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+)
+
+// Stdin is what cfg.Stdin gives, under the name "f".
+var Stdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
+
+// Each reads inputs to their end, or to an error, and calls f for each document, bad
+// ones too, with the block that it is in. A document is valid until f returns.
+func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f func(b *corpus.Block, doc *corpus.Document)) (err error) {
+	s := corpus.NewSource(inputs, format, cfg)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return corpus.EachBlock(context.Background(), s, func(b *corpus.Block, p corpus.Parser) error {
+		for doc := range p.Parse(b) {
+			f(b, doc)
+		}
+		return nil
+	})
+}
+
+// Pack writes the files below a folder, in lexical order, to an archive of the kind that the
+// ending of its name tells: .zip, .tar, .tgz or .tar.zst. Every other file of a zip archive
+// is stored.
+func Pack(name, folder string) error {
+	var packed bytes.Buffer
+	var err error
+	if strings.HasSuffix(name, ".zip") {
+		err = packZip(zip.NewWriter(&packed), os.DirFS(folder))
+	} else {
+		w := tar.NewWriter(&packed)
+		err = errors.Join(w.AddFS(os.DirFS(folder)), w.Close())
+	}
+	data := packed.Bytes()
+	switch {
+	case strings.HasSuffix(name, ".tgz"):
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, writeErr := w.Write(data)
+		err = errors.Join(err, writeErr, w.Close())
+		data = b.Bytes()
+	case strings.HasSuffix(name, ".zst"):
+		w, _ := zstd.NewWriter(nil) // fails on options only
+		data = w.EncodeAll(data, nil)
+	}
+	return errors.Join(err, os.WriteFile(name, data, 0o666))
+}
+
+func packZip(z *zip.Writer, folder fs.FS) error {
+	methods := [2]uint16{zip.Store, zip.Deflate}
+	err := fs.WalkDir(folder, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(folder, path)
+		if err != nil {
+			return err
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: path, Method: methods[0]})
+		if err != nil {
+			return err
+		}
+		methods[0], methods[1] = methods[1], methods[0]
+		_, err = w.Write(content)
+		return err
+	})
+	return errors.Join(err, z.Close())
+}

@@ -1,0 +1,231 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/claim"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// ErrBusy is returned for an output that another run is writing.
+var ErrBusy = errors.New("another run is writing it")
+
+// outFile is the part of an *os.File used by a Writer.
+type outFile interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// partial is the file of an incomplete output. It is locked until it has its name, so that no second run
+// writes it.
+type partial struct {
+	path  string // of the whole file
+	claim *claim.Claim
+	aside string // name under which an earlier partial file was put aside
+}
+
+// newPartial makes the partial file of an output. One that holds anything is
+// never written over: it may be the only copy of documents that an index takes
+// for known. It is put aside, unless it is one of those that are worth nothing.
+func newPartial(path string, worthless ...FileID) (*partial, error) {
+	aside := ""
+	for {
+		c, err := makeOrTake(path)
+		if err != nil {
+			return nil, err
+		}
+		size, err := c.Size()
+		if err == nil && size == 0 {
+			return &partial{path: path, claim: c, aside: aside}, nil
+		}
+		if id := c.ID(); err == nil { // never reused: its new content must not count as worthless
+			aside, err = clearAway(c, path+input.PartialSuffix, id != FileID{} && slices.Contains(worthless, id))
+		}
+		if err := errors.Join(err, c.Release()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// makeOrTake claims the partial file of an output, which it makes if there is none.
+func makeOrTake(path string) (*claim.Claim, error) {
+	for {
+		f, err := os.OpenFile(path+input.PartialSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		c, err := take(path)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, claim.ErrMoved) {
+			return c, err
+		}
+		// Another run has put it aside or finished it meanwhile.
+	}
+}
+
+// clearPartial frees the name of an output's partial file.
+func clearPartial(path string, worthless bool) (aside string, err error) {
+	c, err := take(path)
+	if err != nil {
+		return "", err
+	}
+	aside, err = clearAway(c, path+input.PartialSuffix, worthless)
+	return aside, errors.Join(err, c.Release())
+}
+
+// clearAway removes a partial file that holds nothing or is worthless. It puts any other
+// one aside.
+func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err error) {
+	size, err := c.Size()
+	if err != nil {
+		return "", err
+	}
+	if size == 0 || worthless {
+		return "", c.Remove()
+	}
+	return putAside(c, name)
+}
+
+// FileID identifies a file among all others, also later ones of its name. Zero is unknown.
+type FileID = claim.ID
+
+// take claims the existing partial file of an output.
+func take(path string) (*claim.Claim, error) {
+	name := path + input.PartialSuffix
+	info, err := os.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is in the way and no regular file: move it away, or choose another name", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := claim.Take(name)
+	if errors.Is(err, claim.ErrTaken) {
+		return nil, fmt.Errorf("%s: %w; wait for it to end, or choose another name", name, ErrBusy)
+	}
+	return c, err
+}
+
+// putAside gives a partial file the first free of the names NAME.1, NAME.2, ...
+func putAside(c *claim.Claim, name string) (aside string, err error) {
+	if err := c.Sync(); err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		aside = fmt.Sprintf("%s.%d", name, n)
+		// Reserved first: a rename would replace a file of the name.
+		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err == nil {
+			err = c.Rename(aside)
+		}
+		if err != nil {
+			return "", fmt.Errorf("putting %s aside: %w", name, err)
+		}
+		return aside, nil
+	}
+}
+
+// publish gives the file its name, and makes the name durable. A file that
+// has taken its place meanwhile is left alone.
+func (p *partial) publish() error {
+	if err := step.Done("closed " + filepath.Base(p.path)); err != nil {
+		return err
+	}
+	if err := p.claim.Rename(p.path); err != nil {
+		return err
+	}
+	return step.Done("named " + filepath.Base(p.path))
+}
+
+// release lets go of the file. A nil partial has none.
+func (p *partial) release() error {
+	if p == nil {
+		return nil
+	}
+	return p.claim.Release()
+}
+
+// giveUp lets go of the file, and removes it if there is nothing in it or nothing of use.
+func (p *partial) giveUp(useless bool) error {
+	size, err := p.claim.Size()
+	if err == nil && (size == 0 || useless) {
+		err = p.claim.Remove()
+	}
+	return errors.Join(err, p.claim.Release())
+}
+
+// cut takes away what lies behind a mark, and goes on there.
+func cut(f *os.File, at Mark) (tail []byte, err error) {
+	if tail, err = at.check(f); err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(at.Size); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(at.Size, io.SeekStart)
+	return tail, err
+}
+
+// takeAt claims the partial file of an output, opens it and cuts it back to a mark.
+func takeAt(path string, at Mark) (p *partial, f *os.File, tail []byte, err error) {
+	c, err := take(path)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if f, err = c.Open(); err != nil {
+		return nil, nil, nil, errors.Join(err, c.Release())
+	}
+	if tail, err = cut(f, at); err != nil {
+		return nil, nil, nil, errors.Join(err, f.Close(), c.Release())
+	}
+	return &partial{path: path, claim: c}, f, tail, nil
+}
+
+// CutPartial cuts the partial file of an output back to a mark of Sync, if it is the marked file, and
+// reports whether it is. Any other file stays unchanged.
+func CutPartial(name string, at Mark) (cutBack bool, err error) {
+	path, direct, err := resolve(name)
+	if err != nil || direct || at.Size == 0 {
+		return false, err
+	}
+	part, f, _, err := takeAt(path, at)
+	switch {
+	case err == nil:
+		return true, errors.Join(f.Close(), part.release())
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOtherFile):
+		return false, nil
+	}
+	return false, fmt.Errorf("cutting output: %w", err)
+}
+
+// Published reports whether an output that was complete at the mark has its name
+// already, and makes sure that it keeps it: the run that gave it may have ended
+// before the name was durable.
+func Published(name string, at Mark) (bool, error) {
+	path, direct, err := resolve(name)
+	if err != nil || direct {
+		return direct, err
+	}
+	mark, err := markOf(path)
+	if err != nil || mark != at {
+		return false, err
+	}
+	return true, durable.SyncName(path)
+}

@@ -1,0 +1,343 @@
+package output
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/step"
+)
+
+// CreateTree begins the outputs of a plan. It puts aside the partial files that an earlier
+// run has left, see Aside, or removes them if that run's lock is one of the worthless. If
+// such a run was naming its outputs, these are replaced. Else an output that exists is an
+// error. ErrBusy is the error while another run is writing the folder.
+func CreateTree(p *TreePlan, worthless ...FileID) (*Tree, error) {
+	t, err := newTree(p)
+	if err != nil {
+		return nil, fmt.Errorf("creating output: %w", err)
+	}
+	if t.lock, err = readLock(makeOrTake(filepath.Join(p.Dir, treeName))); err != nil {
+		err = fmt.Errorf("creating output: %w", err)
+	} else {
+		err = t.takeOver(worthless)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.release())
+	}
+	return t, nil
+}
+
+func newTree(p *TreePlan) (t *Tree, err error) {
+	if err := errors.Join(inTree(p.Dir), makeDir(p.Dir)); err != nil {
+		return nil, err
+	}
+	t = &Tree{TreePlan: p}
+	t.root, err = os.OpenRoot(p.Dir)
+	return t, err
+}
+
+// makeDir makes a folder and those above it, durably.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if up := filepath.Dir(dir); up != dir {
+		if err := makeDir(up); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return durable.SyncName(dir)
+}
+
+// takeOver clears the way for the outputs, and makes the lock that of this run.
+func (t *Tree) takeOver(worthless []FileID) error {
+	id, made := t.lock.claim.ID(), t.lock.token == ""
+	again := id != FileID{} && slices.Contains(worthless, id)
+	t.over = again && t.lock.naming
+	left, err := t.left()
+	if err != nil {
+		if made {
+			err = errors.Join(err, t.lock.remove())
+		}
+		return err
+	}
+	for _, name := range left {
+		aside, err := clearPartial(filepath.Join(t.Dir, name), again)
+		if err != nil {
+			return err
+		}
+		if aside != "" {
+			t.aside = append(t.aside, aside)
+		}
+	}
+	if !made && !again { // an index may hold the old lock for worthless
+		if err := errors.Join(t.lock.remove(), t.lock.release()); err != nil {
+			return err
+		}
+		if t.lock, err = readLock(makeOrTake(filepath.Join(t.Dir, treeName))); err != nil {
+			return err
+		}
+	}
+	t.lock.renew(t.over)
+	t.at.Stage, t.fresh = t.lock.token, true
+	return t.lock.note()
+}
+
+// left returns the outputs with partial files. A complete output is an error, unless over.
+func (t *Tree) left() (left []string, err error) {
+	names, err := t.names(t.root)
+	for _, name := range names {
+		if err := t.refuse(name); err != nil {
+			return nil, err
+		}
+		_, err := t.root.Lstat(name + input.PartialSuffix)
+		if err == nil {
+			left = append(left, name)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return left, err
+}
+
+// names are the names of all outputs. Of shards they are the first, and those with partial
+// files.
+func (p *TreePlan) names(root *os.Root) (names []string, err error) {
+	if p.ShardSize == 0 {
+		for _, f := range p.Files {
+			names = append(names, f.Name)
+		}
+		return names, nil
+	}
+	names = []string{p.output(0).Name}
+	entries, err := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		name, partial := strings.CutSuffix(e.Name(), input.PartialSuffix)
+		var n int
+		if _, err := fmt.Sscanf(name, "shard-%d", &n); err == nil && partial && n > 0 && name == p.output(n).Name {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// refuse returns an error if an output is there, unless over, or if a link on the way to it leads out
+// of the tree.
+func (t *Tree) refuse(name string) error {
+	path := filepath.Join(t.Dir, name)
+	_, err := t.root.Lstat(name)
+	_, outside := os.Lstat(path)
+	switch {
+	case t.over, errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil:
+		return fmt.Errorf("output %s is there already, and may be the only copy of what it holds: choose another --out-dir, or move it away", path)
+	case outside == nil || errors.Is(outside, fs.ErrNotExist): // it can be reached, but not within
+		return fmt.Errorf("output %s: a link in it leads out of %s, where nothing is written: choose another --out-dir, or remove the link", path, t.Dir)
+	}
+	return fmt.Errorf("creating output: %w", err)
+}
+
+// OpenTree goes on at a mark that Sync has returned. It is an error if the lock or an
+// output is not as it was left.
+func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
+	t, err := newTree(p)
+	if err != nil {
+		return nil, fmt.Errorf("continuing output: %w", err)
+	}
+	t.at, t.sure = at, len(at.Done)
+	t.at.Done = slices.Clip(at.Done)
+	t.lock, err = readLock(take(filepath.Join(p.Dir, treeName)))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = t.reopen()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("continuing output: %w", err), t.Abort())
+	}
+	return t, nil
+}
+
+// reopen finds the complete outputs, and opens the incomplete one.
+func (t *Tree) reopen() error {
+	if t.lock != nil && t.lock.token != t.at.Stage {
+		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
+	}
+	for _, f := range t.at.Done {
+		name := filepath.Join(t.Dir, f.Name)
+		there, err := Published(t.partial(f.Name), f.Mark)
+		if err == nil && !there {
+			there, err = Published(name, f.Mark)
+		}
+		if err == nil && !there {
+			err = fmt.Errorf("%s: %w", name, errOtherFile)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if t.at.Open == nil {
+		return nil
+	}
+	return t.open(t.at.Begun-1, t.at.Open.Mark)
+}
+
+// partial is the path of an output's partial file.
+func (t *Tree) partial(name string) string { return filepath.Join(t.Dir, name+input.PartialSuffix) }
+
+// open opens the nth output at a mark.
+func (t *Tree) open(n int, at Mark) error {
+	if t.lock == nil {
+		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
+	}
+	out := t.output(n)
+	f, tail, err := t.openFile(out.Name, at)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(t.Dir, out.Name)
+	w := newWriter(name, &partial{path: name}, f, false, packings[out.Kind])
+	w.written, w.tail = at.Size, tail
+	if err := t.prepare(w, n); err != nil {
+		return errors.Join(err, w.stop())
+	}
+	if t.used != nil {
+		w.inherit(t.used)
+	}
+	t.current, t.used = w, nil
+	t.at.Open = &TreeFile{Name: out.Name, Mark: at}
+	return nil
+}
+
+// openFile opens the partial file of an output, cut back to a mark. It is made at size 0.
+func (t *Tree) openFile(name string, at Mark) (f *os.File, tail []byte, err error) {
+	if err := t.refuse(name); err != nil {
+		return nil, nil, err
+	}
+	partial := name + input.PartialSuffix
+	if at.Size > 0 {
+		if f, err = t.root.OpenFile(partial, os.O_RDWR, 0); err != nil {
+			return nil, nil, err
+		}
+		if tail, err = cut(f, at); err != nil {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+		return f, tail, nil
+	}
+	if err := t.lock.begin(name); err != nil {
+		return nil, nil, err
+	}
+	if err := t.root.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
+		return nil, nil, err
+	}
+	if _, err := t.root.Lstat(partial); err == nil { // of this run, behind its last checkpoint
+		if _, err := clearPartial(filepath.Join(t.Dir, name), true); err != nil {
+			return nil, nil, err
+		}
+	}
+	f, err = t.root.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	return f, nil, err
+}
+
+// prepare gives the nth output its planned enclosure and head.
+func (p *TreePlan) prepare(w *Writer, n int) error {
+	if p.Enclose != nil {
+		e, err := p.Enclose(n)
+		if err == nil {
+			err = w.Enclose(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if p.Head == nil {
+		return nil
+	}
+	head, err := p.Head(n)
+	if err != nil {
+		return err
+	}
+	return w.Lead(head)
+}
+
+// drop removes an output's partial file, and the folders that are empty without it.
+func (t *Tree) drop(name string) error {
+	if err := t.root.Remove(name + input.PartialSuffix); err != nil {
+		return err
+	}
+	for folder := filepath.Dir(name); folder != "." && t.root.Remove(folder) == nil; {
+		folder = filepath.Dir(folder)
+	}
+	return nil
+}
+
+// syncing is how many files are brought to the disk at a time.
+const syncing = 16
+
+// syncDone brings the whole outputs to the disk. Many at a time take far less time than
+// one after the other, and most outputs of a tree are small.
+func (t *Tree) syncDone() error {
+	var all errgroup.Group
+	all.SetLimit(syncing)
+	for _, f := range t.at.Done[t.sure:] {
+		all.Go(func() error {
+			file, err := os.OpenFile(t.partial(f.Name), os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			return errors.Join(file.Sync(), file.Close())
+		})
+	}
+	return all.Wait()
+}
+
+// publish gives the first n whole outputs their names, and makes the names durable. It
+// passes over those that an earlier try has named.
+func (t *Tree) publish(n int) error {
+	synced := map[string]bool{}
+	for _, f := range t.at.Done[:n] {
+		if err := t.publishOne(f); err != nil {
+			return err
+		}
+	}
+	for _, f := range t.at.Done[:n] {
+		for name := f.Name; name != "." && !synced[filepath.Dir(name)]; name = filepath.Dir(name) {
+			if err := durable.SyncName(filepath.Join(t.Dir, name)); err != nil {
+				return err
+			}
+			synced[filepath.Dir(name)] = true
+		}
+	}
+	t.at.Done = t.at.Done[n:]
+	t.sure = max(t.sure-n, 0)
+	return nil
+}
+
+func (t *Tree) publishOne(f TreeFile) error {
+	info, err := t.root.Lstat(f.Name + input.PartialSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it has its name: OpenTree has looked
+	}
+	if err := cmp.Or(t.refuse(f.Name), err); err != nil {
+		return err
+	}
+	if info.Size() != f.Mark.Size {
+		return fmt.Errorf("%s: %w", t.partial(f.Name), errOtherFile)
+	}
+	if err := t.root.Rename(f.Name+input.PartialSuffix, f.Name); err != nil {
+		return err
+	}
+	return step.Done("placed output")
+}

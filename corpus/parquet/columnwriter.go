@@ -1,0 +1,339 @@
+package parquet
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+)
+
+// columnWriter makes the pages of a column.
+type columnWriter struct {
+	leaf  *leaf
+	codec int32
+
+	reps, defs []byte
+	values     []byte // plainly; truth values a byte each
+	count      int    // entries of the page
+	entries    int64
+	pages      []byte
+	plain      int64 // bytes of pages, before compression
+	dictionary dictionaryWriter
+	statistics statistics
+	order      func(a, b []byte) int // of values, for statistics; nil for none
+
+	page, body []byte // memory for one, plainly and compressed
+}
+
+// reset makes ready for another row group, in the same memory.
+func (c *columnWriter) reset() {
+	c.dictionary.reset()
+	*c = columnWriter{
+		leaf: c.leaf, codec: c.codec, dictionary: c.dictionary, order: c.order,
+		reps: c.reps[:0], defs: c.defs[:0], values: c.values[:0], pages: c.pages[:0], page: c.page, body: c.body,
+	}
+}
+
+func (c *columnWriter) add(e entry) {
+	c.count++
+	if c.leaf.maxRep > 0 {
+		c.reps = append(c.reps, byte(e.rep))
+	}
+	if c.leaf.maxDef > 0 {
+		c.defs = append(c.defs, byte(e.def))
+	}
+	if e.def < c.leaf.maxDef {
+		c.statistics.nulls++
+		return
+	}
+	at := len(c.values)
+	if c.leaf.typ == typeBytes {
+		c.values = binary.LittleEndian.AppendUint32(c.values, uint32(len(e.value)))
+	}
+	c.values = append(c.values, e.value...)
+	c.statistics.add(e.value, c.order)
+	if c.leaf.typ != typeBoolean {
+		c.dictionary.add(c.values[at:])
+	}
+}
+
+// flush makes a page of the added entries.
+func (c *columnWriter) flush() (err error) {
+	if c.count == 0 {
+		return nil
+	}
+	page := c.page[:0]
+	if c.leaf.maxRep > 0 {
+		page = appendLevels(page, c.reps, bitsFor(c.leaf.maxRep))
+	}
+	if c.leaf.maxDef > 0 {
+		page = appendLevels(page, c.defs, bitsFor(c.leaf.maxDef))
+	}
+	encoding := encPlain
+	if indices, ok := c.dictionary.appendPage(page, len(c.values)); ok {
+		page, encoding = indices, encDict
+	} else if c.leaf.typ == typeBoolean {
+		page = appendBits(page, c.values, 1)
+	} else {
+		page = append(page, c.values...)
+	}
+	c.page = page
+	if c.pages, err = c.appendPage(c.pages, page, pageData, c.count, encoding); err != nil {
+		return err
+	}
+	c.entries += int64(c.count)
+	c.count, c.reps, c.defs, c.values = 0, c.reps[:0], c.defs[:0], c.values[:0]
+	return nil
+}
+
+// appendPage appends a page of that kind with its header.
+func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (_ []byte, err error) {
+	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
+		return dst, err
+	}
+	h := pageHeader{Type: int32(kind), Size: int32(len(page)), Stored: int32(len(c.body))}
+	if kind == pageDict {
+		h.Dict = &dictPage{int32(count), int32(encoding)}
+	} else {
+		h.Data = &dataPage{int32(count), int32(encoding), encRLE, encRLE}
+	}
+	from := len(dst)
+	dst = appendThrift(dst, h)
+	c.plain += int64(len(dst) - from + len(page))
+	return append(dst, c.body...), nil
+}
+
+// appendLevels appends levels in runs, behind their length.
+func appendLevels(dst, levels []byte, width uint) []byte {
+	at := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	for i := 0; i < len(levels); {
+		n := 1
+		for i+n < len(levels) && levels[i+n] == levels[i] {
+			n++
+		}
+		dst = binary.AppendUvarint(dst, uint64(n)<<1)
+		if dst = append(dst, levels[i]); width > 8 {
+			dst = append(dst, 0)
+		}
+		i += n
+	}
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	return dst
+}
+
+const (
+	// maxDictionary bounds the bytes of a dictionary that is written.
+	maxDictionary = 256 << 10
+	// maxDistinct bounds the values in all dictionaries of a row group: each takes about 80 bytes.
+	maxDistinct = 1 << 18
+	// sampled is of how many values more than half have to be repetitions.
+	sampled = 1024
+)
+
+// A dictionaryWriter collects the distinct values of a column while that pays.
+type dictionaryWriter struct {
+	index map[string]uint32
+	plain []byte   // the values, plainly
+	page  []uint32 // those of the page
+	room  *int     // how many more values there may be in the row group
+	given int      // values so far
+	off   bool     // a page did not pay
+	used  bool     // a page refers to it
+}
+
+func (d *dictionaryWriter) reset() {
+	clear(d.index)
+	*d = dictionaryWriter{index: d.index, plain: d.plain[:0], page: d.page[:0], room: d.room}
+}
+
+// add adds a value, given plainly.
+func (d *dictionaryWriter) add(value []byte) {
+	if d.off {
+		return
+	}
+	if d.given++; d.given == sampled && 2*len(d.index) > sampled {
+		d.off = true
+		return
+	}
+	i, known := d.index[string(value)]
+	if !known {
+		if len(d.plain)+len(value) > maxDictionary || *d.room == 0 {
+			d.off = true
+			return
+		}
+		if d.index == nil {
+			d.index = map[string]uint32{}
+		}
+		i = uint32(len(d.index))
+		d.index[string(value)] = i
+		d.plain = append(d.plain, value...)
+		*d.room--
+	}
+	d.page = append(d.page, i)
+}
+
+// appendPage appends the page's values as indices, if they take less than plain bytes.
+func (d *dictionaryWriter) appendPage(dst []byte, plain int) (_ []byte, ok bool) {
+	defer func() { d.page = d.page[:0] }()
+	if d.off || len(d.page) == 0 {
+		return dst, false
+	}
+	at, width := len(dst), bitsFor(len(d.index)-1)
+	dst = appendHybrid(append(dst, byte(width)), d.page, width)
+	size := len(dst) - at
+	if !d.used {
+		size += len(d.plain)
+	}
+	if size >= plain {
+		d.off = true
+		return dst[:at], false
+	}
+	d.used = true
+	return dst, true
+}
+
+// appendHybrid appends numbers of width bits in runs of eight and more equal ones and in packed
+// groups of eight (Encodings.md, "RLE / Bit-Packing Hybrid").
+func appendHybrid(dst []byte, numbers []uint32, width uint) []byte {
+	packed := 0 // numbers[packed:i] are to be packed
+	for i := 0; i < len(numbers); {
+		n := 1
+		for i+n < len(numbers) && numbers[i+n] == numbers[i] {
+			n++
+		}
+		if fill := (8 - (i-packed)%8) % 8; n >= fill+8 { // a group is filled up from the run
+			dst = appendPacked(dst, numbers[packed:i+fill], width)
+			dst = binary.AppendUvarint(dst, uint64(n-fill)<<1)
+			for bit := uint(0); bit < width; bit += 8 {
+				dst = append(dst, byte(numbers[i]>>bit))
+			}
+			packed = i + n
+		}
+		i += n
+	}
+	return appendPacked(dst, numbers[packed:], width)
+}
+
+// appendPacked appends numbers in groups of eight, the last filled up with zeros.
+func appendPacked(dst []byte, numbers []uint32, width uint) []byte {
+	groups := (len(numbers) + 7) / 8
+	if groups == 0 {
+		return dst
+	}
+	return appendBits(binary.AppendUvarint(dst, uint64(groups)<<1|1), numbers, width)
+}
+
+// appendBits appends numbers of width bits, and zeros up to a multiple of eight numbers.
+func appendBits[T byte | uint32](dst []byte, numbers []T, width uint) []byte {
+	held, bits := uint64(0), uint(0)
+	for i := range (len(numbers) + 7) / 8 * 8 {
+		if i < len(numbers) {
+			held |= uint64(numbers[i]) << bits
+		}
+		for bits += width; bits >= 8; bits -= 8 {
+			dst = append(dst, byte(held))
+			held >>= 8
+		}
+	}
+	return dst
+}
+
+// maxBound is up to how many bytes the least and the greatest value of a column are written.
+const maxBound = 256
+
+// statistics are those of a column in a row group (parquet.thrift, Statistics).
+type statistics struct {
+	nulls    int64
+	min, max []byte
+	has      bool
+	off      bool // a value has no place in the order
+}
+
+// add takes a value, by the order of its column; nil is none.
+func (s *statistics) add(value []byte, order func(a, b []byte) int) {
+	switch {
+	case s.off:
+	case order == nil || order(value, value) != 0:
+		s.off = true
+	case !s.has:
+		s.min, s.max, s.has = append(s.min, value...), append(s.max, value...), true
+	case order(value, s.min) < 0:
+		s.min = append(s.min[:0], value...)
+	case order(value, s.max) > 0:
+		s.max = append(s.max[:0], value...)
+	}
+}
+
+// bounds returns the statistics, without bounds that are not known or too long.
+func (s *statistics) bounds() bounds {
+	b := bounds{Nulls: s.nulls}
+	if s.has && !s.off && len(s.min) <= maxBound && len(s.max) <= maxBound {
+		least, greatest := string(s.min), string(s.max)
+		b.Min, b.Max = &least, &greatest
+	}
+	return b
+}
+
+// order returns the order of a column's values (parquet.thrift, ColumnOrder), nil if it has none that
+// all readers agree on. A value that is no number is not equal to itself.
+func (l *leaf) order() func(a, b []byte) int {
+	switch l.typ {
+	case typeBoolean:
+		return bytes.Compare
+	case typeInt32, typeInt64:
+		if l.unsigned() {
+			return func(a, b []byte) int { return cmp.Compare(unsigned(a), unsigned(b)) }
+		}
+		return func(a, b []byte) int { return cmp.Compare(signed(a), signed(b)) }
+	case typeFloat, typeDouble:
+		return func(a, b []byte) int {
+			switch x, y := fraction(a), fraction(b); {
+			case x < y:
+				return -1
+			case x == y && math.Signbit(x) == math.Signbit(y):
+				return 0
+			case x == y && math.Signbit(x):
+				return -1
+			}
+			return 1
+		}
+	case typeBytes:
+		if t := l.Logical; t != nil && t.String == nil && t.Enum == nil && t.JSON == nil && t.BSON == nil {
+			return nil
+		}
+		if l.Converted == nil {
+			return bytes.Compare
+		}
+		switch *l.Converted {
+		case convertedUTF8, convertedEnum, convertedJSON, convertedBSON:
+			return bytes.Compare
+		}
+	case typeFixed:
+		if l.Logical == nil && l.Converted == nil {
+			return bytes.Compare
+		}
+	}
+	return nil
+}
+
+func unsigned(v []byte) uint64 {
+	if len(v) == 4 {
+		return uint64(binary.LittleEndian.Uint32(v))
+	}
+	return binary.LittleEndian.Uint64(v)
+}
+
+func signed(v []byte) int64 {
+	if len(v) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(v)))
+	}
+	return int64(binary.LittleEndian.Uint64(v))
+}
+
+func fraction(v []byte) float64 {
+	if len(v) == 4 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(v)))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(v))
+}

@@ -1,0 +1,313 @@
+package docmap
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"github.com/zeebo/xxh3"
+	"go.etcd.io/bbolt"
+)
+
+const (
+	chunkBytes = 32 << 10
+	chunkHead  = 16
+)
+
+// A chunkLog collects the additions of the next checkpoint to a bucket, in chunks. Each begins with its
+// checksum.
+type chunkLog struct {
+	bufs [][]byte // beyond the length, buffers to reuse
+}
+
+// last returns the chunk to append to. A new one consists of its head.
+func (l *chunkLog) last(head int) (chunk *[]byte, begun bool) {
+	n := len(l.bufs)
+	if n > 0 && len(l.bufs[n-1]) < chunkBytes {
+		return &l.bufs[n-1], false
+	}
+	l.bufs = slices.Grow(l.bufs, 1)[:n+1]
+	l.bufs[n] = append(l.bufs[n][:0], make([]byte, head)...)
+	return &l.bufs[n], true
+}
+
+// chunks returns the values to write; the first is chunk number next of the bucket. They stay
+// valid until the log is added to or reset.
+func (l *chunkLog) chunks(next uint32, seed uint64) [][]byte {
+	for i, b := range l.bufs {
+		binary.LittleEndian.PutUint64(b, xxh3.HashSeed(b[8:], seed+uint64(next)+uint64(i)))
+	}
+	return l.bufs
+}
+
+// wal holds the keys of the documents since the last checkpoint, encoded as they are written.
+type wal struct {
+	chunkLog
+	n int // keys
+}
+
+// add appends a document's keys and returns their encoding, valid until the next ones.
+func (l *wal) add(doc uint32, keys []uint64) []byte {
+	buf, begun := l.last(chunkHead)
+	if begun {
+		binary.LittleEndian.PutUint32((*buf)[8:], doc)
+	}
+	at := len(*buf)
+	*buf = binary.AppendUvarint(*buf, uint64(len(keys)))
+	from := len(*buf)
+	*buf = slices.Grow(*buf, 8*len(keys))[:from+8*len(keys)]
+	for i, b := 0, (*buf)[from:]; i < len(keys); i, b = i+1, b[8:] {
+		binary.LittleEndian.PutUint64(b, keys[i])
+	}
+	binary.LittleEndian.PutUint32((*buf)[12:], binary.LittleEndian.Uint32((*buf)[12:])+1)
+	l.n += len(keys)
+	return (*buf)[at:]
+}
+
+// replayChunk calls f for each document of a chunk, with its keys. The first must be document
+// next. It returns the number after the last.
+func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64) error) (uint32, error) {
+	if len(b) < chunkHead || xxh3.HashSeed(b[8:], seedPending+uint64(chunk)) != binary.LittleEndian.Uint64(b) {
+		return 0, damage("wrong checksum of pending chunk %d", chunk)
+	}
+	in := &fields{b: b[8:]}
+	first, n := in.u32(), in.u32()
+	if first != next {
+		return 0, damage("pending chunk %d starts at document %d, not %d", chunk, first, next)
+	}
+	var keys []uint64
+	for i := range n {
+		count := in.uvarint()
+		if in.short || count > uint64(len(in.b))/8 {
+			return 0, damage("pending chunk %d is cut short", chunk)
+		}
+		keys = keys[:0]
+		for range count {
+			keys = append(keys, binary.LittleEndian.Uint64(in.next(8)))
+		}
+		if err := f(first+i, keys); err != nil {
+			return 0, err
+		}
+	}
+	if len(in.b) != 0 {
+		return 0, damage("pending chunk %d has a wrong length", chunk)
+	}
+	return first + n, nil
+}
+
+// replayPending calls f for each document with pending keys, and checks that these are all.
+func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uint64) error) (err error) {
+	next, total := h.flushed+1, uint64(0)
+	for chunk := range h.chunks {
+		next, err = replayChunk(pend.Get(binKey(uint64(chunk))), chunk, next, func(doc uint32, keys []uint64) error {
+			total += uint64(len(keys))
+			return f(doc, keys)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if next != h.docs+1 || total != h.pending {
+		return damage("pending keys end at document %d of %d", next-1, h.docs)
+	}
+	return nil
+}
+
+// blockBytes is the length of records at which a block of documents is closed. bbolt puts two
+// such values in one run of pages.
+const blockBytes = 32 << 10
+
+// mostInBlock is the number of documents in a block if most of them have no record.
+const mostInBlock = 8192
+
+// A Doc is the part of a document that the table keeps.
+type Doc struct {
+	ID   string // the owner's id; may be empty, need not be unique
+	Data []byte // the owner's; opaque to the table
+}
+
+func appendRecord(b []byte, num uint32, id string, data []byte) []byte {
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	b = binary.AppendUvarint(b, uint64(len(data)))
+	b = append(b, data...)
+	b = append(b, id...)
+	sum := xxh3.HashSeed(b[at+4:], seedDoc+uint64(num))
+	binary.LittleEndian.PutUint32(b[at:], uint32(sum))
+	return b
+}
+
+func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
+	if len(b) < 4 || uint32(xxh3.HashSeed(b[4:], seedDoc+uint64(num))) != binary.LittleEndian.Uint32(b) {
+		return nil, nil, damage("wrong checksum of document %d", num)
+	}
+	n, at := binary.Uvarint(b[4:])
+	if at <= 0 || n > uint64(len(b)-4-at) {
+		return nil, nil, damage("document %d is cut short", num)
+	}
+	rest := b[4+at:]
+	return rest[n:], rest[:n:n], nil
+}
+
+// docBlock collects neighbouring documents.
+type docBlock struct {
+	first uint32
+	ends  []uint32
+	recs  []byte
+}
+
+func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
+
+// add adds a record. It reports false, and does nothing, if the block must be closed first.
+func (k *docBlock) add(rec []byte) bool {
+	at, n := len(k.recs), len(k.ends)
+	if at > 0 && at+len(rec) > max(at, blockBytes) || n >= mostInBlock {
+		return false
+	}
+	k.recs = append(k.recs, rec...)
+	k.ends = append(k.ends, uint32(len(k.recs)))
+	return true
+}
+
+func (k *docBlock) record(i int) []byte {
+	if i == 0 {
+		return k.recs[:k.ends[0]]
+	}
+	return k.recs[k.ends[i-1]:k.ends[i]]
+}
+
+func (k *docBlock) encode() []byte {
+	le := binary.LittleEndian
+	b := make([]byte, 0, 16+4*len(k.ends)+len(k.recs))
+	b = le.AppendUint32(b, k.first)
+	b = le.AppendUint32(b, uint32(len(k.ends)))
+	b = le.AppendUint64(b, 0)
+	for _, e := range k.ends {
+		b = le.AppendUint32(b, e)
+	}
+	le.PutUint64(b[8:], xxh3.HashSeed(b[16:], blockSum(k.first, len(k.ends))))
+	return append(b, k.recs...)
+}
+
+func blockSum(first uint32, n int) uint64 { return seedBlock + uint64(first)<<24 + uint64(n) }
+
+// blockRecord returns the record of document num in the value of a block. The record's own
+// checksum, which includes the number, covers it.
+func blockRecord(b []byte, num uint32) ([]byte, error) {
+	if len(b) < 16 {
+		return nil, damage("the block of document %d is cut short", num)
+	}
+	first, n := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+	i := uint64(num) - uint64(first)
+	if num < first || i >= uint64(n) || uint64(len(b)) < 16+4*uint64(n) {
+		return nil, damage("document %d is not in its block", num)
+	}
+	recs := b[16+4*int(n):]
+	start, end := uint32(0), binary.LittleEndian.Uint32(b[16+4*i:])
+	if i > 0 {
+		start = binary.LittleEndian.Uint32(b[16+4*i-4:])
+	}
+	if start > end || uint64(end) > uint64(len(recs)) {
+		return nil, damage("document %d is not in its block", num)
+	}
+	return recs[start:end], nil
+}
+
+// decodeBlock checks a whole block and returns it for more documents.
+func decodeBlock(b []byte, first uint32) (*docBlock, error) {
+	if len(b) < 16 || binary.LittleEndian.Uint32(b) != first {
+		return nil, damage("the block of document %d is another's", first)
+	}
+	n := int(binary.LittleEndian.Uint32(b[4:]))
+	if n == 0 || len(b) < 16+4*n {
+		return nil, damage("the block of document %d is cut short", first)
+	}
+	if xxh3.HashSeed(b[16:16+4*n], blockSum(first, n)) != binary.LittleEndian.Uint64(b[8:]) {
+		return nil, damage("wrong checksum of the block of document %d", first)
+	}
+	k := &docBlock{first: first}
+	for i := range n {
+		rec, err := blockRecord(b, first+uint32(i))
+		if err != nil {
+			return nil, err
+		}
+		if len(rec) > 0 { // an empty one is of a document taken back
+			if _, _, err := splitRecord(rec, first+uint32(i)); err != nil {
+				return nil, err
+			}
+		}
+		k.recs = append(k.recs, rec...)
+		k.ends = append(k.ends, uint32(len(k.recs)))
+	}
+	if 16+4*n+len(k.recs) != len(b) {
+		return nil, damage("the block of document %d has a wrong length", first)
+	}
+	return k, nil
+}
+
+// docLog holds the documents since the last checkpoint, and the whole block that the first of
+// them belongs to.
+type docLog struct {
+	closed []docBlock
+	open   docBlock
+	bytes  int    // of the records in closed
+	last   []byte // record added
+}
+
+// size returns the memory of the documents: their records, and where each ends.
+func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
+
+// add returns the document's record, valid until the next one.
+func (l *docLog) add(id string, data []byte) []byte {
+	l.last = appendRecord(l.last[:0], l.open.next(), id, data)
+	l.addRecord(l.last)
+	return l.last
+}
+
+func (l *docLog) addRecord(rec []byte) {
+	if !l.open.add(rec) {
+		l.closeBlock()
+		l.open.add(rec)
+	}
+}
+
+// closeBlock makes the next document begin a block.
+func (l *docLog) closeBlock() {
+	if len(l.open.ends) == 0 {
+		return
+	}
+	l.bytes = l.size()
+	l.closed = append(l.closed, l.open)
+	// Blocks have similar lengths. Without this capacity they would grow by copying.
+	l.open = docBlock{
+		first: l.open.next(),
+		ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
+		recs:  make([]byte, 0, blockBytes),
+	}
+}
+
+func (l *docLog) write(c *change) {
+	for i := range l.closed {
+		c.add(bucketDocs, uint64(l.closed[i].first), l.closed[i].encode())
+	}
+	if len(l.open.ends) > 0 {
+		c.add(bucketDocs, uint64(l.open.first), l.open.encode())
+	}
+	c.tx.OnCommit(func() { l.closed, l.bytes = l.closed[:0], 0 })
+}
+
+func (l *docLog) first() uint32 {
+	if len(l.closed) > 0 {
+		return l.closed[0].first
+	}
+	return l.open.first
+}
+
+func (l *docLog) record(num uint32) []byte {
+	k := &l.open
+	if num < k.first {
+		i := sort.Search(len(l.closed), func(i int) bool { return l.closed[i].first > num })
+		k = &l.closed[i-1]
+	}
+	return k.record(int(num - k.first))
+}

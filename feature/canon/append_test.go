@@ -1,0 +1,36 @@
+package canon
+
+import "unicode/utf8"
+
+// Append appends to dst the canonical form of segment: NFKC, full case
+// folding, ignorable characters dropped, apostrophes alike, white space next to
+// a CJK character removed and one space elsewhere, none at the edges. It takes
+// all of segment, punctuation too, as part of one segment; bytes that are not
+// UTF-8 count as white space. A canonical form is its own.
+//
+// The form of a piece is that of its byte range, unless it was cut from a segment
+// too long to be one.
+func Append(dst, segment []byte) []byte {
+	t := unicodeTables()
+	return appendSpaced(dst, newFolder(t).core(segment), t)
+}
+
+// appendSpaced appends text with its white space in order.
+func appendSpaced(dst, text []byte, t *tables) []byte {
+	start := len(dst)
+	pending := false
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if isSpace(r) {
+			pending = true
+		} else {
+			if pending && len(dst) > start && !t.layout(dst[start:], t.of(r)) {
+				dst = append(dst, ' ')
+			}
+			pending = false
+			dst = append(dst, text[i:i+size]...)
+		}
+		i += size
+	}
+	return dst
+}

@@ -1,0 +1,76 @@
+package feature
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/terms"
+)
+
+// exact is the method that knows exact copies alone: two documents are one when their canonical
+// texts are, whatever their punctuation, case, width and spaces. It has no features. A document is
+// looked up under the fingerprint of its whole text, and believed by a cryptographic hash of it.
+var exact = registered{
+	Info: Info{
+		Name: "exact", FilterOnly: true,
+		Help:  "the whole text is the same, but for case, spaces and punctuation",
+		Score: "1",
+	},
+	rules:     "exact1-" + canon.Version,
+	extractor: newExactExtractor,
+	judge:     newSumJudge,
+}
+
+// sumBytes is how much of a SHA-256 is stored. To find two texts with equal 128 bits takes 2^64
+// trials.
+const sumBytes = 16
+
+type exactExtractor struct {
+	reader *terms.Reader
+	sum    hash.Hash
+	add    func([]byte)
+	sha    [sha256.Size]byte
+}
+
+func newExactExtractor(s Scheme) method.Extractor {
+	e := &exactExtractor{reader: terms.NewReader(s.Key), sum: sha256.New()}
+	e.add = func(part []byte) { e.sum.Write(part) }
+	return e
+}
+
+// Extract makes a sketch of no features, the fingerprint, and the first 128 bits of the SHA-256 of
+// the canonical text.
+func (e *exactExtractor) Extract(dst *method.Sketch, text []byte) {
+	e.sum.Reset()
+	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
+	dst.Whole = e.reader.Parts(text, e.add)
+	dst.Data = append(dst.Data, e.sum.Sum(e.sha[:0])[:sumBytes]...)
+}
+
+// A sumJudge compares documents by the hashes of their texts.
+type sumJudge struct{ method.ByKeys }
+
+func newSumJudge(Scheme, method.Rules) method.Judge { return &sumJudge{} }
+
+var errSum = errors.New("what is stored of a document is no hash of its text: the store is damaged, or another program's")
+
+// Record appends the hash of the text.
+func (j *sumJudge) Record(dst []byte) []byte { return append(dst, j.Sketch.Data...) }
+
+// Same compares the hashes of two texts.
+func (j *sumJudge) Same(record []byte) (same bool, features int, err error) {
+	if len(record) != sumBytes {
+		return false, 0, errSum
+	}
+	return bytes.Equal(record, j.Sketch.Data), 0, nil
+}
+
+// Compare is never asked.
+func (*sumJudge) Compare(*method.Candidate, []byte) (method.Finding, error) {
+	return method.Finding{}, fmt.Errorf("the method exact compares no candidates: %w", errSum)
+}

@@ -1,0 +1,83 @@
+package feature
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSegmentNames(t *testing.T) {
+	key := []byte("0123456789abcdef")
+	for _, c := range []struct {
+		scheme Scheme
+		want   string
+	}{
+		{Scheme{Method: Former}, "fs1-u15b-xxh3-n50-w10"},
+		{Scheme{Method: Former, Segments: 50, MinWidth: 10}, "fs1-u15b-xxh3-n50-w10"},
+		{Scheme{Method: Former, Segments: 20, MinWidth: 16}, "fs1-u15b-xxh3-n20-w16"},
+		{Scheme{Method: Former, Key: key}, "fs1-u15b-siphash+highway(ac9c773a)-n50-w10"},
+	} {
+		if got := c.scheme.Name(); got != c.want {
+			t.Errorf("%+v: name %q, want %q", c.scheme, got, c.want)
+		}
+	}
+	other := Scheme{Method: Former, Key: []byte("0123456789abcdeg")}
+	if other.Name() == (Scheme{Method: Former, Key: key}).Name() {
+		t.Error("two keys have one name")
+	}
+}
+
+func TestSchemeValidate(t *testing.T) {
+	for _, c := range []struct {
+		scheme Scheme
+		want   string // part of the message; empty: valid
+	}{
+		{Scheme{Method: Former}, ""},
+		{Scheme{Method: Former, Segments: MaxSegments, MinWidth: MaxMinWidth, Key: make([]byte, 16)}, ""},
+		{Scheme{Method: Former, Segments: -1}, "-1 segments"},
+		{Scheme{Method: Former, Segments: MaxSegments + 1}, "segments"},
+		{Scheme{Method: Former, MinWidth: MaxMinWidth + 1}, "minimum width"},
+		{Scheme{Method: Former, MinWidth: -3}, "minimum width -3"},
+		{Scheme{Method: Former, Key: []byte("short")}, "5 bytes"},
+		{Scheme{Method: Former, Key: []byte{}}, "0 bytes"},
+	} {
+		_, err := NewExtractor(c.scheme)
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%+v: %v", c.scheme, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: error %v, want one with %q", c.scheme, err, c.want)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	key := []byte("0123456789abcdef")
+	for _, want := range []Scheme{
+		{Method: Former},
+		{Method: Former, Segments: 3},
+		{Method: Former, MinWidth: 64, Key: key},
+		{},
+		{Segments: 3},
+		{Segments: 7, Key: key},
+		{MinWidth: 64, Key: key},
+		{Passages: 50},
+		{Key: key, Passages: 30},
+	} {
+		got, ok := Named(want.Name(), want.Key)
+		if !ok || got.Name() != want.Name() || got.Features() != want.Features() {
+			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
+		}
+	}
+	if got := (Scheme{Passages: 50}).Name(); got != "fs3-u15b-xxh3-n50-w10-p50" {
+		t.Error(got)
+	}
+	for _, name := range []string{
+		"", "fs1-u15b-xxh3-n50", "fs1-u15b-xxh3-n0-w10", "fs1-u15b-xxh3-n50-w10x", Scheme{Method: Former, Key: key}.Name(),
+		"fs2-", "fs3-u15b-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs3-u15b-xxh3-n50-w10x", Scheme{Key: key}.Name(),
+		"fs3-u15b-xxh3-n50-w10-p0", "fs3-u15b-xxh3-n50-w10-p13", "-n-w", "-i-", "exact1-u15b", "fs3-u15b-xxh3-w10-n50",
+	} {
+		if got, ok := Named(name, nil); ok {
+			t.Errorf("%q is %+v", name, got)
+		}
+	}
+}

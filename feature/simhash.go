@@ -1,0 +1,171 @@
+package feature
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/digest"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/terms"
+)
+
+// simhash is the method of fingerprints that are near if their texts are (Charikar, "Similarity
+// Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting
+// Near-Duplicates for Web Crawling", WWW 2007). Two documents are copies if their fingerprints of 64
+// bits differ in at most three.
+//
+// Each term of a text has a hash, and votes with its weight for each bit: for it if its hash has
+// the bit set, against it if not. The fingerprint has the bits with more votes for than against. A
+// term weighs one for each occurrence. If a table of terms is given, it weighs more the rarer it is
+// (TF-IDF).
+//
+// Near fingerprints need not share any key to look up. So all kept fingerprints are in memory too.
+var simhash = registered{
+	Info: Info{
+		Name:  "simhash",
+		Help:  "fingerprints of 64 bits, of weighted terms, differ in at most 3 bits",
+		Score: "the share of the 64 bits that are the same",
+	},
+	rules:       "simhash1-" + canon.Version,
+	weighsTerms: true,
+	numbers: []number{{
+		letter: "d", of: func(s *Scheme) *int { return &s.Distance },
+		usual: 3, least: 1, most: MaxDistance, what: "fingerprints that differ in %d bits",
+	}},
+	features:  func(Scheme) int { return 1 },
+	extractor: func(s Scheme) method.Extractor { return newVoter(s) },
+	judge:     newDistanceJudge,
+	memory: func(s Scheme) method.Memory {
+		return &fingerprints{index: newNearIndex(s.Distance), hash: digest.New(s.Key)}
+	},
+	memoryFor: func(s Scheme, documents uint64) uint64 { return nearIndexBytes(documents, s.Distance) },
+}
+
+// A voter makes sketches of fingerprints.
+type voter struct {
+	table  *terms.Table
+	reader *terms.Reader
+	hash   digest.Hasher
+	take   func([]uint64)
+	votes  votes
+}
+
+func newVoter(s Scheme) *voter {
+	e := &voter{table: s.Terms, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
+	e.take = e.add
+	return e
+}
+
+// Extract has the fingerprint as the only feature, and as data. A text without terms that weigh
+// anything has none.
+func (e *voter) Extract(dst *method.Sketch, text []byte) {
+	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
+	e.votes = votes{}
+	dst.Whole = e.reader.Terms(text, e.take)
+	if e.votes.all == 0 {
+		return
+	}
+	dst.Data = binary.LittleEndian.AppendUint64(dst.Data, e.votes.fingerprint())
+	dst.Features = append(dst.Features, lead(&e.hash, dst.Data))
+	dst.Leads = 1
+}
+
+func (e *voter) add(hashes []uint64) {
+	for _, term := range hashes {
+		weight := uint64(1)
+		if e.table != nil {
+			weight = uint64(e.table.Rarity(term))
+		}
+		e.votes.add(term, weight)
+	}
+}
+
+// votes are the votes of a text's terms for the bits of its fingerprint: 64 sums. planes[i] has the
+// i-th bit of each sum. So a vote for all bits is a few additions of 64 bits at once; adding one
+// after the other takes ten times as long. The zero value has no votes.
+type votes struct {
+	all    uint64 // the weight of all
+	planes [64]uint64
+}
+
+// add adds the votes of a term with that hash.
+func (v *votes) add(hash, weight uint64) {
+	v.all += weight
+	for ; weight != 0; weight &= weight - 1 {
+		carry := hash
+		for i := bits.TrailingZeros64(weight); carry != 0; i++ {
+			plane := &v.planes[i&63]
+			*plane, carry = *plane^carry, *plane&carry
+		}
+	}
+}
+
+// fingerprint has the bits for which more than half of the weight votes.
+func (v *votes) fingerprint() (f uint64) {
+	for bit := range 64 {
+		var sum uint64
+		for i := range bits.Len64(v.all) {
+			sum |= v.planes[i] >> bit & 1 << i
+		}
+		if 2*sum > v.all {
+			f |= 1 << bit
+		}
+	}
+	return f
+}
+
+var fingerprint = signature{
+	bytes:   8,
+	damaged: errors.New("what is stored of a document is no fingerprint of 64 bits: the store is damaged, or another program's"),
+}
+
+// newDistanceJudge returns a judge that counts the bits that differ. The score is the share of those
+// that do not.
+func newDistanceJudge(s Scheme, _ method.Rules) method.Judge {
+	compare := func(own *method.Sketch, other *stored) method.Finding {
+		f := method.Finding{ByDistance: true}
+		f.Distance = bits.OnesCount64(binary.LittleEndian.Uint64(other.signature) ^ binary.LittleEndian.Uint64(own.Data))
+		f.Score = float64(64-f.Distance) / 64
+		f.Share = f.Score
+		if f.Distance <= s.Distance {
+			f.Relation = method.Copy
+		}
+		return f
+	}
+	return &signatureJudge{signature: &fingerprint, compare: compare}
+}
+
+// fingerprints are those of all kept documents: a method.Memory that finds all that are near. Every
+// document takes some 33 bytes, with the default distance.
+type fingerprints struct {
+	index *nearIndex
+	hash  digest.Hasher
+	near  []uint64
+	form  []byte
+}
+
+// Add implements method.Memory.
+func (m *fingerprints) Add(record []byte) error {
+	s, err := fingerprint.parse(record)
+	if err != nil || len(s.signature) == 0 {
+		return err
+	}
+	return m.index.Add(binary.LittleEndian.Uint64(s.signature))
+}
+
+// Near implements method.Memory: it finds every near enough fingerprint.
+func (m *fingerprints) Near(dst []method.Feature, s *method.Sketch) []method.Feature {
+	if len(s.Data) == 0 {
+		return dst
+	}
+	m.near = m.index.Find(m.near[:0], binary.LittleEndian.Uint64(s.Data))
+	slices.Sort(m.near)
+	for _, f := range slices.Compact(m.near) {
+		m.form = binary.LittleEndian.AppendUint64(m.form[:0], f)
+		dst = append(dst, lead(&m.hash, m.form))
+	}
+	return dst
+}

@@ -1,0 +1,146 @@
+package index
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gofrs/flock"
+
+	"github.com/firstseen/firstseen/internal/claim"
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// indexFiles are the names of all files of an index, with those of unfinished steps.
+var indexFiles = map[string]bool{
+	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
+	KeyFile: true, KeyFile + ".tmp": true, startedFile: true,
+	TermsFile: true, TermsFile + ".tmp": true,
+	TableFile + ".readers": true, // of version 0.1, in which readers signed in
+}
+
+// RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It
+// touches no directory with anything but regular files of an index, and none whose lock a process
+// holds. It leaves a directory with a lock alone: the owner may be about to take the lock. dir must
+// not be an index for later use.
+func RemoveLeftIndex(dir string) (bool, error) {
+	names, err := leftoverNames(dir)
+	if err != nil || len(names) < 2 {
+		return false, err
+	}
+	path := filepath.Join(dir, lockFile)
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR)) // never creates one
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return false, err
+	}
+	// The other files are made under the lock, so its owner has released it.
+	for _, name := range names {
+		if name != lockFile {
+			err = errors.Join(err, removeIfThere(filepath.Join(dir, name)))
+		}
+	}
+	// The lock goes last, so that the remains of a failure are found again. Windows removes no
+	// open file.
+	err = errors.Join(err, lock.Unlock())
+	if err == nil {
+		err = errors.Join(removeIfThere(path), removeIfThere(dir))
+	}
+	return err == nil, err
+}
+
+// leftoverNames lists dir. The list is empty if dir must not be removed.
+func leftoverNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !indexFiles[e.Name()] {
+			return nil, nil
+		}
+		names = append(names, e.Name())
+	}
+	if !slices.Contains(names, lockFile) {
+		return nil, nil
+	}
+	return names, nil
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// startedFile exists from the start of a run until the index remembers any of its documents.
+const startedFile = "begun"
+
+// startedNote is what startedFile holds.
+type startedNote struct {
+	// Self identifies the file. In a copy of the index it is another, and the note is void.
+	Self  claim.ID        `json:"self"`
+	Owner json.RawMessage `json:"owner"`
+}
+
+// NoteStarted stores the owner's note, in JSON, about a run that begins. The note is removed before
+// any document of the run becomes durable. A later run that finds it knows that nothing of this run
+// is remembered. The note is lost on file systems that cannot distinguish files from copies, and
+// perhaps after a power cut.
+func (x *Index) NoteStarted(owner []byte) (err error) {
+	if x.closed {
+		return errIndexClosed
+	}
+	x.startedGone = false
+	if err := removeIfThere(x.path(startedFile)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(x.path(startedFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	note, err := json.Marshal(startedNote{Self: claim.Identify(f), Owner: owner})
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(note)
+	return err
+}
+
+// Started returns the note of NoteStarted. It is nil once anything is remembered.
+func (x *Index) Started() ([]byte, error) {
+	if x.closed {
+		return nil, errIndexClosed
+	}
+	f, err := os.Open(x.path(startedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	var note startedNote
+	if json.NewDecoder(f).Decode(&note) != nil || note.Self == (claim.ID{}) || note.Self != claim.Identify(f) {
+		return nil, nil // cut short by a power cut, or a copy
+	}
+	return note.Owner, nil
+}
+
+// forgetStarted removes the note. It precedes everything that makes documents durable.
+func (x *Index) forgetStarted() error {
+	if x.startedGone {
+		return nil
+	}
+	if err := durable.Remove(x.path(startedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("index %s: %w", x.dir, err)
+	}
+	x.startedGone = true
+	return nil
+}

@@ -1,0 +1,238 @@
+package index
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/terms"
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+// KeyFile holds the secret of an index's fingerprints, 32 hexadecimal digits. An
+// index without it is not keyed.
+const KeyFile = "key"
+
+const keyBytes = 16
+
+// KeyPolicy selects whether a new index gets a secret, and which existing ones Open refuses.
+type KeyPolicy uint8
+
+const (
+	KeyNew      KeyPolicy = iota // a new index gets one
+	KeyAsIs                      // a new index gets none
+	KeyRequired                  // an index without a secret is ErrUnkeyed
+	KeyRefused                   // an index with a secret is ErrKeyed
+)
+
+// ErrKeyed is returned by Open with KeyRefused for an index with a key.
+var ErrKeyed = errors.New("it is keyed with a secret")
+
+// ErrUnkeyed is returned by Open with KeyRequired for an index without a key.
+var ErrUnkeyed = errors.New("it was made without a key")
+
+// ErrBadKey is returned for a KeyFile without a key in it.
+var ErrBadKey = errors.New("not a key")
+
+// ReadKey returns the secret of the index in dir; nil if it has none.
+func ReadKey(dir string) ([]byte, error) {
+	path := filepath.Join(dir, KeyFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the index's key: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != keyBytes {
+		return nil, fmt.Errorf("%s: %w of %d hexadecimal digits; restore it from a backup, without it the index is useless", path, ErrBadKey, 2*keyBytes)
+	}
+	return key, nil
+}
+
+// DrawKey returns a random secret for a [feature.Scheme].
+func DrawKey() []byte {
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // never fails
+	return key
+}
+
+// makeKey stores a secret, and draws one if key is nil. The caller holds the lock of the index: if two
+// processes create it at once, one draws the key for both.
+func makeKey(dir string, key []byte) ([]byte, error) {
+	if key == nil {
+		key = DrawKey()
+	}
+	err := durable.Replace(filepath.Join(dir, KeyFile), func(f *os.File) error {
+		// Before the secret is in it.
+		if err := f.Chmod(0o600); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(f, hex.EncodeToString(key))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("storing the index's key: %w", err)
+	}
+	return key, nil
+}
+
+// TermsFile holds the table of terms of an index whose method weighs terms, a copy of
+// the one it was made with.
+const TermsFile = "terms"
+
+var errTermsGone = fmt.Errorf("its file %s is gone", TermsFile)
+
+// weighsTerms reports whether the name of a scheme has the digest of a table of terms.
+func weighsTerms(name string) bool {
+	return feature.Scheme{Method: feature.MethodOf(name)}.WeighsTerms() && strings.Contains(name, "-t")
+}
+
+// ReadTerms returns the table of terms of the index in dir, nil if it has none.
+func ReadTerms(dir string) (*terms.Table, error) {
+	t, err := ReadTermsFile(filepath.Join(dir, TermsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return t, err
+}
+
+// ReadTermsFile reads a table of terms.
+func ReadTermsFile(path string) (*terms.Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the table of terms: %w", err)
+	}
+	defer f.Close() // it was only read
+	b, err := io.ReadAll(io.LimitReader(f, terms.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the table of terms: %w", err)
+	}
+	t, err := terms.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s is %w", path, err)
+	}
+	return t, nil
+}
+
+// WriteTermsFile replaces a file by a table of terms, or leaves it as it was.
+func WriteTermsFile(path string, t *terms.Table) error {
+	err := durable.Replace(path, func(f *os.File) error { return t.Write(f) })
+	if err != nil {
+		return fmt.Errorf("writing the table of terms: %w", err)
+	}
+	return nil
+}
+
+// keepTerms stores the table of terms in a new index, before its table is there. What an
+// interrupted creation of another has left is removed.
+func (x *Index) keepTerms(p *presence) error {
+	switch {
+	case !p.none() || x.temp:
+		return nil
+	case x.scheme.Terms != nil:
+		return WriteTermsFile(x.path(TermsFile), x.scheme.Terms)
+	}
+	there, err := exists(x.path(TermsFile))
+	if err != nil || !there {
+		return err
+	}
+	return durable.Remove(x.path(TermsFile))
+}
+
+// schemeIn returns the scheme of the index in dir, by its name and key.
+func schemeIn(dir, name string, key []byte) (feature.Scheme, error) {
+	if s, ok := feature.Named(name, key); ok {
+		return s, nil
+	}
+	table, err := ReadTerms(dir)
+	if err != nil {
+		return feature.Scheme{}, err
+	}
+	if s, ok := feature.NamedWith(name, key, table); ok {
+		return s, nil
+	}
+	if table == nil && weighsTerms(name) {
+		return feature.Scheme{}, fmt.Errorf("%w: put it back, the table of terms that it was made with; its scheme is %q", errTermsGone, name)
+	}
+	return schemeNamed(name, key)
+}
+
+// schemeNamed returns the scheme of a name.
+func schemeNamed(name string, key []byte) (feature.Scheme, error) {
+	s, ok := feature.Named(name, key)
+	switch {
+	case ok:
+		return s, nil
+	case !isOurs(name):
+		return s, fmt.Errorf("it was made by the rules %s (scheme %q), which this version of firstseen does not have: build it again from the documents, under another --index; or use the version that it was made with", rulesOf(name), name)
+	case key == nil && strings.Contains(name, "siphash"):
+		return s, fmt.Errorf("the key is missing: it was made with one (scheme %q); put its file %s back, without which nothing can be compared with it", name, KeyFile)
+	case key == nil:
+		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program; use the version it was made with", name)
+	}
+	return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program with this index's key; put its own file %s back, or use the version it was made with", name, KeyFile)
+}
+
+// otherRules adds a remedy to the error about an index made by other rules, and not only by other
+// settings.
+func (x *Index) otherRules(err error) error {
+	if !errors.Is(err, docmap.ErrScheme) && !errors.Is(err, bloomstore.ErrScheme) {
+		return err
+	}
+	files, otherErr := OpenFiles(x.dir)
+	if otherErr != nil || files.Close() != nil {
+		return err
+	}
+	name := files.SchemeName
+	if rulesOf(name) == rulesOf(x.name) {
+		if _, why := schemeIn(x.dir, name, x.scheme.Key); why != nil { // no other settings would help
+			return &otherRulesError{err, fmt.Sprintf("index %s: %v", x.dir, why)}
+		}
+		return err
+	}
+	if made := feature.MethodOf(name); made != feature.Former && made != feature.MethodOf(x.name) && made != "" {
+		return &otherRulesError{err, fmt.Sprintf("index %s was made by the method %s (scheme %q), and this run is to use %s: use --method %s, or another --index",
+			x.dir, made, name, feature.MethodOf(x.name), made)}
+	}
+	help := "or use the version of firstseen that it was made with"
+	if _, ok := feature.Named(name, x.scheme.Key); ok {
+		help = "firstseen query still answers from it, by its own rules"
+	}
+	return &otherRulesError{err, fmt.Sprintf("index %s was made by the rules %s (scheme %q), and new documents are judged by %s: build it again from the documents, under another --index; %s",
+		x.dir, rulesOf(name), name, rulesOf(x.name), help)}
+}
+
+// rulesOf is the version of the rules, and that of the canonical form: the first two parts
+// of a scheme's name.
+func rulesOf(scheme string) string {
+	version, rest, _ := strings.Cut(scheme, "-")
+	form, _, _ := strings.Cut(rest, "-")
+	return version + "-" + form
+}
+
+// isOurs reports whether this version of the program has the rules of a scheme.
+func isOurs(scheme string) bool {
+	_, form, _ := strings.Cut(rulesOf(scheme), "-")
+	_, ours, _ := strings.Cut(rulesOf(feature.Scheme{}.Name()), "-")
+	return feature.MethodOf(scheme) != "" && form == ours
+}
+
+// otherRulesError is an error of another scheme in other words.
+type otherRulesError struct {
+	err  error
+	text string
+}
+
+func (e *otherRulesError) Error() string { return e.text }
+func (e *otherRulesError) Unwrap() error { return e.err }

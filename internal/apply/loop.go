@@ -1,0 +1,110 @@
+package apply
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// patience is how long work may wait before it begins.
+const patience = 5 * time.Second
+
+// stepEvery is how many documents are decided between two pieces of the work that checkpoints have
+// left, as long as other work waits.
+const stepEvery = 128
+
+// Loop does pieces of work in one goroutine, in the order in which they come. Its other methods are for
+// any number of goroutines.
+type Loop struct {
+	step    func() (more bool)
+	queue   chan *work
+	closing chan struct{}
+	stopped chan struct{} // Run has ended
+}
+
+type work struct {
+	docs  int
+	do    func(done func(error))
+	begun atomic.Bool // it is being done, or its sender has left
+	done  chan error  // has one
+}
+
+// NewLoop returns a loop in which so much work may wait. step does a piece of the work that checkpoints
+// have left, and reports whether there is more.
+func NewLoop(waiting int, step func() (more bool)) *Loop {
+	return &Loop{step: step, queue: make(chan *work, waiting), closing: make(chan struct{}), stopped: make(chan struct{})}
+}
+
+// Waiting is how much work waits.
+func (l *Loop) Waiting() int { return len(l.queue) }
+
+// Do has work done that decides a number of documents, and waits until do calls done.
+func (l *Loop) Do(docs int, do func(done func(error))) error {
+	w := &work{docs: docs, do: do, done: make(chan error, 1)}
+	select {
+	case <-l.closing:
+		return ErrClosed
+	default:
+	}
+	select {
+	case l.queue <- w:
+	default:
+		return ErrBusy
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case err := <-w.done:
+		return err
+	case <-timer.C:
+	case <-l.stopped:
+	}
+	if w.begun.CompareAndSwap(false, true) {
+		return ErrBusy
+	}
+	return <-w.done
+}
+
+// Put waits for a place among the work, and not until it is done.
+func (l *Loop) Put(docs int, do func()) {
+	w := &work{docs: docs, do: func(func(error)) { do() }}
+	select {
+	case l.queue <- w:
+	case <-l.closing:
+	}
+}
+
+// Run does work until the loop is closed, and then what is waiting.
+func (l *Loop) Run() {
+	defer close(l.stopped)
+	for since := 0; ; {
+		var w *work
+		select {
+		case w = <-l.queue:
+		default:
+			if since = 0; l.step() {
+				continue
+			}
+			select {
+			case w = <-l.queue:
+			case <-l.closing:
+				if len(l.queue) == 0 {
+					return
+				}
+				continue
+			}
+		}
+		if w.begun.CompareAndSwap(false, true) {
+			w.do(func(err error) { w.done <- err })
+		}
+		if since += w.docs; since >= stepEvery {
+			since = 0
+			l.step()
+		}
+	}
+}
+
+// Close ends the loop when all that waits is done. It is called once.
+func (l *Loop) Close() {
+	close(l.closing)
+	<-l.stopped
+}

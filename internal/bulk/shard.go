@@ -1,0 +1,256 @@
+package bulk
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/internal/durable"
+)
+
+const (
+	shardMagic = "firstseen.shard1"
+	frameHead  = 16      // of a frame, and of the end
+	frameBytes = 1 << 20 // of records, before they are compressed
+	endBytes   = 8 + 8 + 16 + 8
+	maxFrame   = 1 << 30
+)
+
+func (m *Manifest) header() []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32([]byte(shardMagic), uint32(m.Shard))
+	b = le.AppendUint32(b, uint32(m.Of))
+	b = le.AppendUint32(b, uint32(len(m.Scheme)))
+	b = append(b, m.Scheme...)
+	return le.AppendUint64(b, xxh3.Hash(b))
+}
+
+// Frame is a part of a shard: records that were appended, and their counts. Each worker has one.
+type Frame struct {
+	records   []byte
+	documents uint64
+	rows      uint64
+	one       []byte
+}
+
+// Reset empties the frame.
+func (f *Frame) Reset() { f.records, f.documents, f.rows = f.records[:0], 0, 0 }
+
+// Add appends a document. keyed says that the scheme has a secret.
+func (f *Frame) Add(d *Doc, keyed bool) {
+	f.one = appendRecord(f.one[:0], d, keyed)
+	f.records = appendBytes(f.records, f.one)
+	f.documents++
+	f.rows += uint64(len(d.Sketch.Features)) + 1
+}
+
+// Write makes a shard and its manifest, of which Shard, Of, Scheme, Format and Inputs are given; the
+// rest is counted. frames calls its argument with one frame after the other. The shard has its name
+// once it is whole and on the disk.
+func Write(dir string, m *Manifest, frames func(add func(*Frame) error) error) error {
+	m.dir, m.Version = dir, manifestVersion
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	err := durable.Replace(m.path(shardEnding), func(f *os.File) error { return m.writeShard(f, frames) })
+	if err != nil {
+		return err
+	}
+	return m.write()
+}
+
+func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) error) error {
+	out := bufio.NewWriterSize(f, 1<<20)
+	head := m.header()
+	seed := binary.LittleEndian.Uint64(head[len(head)-8:])
+	if _, err := out.Write(head); err != nil {
+		return err
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	digest := xxh3.New()
+	var packed []byte
+	var pending Frame
+	put := func() error {
+		if pending.documents == 0 {
+			return nil
+		}
+		packed = encoder.EncodeAll(pending.records, packed[:0])
+		_, err := out.Write(append(frameHeadOf(packed, pending.documents, seed), packed...))
+		pending.Reset()
+		return err
+	}
+	err = frames(func(frame *Frame) error {
+		m.Documents, m.Rows = m.Documents+frame.documents, m.Rows+frame.rows
+		if m.Documents > MaxDocuments {
+			return errors.New("the shard has more documents than fit: make more shards")
+		}
+		digest.Write(frame.records)
+		pending.records = append(pending.records, frame.records...)
+		pending.documents += frame.documents
+		if len(pending.records) < frameBytes {
+			return nil
+		}
+		return put()
+	})
+	if err == nil {
+		err = put()
+	}
+	if err != nil {
+		return err
+	}
+	m.Digest = m.digest(digest)
+	if _, err := out.Write(m.end(seed)); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func frameHeadOf(packed []byte, documents, seed uint64) []byte {
+	le := binary.LittleEndian
+	head := le.AppendUint32(nil, uint32(len(packed)))
+	head = le.AppendUint32(head, uint32(documents))
+	return le.AppendUint64(head, xxh3.HashSeed(packed, seed^documents))
+}
+
+// digest adds the names of the inputs to the hash of all records: two shards with equal ones were made
+// of the same inputs.
+func (m *Manifest) digest(records *xxh3.Hasher) string {
+	for _, in := range m.Inputs {
+		records.Write(appendBytes(nil, []byte(in.Name)))
+	}
+	sum := records.Sum128().Bytes()
+	return hex.EncodeToString(sum[:])
+}
+
+// end is what follows the last frame: a head without a frame, counts, digest and checksum.
+func (m *Manifest) end(seed uint64) []byte {
+	le := binary.LittleEndian
+	b := make([]byte, frameHead, frameHead+endBytes)
+	b = le.AppendUint64(b, m.Documents)
+	b = le.AppendUint64(b, m.Rows)
+	b, err := hex.AppendDecode(b, []byte(m.Digest))
+	if err != nil || len(b) != frameHead+endBytes-8 {
+		return nil // of a manifest that is not ours: no file has this end
+	}
+	return le.AppendUint64(b, xxh3.HashSeed(b, seed))
+}
+
+// ErrDamaged is returned for a shard that is not as it was written.
+var ErrDamaged = errors.New("the shard is damaged or cut off: make it again with firstseen features")
+
+// eachRecord calls f for every record of the shard, with the place of its first key. A record is valid
+// until f returns. No byte is believed before it is checked.
+func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
+	file, err := os.Open(m.path(shardEnding))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame))
+	if err != nil {
+		return err
+	}
+	defer decoder.Close()
+	r := &reader{in: bufio.NewReaderSize(file, 1<<20), decoder: decoder}
+	damaged := func(err error) error { return fmt.Errorf("%s: %w", file.Name(), err) }
+	if err := r.begin(m); err != nil {
+		return damaged(err)
+	}
+	read := uint64(0)
+	for {
+		documents, err := r.frame()
+		switch {
+		case err != nil:
+			return damaged(err)
+		case documents == 0:
+			if err := r.end(m, read); err != nil {
+				return damaged(err)
+			}
+			return nil
+		}
+		records := fields{b: r.records}
+		for range documents {
+			record := records.bytes()
+			if records.failed {
+				return damaged(ErrDamaged)
+			}
+			if err := f(m, placeOf(m.Shard-1, read, 0), record); err != nil {
+				return err
+			}
+			read++
+		}
+		if len(records.b) > 0 {
+			return damaged(ErrDamaged)
+		}
+	}
+}
+
+// A reader reads the frames of a shard.
+type reader struct {
+	in      *bufio.Reader
+	decoder *zstd.Decoder
+	seed    uint64
+	packed  []byte
+	records []byte // of the last frame
+}
+
+func (r *reader) begin(m *Manifest) error {
+	want := m.header()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(r.in, got); err != nil || string(got) != string(want) {
+		return ErrDamaged
+	}
+	r.seed = binary.LittleEndian.Uint64(want[len(want)-8:])
+	return nil
+}
+
+// frame reads the next frame, and returns its number of documents: 0 behind the last one.
+func (r *reader) frame() (documents uint64, err error) {
+	var head [frameHead]byte
+	if _, err := io.ReadFull(r.in, head[:]); err != nil {
+		return 0, ErrDamaged
+	}
+	le := binary.LittleEndian
+	size, documents := le.Uint32(head[:]), uint64(le.Uint32(head[4:]))
+	switch {
+	case head == [frameHead]byte{}:
+		return 0, nil
+	case size == 0 || size > maxFrame || documents == 0:
+		return 0, ErrDamaged
+	}
+	if cap(r.packed) < int(size) {
+		r.packed = make([]byte, size)
+	}
+	r.packed = r.packed[:size]
+	if _, err := io.ReadFull(r.in, r.packed); err != nil || xxh3.HashSeed(r.packed, r.seed^documents) != le.Uint64(head[8:]) {
+		return 0, ErrDamaged
+	}
+	if r.records, err = r.decoder.DecodeAll(r.packed, r.records[:0]); err != nil {
+		return 0, ErrDamaged
+	}
+	return documents, nil
+}
+
+// end compares what follows the last frame with the manifest.
+func (r *reader) end(m *Manifest, read uint64) error {
+	want := m.end(r.seed)
+	if want == nil {
+		return ErrDamaged
+	}
+	got := make([]byte, endBytes+1)
+	n, _ := io.ReadFull(r.in, got)
+	if n != endBytes || string(got[:n]) != string(want[frameHead:]) || read != m.Documents {
+		return fmt.Errorf("%w; its counts or its digest are not those of its manifest", ErrDamaged)
+	}
+	return nil
+}

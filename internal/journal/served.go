@@ -1,0 +1,136 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Header is the description at the head of a server's journal.
+type Header struct {
+	Generation uint64   // the number of the journal
+	Owner      [16]byte // the uuid of the side table that it belongs to
+	Settings   string   // by which its documents were decided
+}
+
+var (
+	// ErrDamaged is Kind.Damaged of a server's journal.
+	ErrDamaged = errors.New("the journal is damaged")
+	// ErrVersion is its Kind.Newer.
+	ErrVersion = errors.New("the journal is of another version")
+)
+
+const (
+	fixedSize   = 56 // header before the settings
+	maxSettings = 1 << 16
+)
+
+// served is the journal of a server: the answers since the last checkpoint of its index.
+var served = Kind{
+	Magic:       "firstseen.served",
+	Version:     1,
+	HeaderBase:  fixedSize + sumSize,
+	HeaderLeast: fixedSize + sumSize,
+	HeaderMost:  fixedSize + maxSettings + sumSize,
+	Seed: func(header []byte) uint64 {
+		return binary.LittleEndian.Uint64(header[len(header)-sumSize:])
+	},
+	Wide:      true,
+	Unit:      1,
+	Least:     1,
+	Most:      1 << 30,
+	Damaged:   ErrDamaged,
+	Newer:     ErrVersion,
+	Like:      "a journal",
+	BadHeader: "a header with settings of %d bytes cannot be",
+	Remedy:    "the documents answered since the last checkpoint are kept again",
+}
+
+// Create makes the journal of a server, as [Kind.Create] does.
+func Create(path string, h Header) (*Log, error) {
+	b := binary.LittleEndian.AppendUint64(served.NewHeader(len(h.Settings)), h.Generation)
+	b = append(append(b, h.Owner[:]...), make([]byte, 8)...)
+	return served.Create(path, Seal(append(b, h.Settings...)))
+}
+
+// Read reads the journal of a server, as [Kind.Read] does.
+func Read(path string, each func(group []byte) error) (h Header, torn int64, err error) {
+	var groups func(fields, body []byte) error
+	if each != nil {
+		groups = func(_, body []byte) error { return each(body) }
+	}
+	b, _, torn, err := served.Read(path, groups)
+	if b != nil {
+		h = Header{
+			Generation: binary.LittleEndian.Uint64(b[prefixSize:]), Owner: [16]byte(b[32:]),
+			Settings: string(b[fixedSize : len(b)-sumSize]),
+		}
+	}
+	return h, torn, err
+}
+
+// The kinds of entries; docs/format.md, "A server's journal" and "A log".
+const (
+	Seen      = 1 // a document was decided
+	Forgotten = 2 // the documents of an id were taken back
+	Cancelled = 3 // a batch was taken back
+	Settings  = 4 // of a log: its rules from here on
+	Sketched  = 5 // of a log: a document to decide by its features
+)
+
+// lastKind bounds the kinds that later versions may define.
+const lastKind = 31
+
+const entryHead = 32
+
+// Entry is a step of an index.
+type Entry struct {
+	Kind        byte
+	Exact       bool   // of a document: only the same text is a copy
+	Time        int64  // of arrival, ns since 1970
+	Batch, ID   string // the batch to cancel is in ID
+	Added, Text []byte // settings and features are in Text
+}
+
+// Append appends the encoded entry to b.
+func (e *Entry) Append(b []byte) []byte {
+	le := binary.LittleEndian
+	exact := byte(0)
+	if e.Exact {
+		exact = 1
+	}
+	b = append(b, e.Kind, exact, 0, 0)
+	b = le.AppendUint32(b, uint32(len(e.Batch)))
+	b = le.AppendUint64(b, uint64(e.Time))
+	b = le.AppendUint32(b, uint32(len(e.ID)))
+	b = le.AppendUint32(b, uint32(len(e.Added)))
+	b = le.AppendUint64(b, uint64(len(e.Text)))
+	b = append(append(b, e.Batch...), e.ID...)
+	return append(append(b, e.Added...), e.Text...)
+}
+
+var errEntry = errors.New("an entry is not as firstseen writes it")
+
+// CutEntry reads the entry at the beginning of b, whose bytes it then points to. It returns ErrVersion
+// for an entry that only a later version can have written.
+func CutEntry(b []byte) (e Entry, rest []byte, err error) {
+	le := binary.LittleEndian
+	switch {
+	case len(b) < entryHead || b[0] == 0 || b[0] > lastKind:
+		return e, nil, errEntry
+	case b[0] > Sketched || b[1] > 1 || b[2]|b[3] != 0:
+		return e, nil, fmt.Errorf("%w: an entry of kind %d", ErrVersion, b[0])
+	}
+	e.Kind, e.Exact, e.Time = b[0], b[1] == 1, int64(le.Uint64(b[8:]))
+	lengths := [4]uint64{uint64(le.Uint32(b[4:])), uint64(le.Uint32(b[16:])), uint64(le.Uint32(b[20:])), le.Uint64(b[24:])}
+	rest = b[entryHead:]
+	var parts [4][]byte
+	for i, n := range lengths {
+		if n > uint64(len(rest)) {
+			return e, nil, errEntry
+		}
+		parts[i], rest = rest[:n:n], rest[n:]
+	}
+	e.Batch, e.ID, e.Added, e.Text = string(parts[0]), string(parts[1]), parts[2], parts[3]
+	return e, rest, nil
+}

@@ -1,0 +1,189 @@
+package show
+
+import (
+	"bufio"
+	"cmp"
+	_ "embed"
+	"fmt"
+	html "html/template"
+	"io"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/firstseen/firstseen/internal/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/visible"
+)
+
+// Style is how text is written for people.
+type Style struct {
+	Columns int  // of the terminal; 0 means 80, and at least 40 are used
+	Marks   bool // marked by a terminal: shared passages in another colour
+}
+
+//go:embed page.txt
+var textPage string
+
+var textTemplate = template.Must(template.New("text").Parse(textPage))
+
+// text holds the values of the text's template, and has its functions.
+type text struct {
+	*Digest
+	Style
+	Bins   []Bin
+	most   int64 // documents in one of them
+	Tables []table
+	Kinds  []kind
+}
+
+// WriteText writes the digest for people. Characters in ids and texts that a terminal would act on
+// are written as \u and a number.
+func (d *Digest) WriteText(w io.Writer, s Style) error {
+	s.Columns = max(cmp.Or(s.Columns, 80), 40)
+	t := text{Digest: d, Style: s, Tables: d.tables("sites", " copies "), Kinds: d.kinds()}
+	t.Bins, t.most = d.bins()
+	out := bufio.NewWriter(w)
+	if err := textTemplate.Execute(out, &t); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// Heading is a title as the terminal shows it.
+func (t *text) Heading(title string) string {
+	if t.Marks {
+		return "\x1b[1m" + title + "\x1b[22m"
+	}
+	return title
+}
+
+// Mark marks a shared part.
+func (t *text) Mark(part string) string {
+	if t.Marks {
+		return "\x1b[7m" + part + "\x1b[27m"
+	}
+	return "«" + part + "»"
+}
+
+// Bar draws a bin.
+func (t *text) Bar(b Bin) string {
+	room := int64(t.Columns - 23)
+	bar := ""
+	for _, part := range []struct {
+		n    int64
+		mark string
+	}{{b.Duplicates, "#"}, {b.Related, "o"}, {b.Mosaics, "-"}} {
+		if part.n > 0 {
+			bar += strings.Repeat(part.mark, int(max(1, part.n*room/t.most)))
+		}
+	}
+	return strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.all(), bar), " ")
+}
+
+// Short is a value in a line that has so many columns of other things.
+func (t *text) Short(value string, others int) string {
+	return cut(visible.Line(value), t.Columns-others)
+}
+
+// Wrap is a shared part in lines.
+func (t *text) Wrap(part string) []string { return wrap(visible.Line(part), t.Columns-8) }
+
+// Sides are the ids of a document and its source, side by side.
+func (t *text) Sides(e *Example) (rows []string) {
+	half := (t.Columns - 5) / 2
+	left, right := wrap(visible.Line(e.ID), half), wrap(visible.Line(e.source()), half)
+	for row := range max(len(left), len(right)) {
+		rows = append(rows, strings.TrimRight("  "+pad(at(left, row), half)+" | "+at(right, row), " "))
+	}
+	return rows
+}
+
+// source names whom an example repeats.
+func (e *Example) source() string {
+	if e.Of != "" {
+		return e.Of
+	}
+	return strings.Join(e.Also, " and ")
+}
+
+// Shares are the shares of an example, in words.
+func (e *Example) Shares() string {
+	if e.Contained == e.Score {
+		return fmt.Sprintf("score %.4g", e.Score)
+	}
+	return fmt.Sprintf("score %.4g, contained %.4g", e.Score, e.Contained)
+}
+
+// wrap cuts a string into lines of at most that many columns; there is at least one.
+func wrap(s string, columns int) (all []string) {
+	start, used := 0, 0
+	for i, r := range s {
+		n := textdiff.Columns(r)
+		if used+n > columns && i > start {
+			all = append(all, s[start:i])
+			start, used = i, 0
+		}
+		used += n
+	}
+	return append(all, s[start:])
+}
+
+// cut returns the first line of a string, with dots if there are more.
+func cut(s string, columns int) string {
+	all := wrap(s, columns)
+	if len(all) == 1 {
+		return s
+	}
+	return wrap(s, columns-1)[0] + "…"
+}
+
+// pad fills a line up with spaces.
+func pad(s string, columns int) string {
+	for _, r := range s {
+		columns -= textdiff.Columns(r)
+	}
+	return s + strings.Repeat(" ", max(0, columns))
+}
+
+func at(all []string, i int) string {
+	if i < len(all) {
+		return all[i]
+	}
+	return ""
+}
+
+//go:embed page.html
+var pageText string
+
+var page = html.Must(html.New("page").Funcs(html.FuncMap{"clean": visible.Line}).Parse(pageText))
+
+// bar is a bin of the histogram; widths are per cent of the page.
+type bar struct {
+	From          float64
+	All           int64
+	Dup, Rel, Mos float64
+}
+
+// WriteHTML writes the digest as one page that needs nothing else: no script, no file, no network.
+// Anything in ids and texts is shown and does nothing.
+func (d *Digest) WriteHTML(w io.Writer, title string) error {
+	return page.Execute(w, struct {
+		*Digest
+		Rows   []Total // of the totals, the sum last
+		Read   bool    // whether the texts were read
+		Title  string
+		Bars   []bar
+		Tables []table
+		Kinds  []kind
+	}{d, append(slices.Clone(d.Totals), d.Sum()), d.Sum().Bytes > 0, title, d.bars(), d.tables("site ← source", " ← "), d.kinds()})
+}
+
+// bars are the bins as widths.
+func (d *Digest) bars() (bars []bar) {
+	bins, most := d.bins()
+	share := func(n int64) float64 { return 100 * float64(n) / float64(most) }
+	for _, b := range bins {
+		bars = append(bars, bar{b.From, b.all(), share(b.Duplicates), share(b.Related), share(b.Mosaics)})
+	}
+	return bars
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+)
+
+// LastRank is the rank of a document that no preference names.
+const LastRank = math.MaxInt64
+
+// A Member is a document of a component.
+type Member struct {
+	Group string // its batch or folder; "" if one survivor is wanted of all
+	Rank  int64  // the least is preferred, the earliest of equal ones
+	Survivor
+}
+
+// Survivors choose which document of each component stays in the output, when a run is over: rule 18 of
+// docs/design.md. A component is a kept document and the copies removed for it.
+//
+// Components have numbers. Members are offered in the order of the run, and asked for once more in the
+// same order. It takes about 200 bytes for each group of a component, and 4 for each document in one.
+type Survivors struct {
+	components map[uint32]*component
+}
+
+type component struct {
+	first   string // its id
+	groups  []group
+	members []uint32 // of each the index of its group
+	lead    int      // the group of the survivor of all
+	asked   int      // members asked for
+}
+
+// group is a group with its survivor.
+type group struct {
+	best Member
+	at   int // its position in the component
+}
+
+// NewSurvivors returns an empty plan.
+func NewSurvivors() *Survivors { return &Survivors{components: map[uint32]*component{}} }
+
+// Offer adds the next member of a component.
+func (p *Survivors) Offer(number uint32, m Member) {
+	c := p.components[number]
+	if c == nil {
+		c = &component{first: m.ID}
+		p.components[number] = c
+	}
+	at := len(c.members)
+	i := slices.IndexFunc(c.groups, func(g group) bool { return g.best.Group == m.Group })
+	if i < 0 {
+		i = len(c.groups)
+		c.groups = append(c.groups, group{m, at})
+	}
+	c.members = append(c.members, uint32(i))
+	if m.Rank < c.groups[i].best.Rank {
+		c.groups[i] = group{m, at}
+	}
+	lead := &c.groups[c.lead]
+	if g := &c.groups[i]; g.best.Rank < lead.best.Rank || g.best.Rank == lead.best.Rank && g.at < lead.at {
+		c.lead = i
+	}
+}
+
+// First returns the id of the first member of a component, "" before it was offered.
+func (p *Survivors) First(number uint32) string {
+	if c := p.components[number]; c != nil {
+		return c.first
+	}
+	return ""
+}
+
+// Ask reports whether the next member of a component is kept, and its fate. A document that was not
+// offered is kept.
+func (p *Survivors) Ask(number uint32) (kept bool, fate Fate) {
+	c := p.components[number]
+	if c == nil || c.asked == len(c.members) {
+		return true, Fate{}
+	}
+	at := c.asked
+	c.asked++
+	i := int(c.members[at])
+	switch g := &c.groups[i]; {
+	case g.at != at && g.at == 0:
+		return false, Fate{}
+	case g.at != at:
+		return false, Fate{Instead: &g.best.Survivor}
+	case i != c.lead:
+		return true, Fate{OfBatch: c.groups[c.lead].best.Group, Copies: len(c.members)}
+	}
+	return true, Fate{}
+}
+
+// First is the line of the first document of a component, which was unique when it came, if a later
+// copy is preferred.
+func First(id, file string, at corpus.Place, made time.Time) Reported {
+	line := Reported{ID: id, Verdict: "unique", Why: whyPreferred, Also: []AlsoDoc{}, Sample: []string{}, File: file, Line: at}
+	if !made.IsZero() {
+		line.Time = &made
+	}
+	return line
+}
+
+// Fate is what becomes of a document that has copies.
+type Fate struct {
+	// Instead stands in the output for a removed document; nil if that is the first of them.
+	Instead *Survivor `json:"instead,omitempty"`
+	// OfBatch is the batch of the preferred copy of all, and Copies the number of all, if another
+	// copy is kept.
+	OfBatch string `json:"of_batch,omitempty"`
+	Copies  int    `json:"count,omitempty"`
+}
+
+// Survivor names the document that stands in the output for others.
+type Survivor struct {
+	ID   string       `json:"id"`
+	File string       `json:"file"`
+	Line corpus.Place `json:"line"`
+}
+
+var errNoLine = errors.New("this is no line that firstseen dedup --report has written")
+
+// AppendFate appends a line of a report, without its end, with another fate of the document. All
+// else is as it was.
+func AppendFate(dst, raw []byte, kept bool, fate Fate) ([]byte, error) {
+	yes, no := []byte(`"kept":true`), []byte(`"kept":false`)
+	now := no
+	if kept {
+		now = yes
+	}
+	// Quotes inside of strings have a backslash, so the first match is the field.
+	at, was := bytes.Index(raw, yes), yes
+	if i := bytes.Index(raw, no); at < 0 || i >= 0 && i < at {
+		at, was = i, no
+	}
+	if at < 0 || !bytes.HasSuffix(raw, []byte("}")) {
+		return dst, errNoLine
+	}
+	dst = append(append(append(dst, raw[:at]...), now...), raw[at+len(was):len(raw)-1]...)
+	more, err := AppendJSON(nil, fate)
+	if err != nil {
+		return dst, err
+	}
+	if len(more) > len("{}") {
+		dst = append(append(dst, ','), more[1:len(more)-1]...)
+	}
+	return append(dst, '}'), nil
+}

@@ -1,0 +1,301 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/journal"
+)
+
+// journaled decides by itself, and writes a journal of its steps.
+type journaled struct {
+	cfg        *Config
+	extractors extractors
+	count      *counters
+	loop       *apply.Loop
+	failed     context.Context // ended by the first error of index or journal
+	fail       context.CancelCauseFunc
+	full       atomic.Bool // the filter may take no more documents
+
+	// The rest belongs to the goroutine that decides.
+
+	steps    apply.Applier
+	rec      *recorder
+	rotated  bool          // a checkpoint has begun another journal
+	saved    time.Duration // in checkpoints
+	replayed state         // as long as rec is nil
+}
+
+// openJournaled does the steps of journals left by a killed server.
+func openJournaled(cfg *Config, free extractors, count *counters) (*journaled, error) {
+	j := &journaled{cfg: cfg, extractors: free, count: count}
+	j.loop = apply.NewLoop(cfg.Waiting, j.work)
+	j.failed, j.fail = context.WithCancelCause(context.Background())
+	j.steps = apply.Applier{Index: cfg.Index, Done: j.record, Decided: count.decided}
+	p := cfg.Policy
+	p.Now, p.Flush = j.steps.Now, j.flush
+	j.steps.Arrive(cfg.Policy.Now().UnixNano())
+	if err := cfg.Index.Begin(p); err != nil {
+		return nil, err
+	}
+	if err := j.recover(); err != nil {
+		return nil, err
+	}
+	go j.loop.Run()
+	return j, nil
+}
+
+// recover replays the journals, and begins one.
+func (j *journaled) recover() error {
+	p := &j.cfg.Policy
+	rules, err := json.Marshal(map[string]any{
+		"scheme": j.cfg.Index.Scheme().Name(), "rules": p.Rules, "window": j.cfg.Index.Window(), "told": p.TellsTimes,
+	})
+	if err != nil {
+		return err
+	}
+	h := journal.Header{Owner: j.cfg.Index.Table().Generation().UUID, Settings: string(rules)}
+	have, next, err := j.journals()
+	if err != nil {
+		return err
+	}
+	for _, n := range have {
+		h.Generation = n
+		if err := j.replay(h); err != nil {
+			return err
+		}
+	}
+	h.Generation = max(next, 1)
+	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal); err != nil {
+		return err
+	}
+	if err = j.cfg.Index.EnsureCapacity(); j.isFull(err) {
+		err = nil
+	}
+	if err == nil {
+		j.rotated = true // from here on the replayed journals mean nothing
+		err = j.checkpoint()
+	}
+	if err != nil {
+		err = errors.Join(err, j.rec.close())
+	}
+	return err
+}
+
+// journals returns the generations of the journals to replay, ascending, and the one behind them.
+func (j *journaled) journals() (have []uint64, next uint64, err error) {
+	at, dir := &j.replayed, j.cfg.Dir
+	b, err := j.cfg.Index.Value(index.ServedValue)
+	if err == nil && b != nil {
+		err = json.Unmarshal(b, at)
+	}
+	if err == nil {
+		err = dropBefore(dir, at.Next)
+	}
+	if err == nil {
+		have, err = index.ServedLogs(dir)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	first := at.Next
+	if first == 0 && len(have) > 0 {
+		first = have[0]
+	}
+	n := 0
+	for n < len(have) && have[n] == first+uint64(n) {
+		n++
+	}
+	next = first + uint64(n)
+	if n < len(have) || len(have) == 0 && at.Next > 0 && !at.Ended {
+		err = fmt.Errorf("index %s: %s is missing, and documents in it were answered; put the whole index back from a copy", dir, index.ServedName(next))
+	}
+	return have, next, err
+}
+
+// replay does the steps of a journal again.
+func (j *journaled) replay(want journal.Header) error {
+	path := journalPath(j.cfg.Dir, want.Generation)
+	h, _, err := journal.Read(path, nil)
+	switch {
+	case err != nil:
+		return err
+	case h.Owner != want.Owner || h.Generation != want.Generation:
+		return fmt.Errorf("%s is of another index: put the whole index back from a copy", path)
+	case h.Settings != want.Settings:
+		return fmt.Errorf("%s was written under other rules: start the server once with those of %s, stop it, and then give others", path, h.Settings)
+	}
+	skip := uint64(0)
+	if j.replayed.Next == want.Generation {
+		skip = j.replayed.Done
+	}
+	j.replayed = state{Next: want.Generation}
+	_, _, err = journal.Read(path, func(group []byte) error {
+		for len(group) > 0 {
+			e, rest, err := journal.CutEntry(group)
+			if err != nil {
+				return fmt.Errorf("reading %s: %w; put the whole index back from a copy", path, err)
+			}
+			if group = rest; j.replayed.Done < skip {
+				j.replayed.Done++
+				continue
+			}
+			s := &apply.Step{Entry: e}
+			j.extractors.sketch(s)
+			if err := j.do(s); err != nil && !j.isFull(err) { // the filter was full for the first server, too
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// flush is called before a checkpoint. It returns the place in the journals from which the index does
+// not have the steps.
+func (j *journaled) flush(bool) (map[string][]byte, error) {
+	if j.rec == nil {
+		return j.replayed.values(), nil
+	}
+	if j.rec.isLong() {
+		if err := j.rec.rotate(); err != nil {
+			return nil, err
+		}
+		j.rotated = true
+	}
+	return j.rec.state().values(), nil
+}
+
+// Append does steps as one block.
+func (j *journaled) Append(steps []*apply.Step, durable bool) error {
+	return j.between(len(steps), durable, func() error {
+		now := j.steps.Now().UnixNano()
+		for i, s := range steps {
+			if s.Time = now; s.Kind == journal.Seen && j.full.Load() {
+				return index.ErrFull
+			}
+			err := j.do(s)
+			if j.isFull(err) && i+1 == len(steps) {
+				err = nil // this one has its answer
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Do calls task between two steps.
+func (j *journaled) Do(task func() error) error { return j.between(0, false, task) }
+
+// between has the deciding goroutine do a task, after that of all others.
+func (j *journaled) between(docs int, durable bool, task func() error) error {
+	return j.loop.Do(docs, func(done func(error)) {
+		err := context.Cause(j.failed)
+		if err == nil {
+			j.steps.Arrive(j.cfg.Policy.Now().UnixNano())
+			err = task()
+		}
+		if err != nil && !errors.Is(err, index.ErrFull) && !errors.Is(err, index.ErrNoBatch) {
+			j.fail(err) // it is about the index, and not about the request
+		}
+		if err != nil || !durable {
+			done(err)
+			return
+		}
+		j.rec.after(func(err error) {
+			if err != nil {
+				j.fail(err)
+			}
+			done(err)
+		})
+	})
+}
+
+// work does a piece of the work that checkpoints have left. It reports whether there is more.
+func (j *journaled) work() (more bool) {
+	if j.failed.Err() != nil {
+		return false
+	}
+	more, err := j.cfg.Index.Step()
+	if err != nil {
+		j.fail(err)
+	}
+	j.noteSaving()
+	return more && err == nil
+}
+
+// noteSaving counts the time of the last checkpoint, or of a piece of its work.
+func (j *journaled) noteSaving() {
+	if saving := j.cfg.Index.Saving(); saving > j.saved {
+		j.count.saving.Update((saving - j.saved).Seconds())
+		j.saved = saving
+	}
+}
+
+// do does a step. With index.ErrFull it is the last document.
+func (j *journaled) do(s *apply.Step) error {
+	return errors.Join(j.steps.Do(s), j.drop())
+}
+
+// record puts a step that was done into the journal, or counts it if it comes from one.
+func (j *journaled) record(s *apply.Step) error {
+	if j.rec == nil {
+		j.replayed.Done++
+		return nil
+	}
+	return j.rec.add(&s.Entry)
+}
+
+// drop removes the journals that a checkpoint has made worthless.
+func (j *journaled) drop() error {
+	j.noteSaving()
+	if !j.rotated {
+		return nil
+	}
+	j.rotated = false
+	return j.rec.dropOld()
+}
+
+func (j *journaled) checkpoint() error {
+	return errors.Join(j.cfg.Index.Checkpoint(), j.drop())
+}
+
+// isFull reports whether an error says that the filter is full. From then on no document is decided.
+func (j *journaled) isFull(err error) bool {
+	if errors.Is(err, index.ErrFull) {
+		j.full.Store(true)
+		return true
+	}
+	return false
+}
+
+// Failed is closed when index or journal have failed.
+func (j *journaled) Failed() <-chan struct{} { return j.failed.Done() }
+
+// Close answers what waits, and brings all into the index.
+func (j *journaled) Close() error {
+	j.loop.Close()
+	err := context.Cause(j.failed)
+	if err == nil {
+		err = j.rec.drain()
+	}
+	if err == nil {
+		err = j.checkpoint()
+	}
+	if err = errors.Join(err, j.rec.close()); err != nil {
+		return err
+	}
+	next := j.rec.state().Next + 1
+	if err := j.cfg.Index.Finish(state{Next: next, Ended: true}.values()); err != nil {
+		return err
+	}
+	return dropBefore(j.cfg.Dir, next)
+}
