@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/step/steptest"
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 // TestKilledBeforeRename lets a child process die between writing the whole new filter and
@@ -23,7 +23,7 @@ func TestKilledBeforeRename(t *testing.T) {
 			if err := f.encode(file, []byte("new")); err != nil {
 				return err
 			}
-			return steptest.KillSelf()
+			return filetest.KillSelf()
 		})
 		t.Fatalf("still alive: %v", err)
 	}

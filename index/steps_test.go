@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/firstseen/firstseen/internal/filetest"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/step"
-	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 // childIndex is the environment variable that makes this test binary work on an
@@ -44,7 +44,7 @@ func child(dir string) int {
 	at, _ := strconv.Atoi(os.Getenv(childStep))
 	step.Hook = func(string) error {
 		if at--; at == 0 {
-			return steptest.KillSelf()
+			return filetest.KillSelf()
 		}
 		return nil
 	}

@@ -54,8 +54,8 @@ func (f *options) choose(cmd *cobra.Command) (err error) {
 	if err := c.write(cmd); err != nil {
 		return err
 	}
-	s := c.watched // with the counts of kept and removed documents as they are now
-	s.Kept, s.Removed = c.kept, s.Documents-c.kept
+	s := c.watched
+	c.watched, s.Kept, s.Removed = nil, c.kept, s.Documents-c.kept // as they are now
 	file, err := c.openSummary()
 	if err != nil {
 		return errors.Join(bad, err)
@@ -65,8 +65,9 @@ func (f *options) choose(cmd *cobra.Command) (err error) {
 
 // decide is the run. bad is the error about bad records, which is none of the run.
 func (c *choosing) decide(cmd *cobra.Command) (bad, err error) {
-	t, out, reported := c.options, c.Out, c.Report
-	t.watch = func(r *dedup.Result) {
+	out, reported := c.Out, c.Report
+	c.watched = new(report.Summary)
+	c.Each = func(_ string, r *dedup.Result, _ dedup.Counts) error {
 		if !r.Kept {
 			of := r.Of.Num
 			if r.Counted {
@@ -74,11 +75,12 @@ func (c *choosing) decide(cmd *cobra.Command) (bad, err error) {
 			}
 			c.removed = append(c.removed, of)
 		}
+		return nil
 	}
-	t.Out, t.Report = "", c.decided
-	err = t.run(cmd)
-	t.Out, t.Report, t.watch = out, reported, nil
-	if !t.whole || errors.Is(err, index.ErrFull) {
+	c.Out, c.Report = "", c.decided
+	err = c.run(cmd)
+	c.Out, c.Report = out, reported
+	if !c.whole || errors.Is(err, index.ErrFull) {
 		return nil, err
 	}
 	for _, of := range c.removed {

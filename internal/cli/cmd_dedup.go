@@ -16,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
@@ -95,16 +94,6 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 		return refusal(err)
 	}
 	defer func() { err = errors.Join(err, f.Outputs.Abort(), f.earlier.Close()) }()
-	if err := x.SetBatch(f.Batch); err != nil {
-		return err
-	}
-	f.Each = func(id string, r *dedup.Result, _ dedup.Counts) error {
-		x.NoteDependent(id, r)
-		if f.watch != nil {
-			f.watch(r)
-		}
-		return nil
-	}
 	if f.notice != "" {
 		fmt.Fprintln(stderr, "firstseen:", f.notice)
 	}
@@ -172,7 +161,7 @@ func (f *options) stopped(err error, ledger *pipeline.Ledger) error {
 }
 
 func (f *options) openSummary() (*output.Writer, error) {
-	if f.summary == "" || f.summary == input.Stdin || f.watch != nil {
+	if f.summary == "" || f.summary == input.Stdin || f.watched != nil {
 		return nil, nil
 	}
 	return output.Create(f.summary)
@@ -278,8 +267,8 @@ func (f *options) tellStart(stderr io.Writer, x *index.Index) {
 
 // tell writes the summary, to file if it is not nil.
 func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
-	if f.watch != nil {
-		f.watched = s // told when the survivors are known
+	if f.watched != nil { // it is told when the survivors are known
+		*f.watched = *s
 		return nil
 	}
 	if !f.quiet {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 	return append(places, more...), err
 }
 
+// configLine has the name and the value of a flag, such as --memory=1GiB, memory 1GiB or memory = 1GiB.
+var configLine = regexp.MustCompile(`^(?:--)?([^= \t]*)[ \t]*=?[ \t]*(.*)$`)
+
 // readConfig sets flags from a file that has one on each line, as on a command line. Flags
 // of other commands are left out, so that one file serves all.
 func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places []string, err error) {
@@ -58,7 +62,8 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 			continue
 		}
 		place := fmt.Sprintf("%s:%d", path, n)
-		name, text := cutFlag(line)
+		parts := configLine.FindStringSubmatch(line)
+		name, text := parts[1], parts[2]
 		flag := cmd.Flags().Lookup(name)
 		has := func(c *cobra.Command) bool {
 			return c.Flags().Lookup(name) != nil || c.PersistentFlags().Lookup(name) != nil
@@ -84,16 +89,4 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 		return nil, fmt.Errorf("--config %s: %w", path, err)
 	}
 	return places, nil
-}
-
-// cutFlag returns the name and the value of a line, such as --memory=1GiB, memory 1GiB or
-// memory = 1GiB.
-func cutFlag(line string) (name, text string) {
-	line = strings.TrimPrefix(line, "--")
-	i := strings.IndexAny(line, "= \t")
-	if i < 0 {
-		return line, ""
-	}
-	text = strings.TrimLeft(line[i:], " \t")
-	return line[:i], strings.TrimLeft(strings.TrimPrefix(text, "="), " \t")
 }

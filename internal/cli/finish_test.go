@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/firstseen/firstseen/internal/filetest"
 	"github.com/firstseen/firstseen/internal/step"
-	"github.com/firstseen/firstseen/internal/step/steptest"
 )
 
 // stopping is the name under which a test binary is firstseen, and stops after
@@ -49,7 +49,7 @@ func stopAtStep() {
 		case stopByWaiting:
 			time.Sleep(time.Hour)
 		}
-		return steptest.KillSelf()
+		return filetest.KillSelf()
 	}
 	Main()
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/pipeline"
@@ -77,8 +76,7 @@ type options struct {
 	names    []string              // of inputs in a tree of outputs, if there is one
 	verified *similarity.Condition // of removals; nil for none
 	earlier  *confirm.Inputs       // nil if no earlier text is read again
-	watch    func(*dedup.Result)   // sees each decision, for --prefer and --remove-within; nil without
-	watched  *report.Summary
+	watched  *report.Summary       // of a run with --prefer or --remove-within, which goes on
 }
 
 // registerDedup registers the flags of dedup, in the sections of its help.
@@ -260,4 +258,8 @@ func clock() (func() time.Time, error) {
 	}
 	t := time.Unix(seconds, 0)
 	return func() time.Time { return t }, nil
+}
+
+func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
+	inSeconds(fs, &w.Seconds, "window", "documents count for this long, such as 48h or 2d, and no longer")
 }

@@ -100,21 +100,17 @@ func (f *options) checkPolicyInputs() error {
 		return usageError{errors.New("--prefer and --remove-within read the inputs again, and one of them is a pipe: give files")}
 	}
 	when, rank, batch := f.policy.needs()
+	missing := cmp.Or(when, rank, batch)
 	switch f.found.(type) {
 	case nil, jsonl.Format, jsonarray.Format, csv.Format:
-		return nil
+		missing = ""
 	case parquet.Format:
-		if when == "" {
-			return nil
-		}
+		missing = when
 	case warc.Format:
-		if rank == "" && batch == "" {
-			return nil
-		}
-	default:
-		if when == "" && rank == "" && batch == "" {
-			return nil
-		}
+		missing = cmp.Or(rank, batch)
+	}
+	if missing == "" {
+		return nil
 	}
 	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
 }

@@ -10,12 +10,12 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/firstseen/firstseen/internal/report"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -84,12 +84,7 @@ func (f file) create() (*output.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.around != nil {
-		err = w.Enclose(f.around)
-	} else if f.head != nil {
-		err = w.Lead(f.head)
-	}
-	if err != nil {
+	if err := pipeline.BeginOutput(w, f.around, f.head); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
 	return w, nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/step/steptest"
+	"github.com/firstseen/firstseen/internal/filetest"
 )
 
 func put(text string) func(*os.File) error {
@@ -122,7 +122,7 @@ func TestKilledBeforeRename(t *testing.T) {
 			if err := put("new")(f); err != nil {
 				return err
 			}
-			return steptest.KillSelf()
+			return filetest.KillSelf()
 		})
 		t.Fatalf("still alive: %v", err)
 	}

@@ -3,11 +3,13 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -53,6 +55,9 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.Window.Seconds > 0 {
 		job.began = job.whenBegun()
 	}
+	if err := x.SetBatch(job.Batch); err != nil {
+		return nil, err
+	}
 	return c, x.Begin(index.Policy{
 		Rules: job.Rules, Now: job.arrival(), Confirm: job.Confirm, Passages: job.Passages, OnFull: job.OnFull, CheckpointBytes: job.CheckpointBytes, Stream: job.Pipe,
 		ReplaceSameID: job.ReplaceSameID, Window: job.Window.Seconds, TellsTimes: job.Window.Told,
@@ -84,7 +89,7 @@ func (c *committer) turn(b *block) (err error) {
 			return nil
 		}
 		head, _ := b.source.Frames.Head()
-		return lead(c.out.Kept, head)
+		return BeginOutput(c.out.Kept, nil, head)
 	}
 	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
 		if err := c.index.Checkpoint(); err != nil {
@@ -131,6 +136,7 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	if c.job.Window.Told && !index.TellsTime(rec.added) {
 		c.tally.Undated++
 	}
+	c.index.NoteDependent(rec.name(), r)
 	if c.job.Each != nil {
 		return c.job.Each(rec.name(), r, c.index.Counts())
 	}
@@ -153,13 +159,13 @@ func (c *committer) full(f index.FilterState) {
 
 // flush hands on the written bytes if a reader may be waiting for them.
 func (c *committer) flush() error {
-	if !c.out.live() {
+	if !slices.ContainsFunc(c.out.all(), func(w *output.Writer) bool { return w != nil && w.Live() }) {
 		return nil
 	}
 	if err := c.beside.Wait(); err != nil {
 		return err
 	}
-	return c.out.flush()
+	return c.out.each((*output.Writer).Flush)
 }
 
 // failed waits for the writing beside and returns the run's error: err, which may be nil, and any
