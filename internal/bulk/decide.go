@@ -239,10 +239,7 @@ func (w *decider) offerCopy(file, id string, r *dedup.Result) {
 // readMarks notes which keys of a document are marked, and reports whether any is.
 func (w *decider) readMarks(owner Place) (some bool, err error) {
 	keys := w.doc.keys
-	w.marks, w.table.marked = w.marks[:0], w.table.marked[:0]
-	for range keys {
-		w.marks = append(w.marks, false)
-	}
+	w.marks, w.table.marked = append(w.marks[:0], make([]bool, len(keys))...), w.table.marked[:0]
 	for {
 		p := w.places.next
 		if !w.places.some || p.owner() > owner {

@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/compare/contamination"
-	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 type contaminationFlags struct {
@@ -60,7 +59,7 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	s := search{items: items, found: map[string]bool{}}
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
-	err = writeTable(cmd, f.Report, columns, func(t *rows.Table) error {
+	err = writeTable(cmd, f.Report, columns, func(t *table) error {
 		if bad = s.run(cmd, &f.options, t); errors.Is(bad, errBadRecords) {
 			return nil // the others were searched
 		}
@@ -117,7 +116,7 @@ type pageHit struct {
 	text string
 }
 
-func (s *search) run(cmd *cobra.Command, f *options, table *rows.Table) error {
+func (s *search) run(cmd *cobra.Command, f *options, hits *table) error {
 	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *searched) error, error) {
 		searcher := s.items.NewSearcher()
 		var found []contamination.Hit
@@ -140,7 +139,7 @@ func (s *search) run(cmd *cobra.Command, f *options, table *rows.Table) error {
 				s.hitPages++
 			}
 			s.found[h.Item] = true
-			if err := table.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
+			if err := hits.write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 				return err
 			}
 		}

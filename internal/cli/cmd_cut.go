@@ -14,7 +14,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 type cutFlags struct {
@@ -84,7 +83,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	var bad bads
 	var all int64
-	write := func(list *rows.Table) (err error) {
+	write := func(list *table) (err error) {
 		bad, all, err = f.rewrite(cmd, t, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
 			return c.document(plan, list, doc, line)
 		})
@@ -125,7 +124,7 @@ func newCutter(format corpus.Format, mark bool) (*cutter, error) {
 
 // document returns the record of a kept document without what is cut of it, and writes that to the
 // list, nil for none.
-func (c *cutter) document(plan *cut.Plan, list *rows.Table, doc *corpus.Document, line *lines.Line) ([]byte, error) {
+func (c *cutter) document(plan *cut.Plan, list *table, doc *corpus.Document, line *lines.Line) ([]byte, error) {
 	if doc.Other || doc.Empty || line != nil && !line.Kept {
 		return nil, nil
 	}
@@ -138,7 +137,7 @@ func (c *cutter) document(plan *cut.Plan, list *rows.Table, doc *corpus.Document
 		q := &cuts[i]
 		c.ranges = append(c.ranges, [2]int{q.Start, q.End})
 		if list != nil {
-			if err := list.Write(string(doc.ID), q.FirstChar, q.EndChar, q.Units, q.Passage.Of, q.Passage.OfStart, q.Passage.OfEnd, q.Documents, drop); err != nil {
+			if err := list.write(string(doc.ID), q.FirstChar, q.EndChar, q.Units, q.Passage.Of, q.Passage.OfStart, q.Passage.OfEnd, q.Documents, drop); err != nil {
 				return nil, err
 			}
 		}

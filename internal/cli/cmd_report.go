@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/rows"
 )
 
 func newReportCommand() *cobra.Command {
@@ -227,38 +226,26 @@ func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
 }
 
 func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {
-	return writeTable(cmd, name, []string{"id", "cluster", "size", "verdict"}, func(t *rows.Table) error {
+	return writeTable(cmd, name, []string{"id", "cluster", "size", "verdict"}, func(t *table) error {
 		each := func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }
 		return clusters.Write(each, links, func(r *clusters.Row) error {
 			if r.Size < least {
 				return nil
 			}
-			return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
+			return t.write(r.ID, r.Cluster, r.Size, r.Verdict)
 		})
 	})
 }
 
 // writePairs writes the documents of a report that have one source, with that.
 func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
-	return writeTable(cmd, name, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *rows.Table) error {
+	return writeTable(cmd, name, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *table) error {
 		return report.Each(cmd.Context(), func(l *lines.Line) error {
 			if l.Of == nil {
 				return nil
 			}
-			return t.Write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
+			return t.write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
 		})
-	})
-}
-
-// writeTable writes a table of these columns. The file gets its name when write has returned without an
-// error.
-func writeTable(cmd *cobra.Command, name string, columns []string, write func(*rows.Table) error) error {
-	return writeOutput(cmd, file{name: name}, func(w io.Writer) error {
-		t, err := rows.New(w, name, columns...)
-		if err != nil {
-			return err
-		}
-		return write(t)
 	})
 }
 

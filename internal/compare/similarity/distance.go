@@ -55,10 +55,7 @@ func middle[T comparable](x, y []T) (_, _ []T, same int) {
 // of row is 0 if one more unit of x[:i+1] than of x[:i] is found.
 func lcsLength(x, y []uint64, steps int64) (length int, ok bool) {
 	where := positions(x)
-	row := make([]uint64, (len(x)+63)/64)
-	for i := range row {
-		row[i] = ^uint64(0)
-	}
+	row := slices.Repeat([]uint64{^uint64(0)}, (len(x)+63)/64)
 	for _, u := range y {
 		if steps -= step(row, where[u]); steps < 0 {
 			return 0, false
@@ -188,10 +185,7 @@ func levenshtein(x, y []rune) (distance int) {
 		return len(y)
 	}
 	where := positions(x)
-	words := make([]column, (len(x)+63)/64)
-	for i := range words {
-		words[i].up = ^uint64(0)
-	}
+	words := slices.Repeat([]column{{up: ^uint64(0)}}, (len(x)+63)/64)
 	distance = len(x)
 	last := uint64(1) << ((len(x) - 1) % 64)
 	for _, r := range y {

@@ -14,10 +14,7 @@ const longestRun = 5
 // each of a, -1 for none. It is the patience diff. Runs that stand once in both texts are anchors,
 // and it goes on between them. If there are none, it tries shorter ones.
 func align(a, b []string) []int {
-	m := &matcher{a: a, b: b, match: make([]int, len(a))}
-	for i := range m.match {
-		m.match[i] = -1
-	}
+	m := &matcher{a: a, b: b, match: slices.Repeat([]int{-1}, len(a))}
 	m.region(0, len(a), 0, len(b), longestRun)
 	return m.match
 }

@@ -89,7 +89,7 @@ type side struct {
 	units  []string
 	spans  [][2]int // of each unit, in bytes
 	states []state
-	match  []int // of each unit, in the other side; -1 for none
+	match  []int // of each unit of the left side, in the other; -1 for none
 	// The beginnings and ends of marked ranges, in bytes.
 	begins, ends map[int]bool
 	inside       bool // one of them, as far as cells were made
@@ -105,19 +105,14 @@ func newSide(text string) *side {
 	return s
 }
 
-// mark sets the states and matches of both sides.
+// mark sets the states of both sides, and the matches of this one.
 func (s *side) mark(other *side) {
 	s.match = align(s.units, other.units)
-	other.match = make([]int, len(other.units))
-	for j := range other.match {
-		other.match[j] = -1
-	}
 	s.markRuns(other)
 	other.markRuns(s)
 	for i, j := range s.match {
 		if j >= 0 {
 			s.states[i], other.states[j] = aligned, aligned
-			other.match[j] = i
 		}
 	}
 }
