@@ -170,20 +170,27 @@ func lz4Frames(r *bufio.Reader) *series {
 	}}
 }
 
-// xzReader reads an xz file with dictionaries up to a limit.
+// xzReader reads an xz file with dictionaries up to a limit. At first only the header of the first stream
+// is read, with which the places of records in it begin.
 type xzReader struct {
+	r     io.Reader
 	xz    *xz.Reader
 	limit int64
 }
 
-func newXZ(r io.Reader, limit int64) (x *xzReader, err error) {
-	x = &xzReader{limit: limit}
-	x.xz, err = xz.NewReader(r, uint32(min(limit, math.MaxUint32)))
-	return x, x.explain(err)
+func newXZ(r io.Reader, limit int64) (*xzReader, error) {
+	header := make([]byte, 12)
+	_, err := io.ReadFull(r, header)
+	return &xzReader{r: io.MultiReader(bytes.NewReader(header), r), limit: limit}, err
 }
 
-func (x *xzReader) Read(p []byte) (int, error) {
-	n, err := x.xz.Read(p)
+func (x *xzReader) Read(p []byte) (n int, err error) {
+	if x.xz == nil {
+		x.xz, err = xz.NewReader(x.r, uint32(min(x.limit, math.MaxUint32)))
+	}
+	if err == nil {
+		n, err = x.xz.Read(p)
+	}
 	return n, x.explain(err)
 }
 
