@@ -112,6 +112,8 @@ const (
 	maxDictionary   = 8 << 20
 )
 
+var errDictionary = &Damage{"its dictionary is longer than 8 MiB, or is none"}
+
 // ReadDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
 // itself.
 func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
@@ -121,7 +123,7 @@ func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	}
 	size := binary.LittleEndian.Uint32(head[4:])
 	if size > maxDictionary {
-		return nil, &Damage{"its dictionary is longer than 8 MiB, or is none"}
+		return nil, errDictionary
 	}
 	_, _ = br.Discard(len(head)) // they are there
 	dict := make([]byte, size)
@@ -138,7 +140,7 @@ func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	defer dec.Close()
 	dict, err = io.ReadAll(io.LimitReader(dec, maxDictionary+1))
 	if len(dict) > maxDictionary {
-		return nil, &Damage{"its dictionary is longer than 8 MiB, or is none"}
+		return nil, errDictionary
 	}
 	return dict, err
 }

@@ -263,10 +263,8 @@ func (l *leaf) cutEntry(row []byte, first bool) (e entry, rest []byte, err error
 // each calls f for all entries of a column in a row, and returns the bytes behind them.
 func (l *leaf) each(row []byte, f func(e entry)) ([]byte, error) {
 	for first := true; ; first = false {
-		if !first {
-			if len(row) > 0 && row[0] == 0 {
-				return row[1:], nil
-			}
+		if !first && len(row) > 0 && row[0] == 0 {
+			return row[1:], nil
 		}
 		e, rest, err := l.cutEntry(row, first)
 		if err != nil {
