@@ -117,7 +117,7 @@ type pageHit struct {
 }
 
 func (s *search) run(cmd *cobra.Command, f *options, hits *table) error {
-	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *searched) error, error) {
+	newReader := func() (reader[searched], error) {
 		searcher := s.items.NewSearcher()
 		var found []contamination.Hit
 		return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], r *searched) error {
@@ -132,7 +132,7 @@ func (s *search) run(cmd *cobra.Command, f *options, hits *table) error {
 			return nil
 		}, nil
 	}
-	_, err := inParallel(cmd, f, &s.bad, newWorker, func(b *corpus.Block, r *searched) error {
+	_, err := inParallel(cmd, f, &s.bad, newReader, func(b *corpus.Block, r *searched) error {
 		s.pages += r.pages
 		for i, h := range r.hits {
 			if i == 0 || h.at != r.hits[i-1].at {

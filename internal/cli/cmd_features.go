@@ -121,7 +121,7 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 }
 
 func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) (noun string, err error) {
-	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *bulk.Frame) error, error) {
+	newReader := func() (reader[bulk.Frame], error) {
 		extractor, err := feature.NewExtractor(f.Scheme)
 		var d bulk.Doc
 		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *bulk.Frame) error {
@@ -134,7 +134,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 			return nil
 		}, err
 	}
-	return inParallel(cmd, &f.options, bad, newWorker, func(_ *corpus.Block, frame *bulk.Frame) error {
+	return inParallel(cmd, &f.options, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
 		if m.Bad = uint64(bad.n); f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
 			return errTooManyBad
 		}
@@ -206,7 +206,7 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	if err != nil {
 		return err
 	}
-	newWorker := func() (func(*corpus.Block, iter.Seq[*corpus.Document], *[][]byte) error, error) {
+	newReader := func() (reader[[][]byte], error) {
 		extractor, err := feature.NewExtractor(scheme)
 		return func(_ *corpus.Block, docs iter.Seq[*corpus.Document], records *[][]byte) error {
 			*records = (*records)[:0]
@@ -221,7 +221,7 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	}
 	var bad bads
 	n := int64(0)
-	noun, err := inParallel(cmd, &f.options, &bad, newWorker, func(_ *corpus.Block, records *[][]byte) error {
+	noun, err := inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
 		if f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
 			return errTooManyBad
 		}

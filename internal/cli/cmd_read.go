@@ -105,10 +105,12 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 	return cmp.Or(err, bad.end(all, noun))
 }
 
-// inParallel reads the documents of all inputs in several goroutines. Each gets a function from
-// newWorker, which fills a result by the documents of a block; the result may have the content of an
-// earlier block. emit gets the results in order. Bad records go to bad. noun is what the records are.
-func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newWorker func() (func(*corpus.Block, iter.Seq[*corpus.Document], *T) error, error), emit func(*corpus.Block, *T) error) (noun string, err error) {
+// A reader fills a result by the documents of a block. The result may have the content of an earlier one.
+type reader[T any] func(b *corpus.Block, documents iter.Seq[*corpus.Document], result *T) error
+
+// inParallel reads the documents of all inputs in several goroutines, each with a reader of its own. emit
+// gets the results in order. Bad records go to bad. noun is what the records are.
+func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (reader[T], error), emit func(*corpus.Block, *T) error) (noun string, err error) {
 	type part struct {
 		result T
 		bad    []*corpus.BadRecord
@@ -116,14 +118,14 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newWorker func
 	bad.named = cmd.ErrOrStderr()
 	create := func() *part { return new(part) }
 	worker := func() func(*corpus.Block, *part) error {
-		work, err := newWorker()
+		read, err := newReader()
 		return func(b *corpus.Block, p *part) error {
 			p.bad = p.bad[:0]
 			parser, parserErr := b.Format.NewParser("")
 			if err := cmp.Or(err, parserErr); err != nil {
 				return err
 			}
-			return work(b, goodOnes(b, parser, &p.bad), &p.result)
+			return read(b, goodOnes(b, parser, &p.bad), &p.result)
 		}
 	}
 	err = corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, create, worker, func(b *corpus.Block, p *part) error {
