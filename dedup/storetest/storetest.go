@@ -52,8 +52,10 @@ var checks = []check{
 	{"records", batches(longAndShort[:2], longAndShort[2:])},
 	{"records are copies", recordsAreCopies},
 	{"ids that are empty or equal", batches([]doc{
-		{data: "1", keys: keys{1}}, {id: "same", data: "2", keys: keys{2}},
-		{data: "3", keys: keys{3}}, {id: "same", data: "4", keys: keys{4}},
+		{data: "1", keys: keys{1}},
+		{id: "same", data: "2", keys: keys{2}},
+		{data: "3", keys: keys{3}},
+		{id: "same", data: "4", keys: keys{4}},
 	})},
 	{"keys that nobody holds", unknownKeys},
 	{"a key twice in a document", batches([]doc{{id: "a", keys: keys{5, 6, 5, 5, 6}}}, []doc{{id: "b", keys: keys{6, 6}}})},
