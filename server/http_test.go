@@ -358,3 +358,29 @@ func TestLinesInParts(t *testing.T) {
 	}
 	indextest.Must(t, ours.Close())
 }
+
+// TestDrainedLines: a connection ends with the service. Half a line has no answer, so that its client
+// gives it again.
+func TestDrainedLines(t *testing.T) {
+	s, _ := served(t, nil)
+	path := filepath.Join(t.TempDir(), "l")
+	l, err := listen.Listen("unix:" + path)
+	indextest.Must(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServeLines(l) }()
+	c, err := net.Dial("unix", path)
+	indextest.Must(t, err)
+	defer c.Close()
+	_, err = io.WriteString(c, line("a", article)+line("b", article)[:20])
+	indextest.Must(t, err)
+	in := bufio.NewReader(c)
+	if got, err := in.ReadString('\n'); err != nil || !strings.Contains(got, `"unique"`) {
+		t.Errorf("answer %q, error %v", got, err)
+	}
+	s.Drain()
+	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
+		t.Errorf("after the end: %q, error %v", rest, err)
+	}
+	indextest.Must(t, l.Close())
+	indextest.Must(t, <-ended)
+}

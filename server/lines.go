@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -36,16 +37,10 @@ func (s *Service) ServeLines(l net.Listener) error {
 			return err
 		}
 		all.Go(func() {
-			ended := make(chan struct{})
-			all.Go(func() {
-				select {
-				case <-s.draining.Done(): // reading ends, and what was read is answered
-					_ = c.SetReadDeadline(time.Now())
-				case <-ended:
-				}
-			})
-			defer close(ended)
 			defer c.Close()
+			// Reading ends with the service, and what was read is answered.
+			stop := context.AfterFunc(s.draining, func() { _ = c.SetReadDeadline(time.Now()) })
+			defer stop()
 			_ = s.serveLines(c) // it ends with the connection; an error of the index closes failed
 		})
 	}
