@@ -73,16 +73,7 @@ func (w *worker) fill(b *block) (err error) {
 		}
 		b.records = append(b.records, r)
 	}
-	// Only now, when none moves any more.
-	features, data, picks, lists, added := b.features, b.data, b.picks, b.lists, b.added
-	for i := range b.records {
-		r := &b.records[i]
-		r.set.Features, features = cut(features, len(r.set.Features))
-		r.set.Data, data = cut(data, len(r.set.Data))
-		r.set.Picks, picks = cut(picks, len(r.set.Picks))
-		r.set.PickList, lists = cut(lists, len(r.set.PickList))
-		r.added, added = cut(added, len(r.added))
-	}
+	b.share()
 	if w.help != nil { // the documents are decided together
 		b.group.Reset()
 		for i := range b.records {
@@ -96,6 +87,19 @@ func (w *worker) fill(b *block) (err error) {
 		return w.job.Parsed(&b.source, b.all())
 	}
 	return nil
+}
+
+// share gives each record its part of the block's slices, when none of these moves any more.
+func (b *block) share() {
+	features, data, picks, lists, added := b.features, b.data, b.picks, b.lists, b.added
+	for i := range b.records {
+		r := &b.records[i]
+		r.set.Features, features = cut(features, len(r.set.Features))
+		r.set.Data, data = cut(data, len(r.set.Data))
+		r.set.Picks, picks = cut(picks, len(r.set.Picks))
+		r.set.PickList, lists = cut(lists, len(r.set.PickList))
+		r.added, added = cut(added, len(r.added))
+	}
 }
 
 // cut cuts off the first n of a slice.
