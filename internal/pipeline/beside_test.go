@@ -145,3 +145,18 @@ func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
 		}
 	}
 }
+
+// Documents are decided while those before are written to the shards of a tree: the race detector sees
+// that neither touches what the other has.
+func TestShardsAreWrittenBeside(t *testing.T) {
+	plan := &output.TreePlan{Dir: filepath.Join(t.TempDir(), "out"), ShardSize: 10_000, Ending: ".jsonl"}
+	tree, err := output.CreateTree(plan)
+	indextest.Must(t, err)
+	job := Job{Workers: 4, MaxBad: -1, CheckpointBytes: 5_000, Tree: plan, Source: slowSource(t, manyLines(6000), func() error { return nil })}
+	job.Outputs.Tree = tree
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	s, err := Run(t.Context(), x, job)
+	if indextest.Must(t, err); s.Kept != 6000 {
+		t.Errorf("%+v", s.Tally)
+	}
+}

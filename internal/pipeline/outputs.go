@@ -116,7 +116,7 @@ func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l
 		dst = append(dst, '\n')
 		l.report = dst[at:len(dst):len(dst)]
 	}
-	if o.Kept != nil && o.Annotate {
+	if o.Annotate {
 		l.annotation, err = annotate(r, told)
 	}
 	return l, dst, err
