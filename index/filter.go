@@ -110,6 +110,11 @@ func (x *Index) rebuild(shape bloomstore.Shape, roomy bool, why string) error {
 	return nil
 }
 
+// filterLost is the error after rebuild has failed.
+func (x *Index) filterLost() error {
+	return fmt.Errorf("index %s: its filter could not be built anew: open the index again", x.dir)
+}
+
 // filterOf makes a filter of the given shape with all keys of a table. A roomy one is made larger
 // until it is not full.
 func filterOf(ctx context.Context, shape bloomstore.Shape, t *docmap.Table, roomy bool) (*bloomstore.Filter, error) {
@@ -182,6 +187,8 @@ func (x *Index) Grow() error {
 		return errIndexClosed
 	case x.table == nil:
 		return fmt.Errorf("index %s: a filter without a side table cannot grow", x.dir)
+	case x.filter == nil:
+		return x.filterLost()
 	}
 	return x.rebuild(larger(x.filter.Shape(), x.table.Entries()), true, "")
 }
@@ -206,6 +213,9 @@ func (x *Index) saveFilter(later uint64) error {
 	stamp := tableStamp(x.table, later)
 	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
+	}
+	if x.filter == nil {
+		return x.filterLost()
 	}
 	err := x.filter.Save(x.path(FilterFile), stamp)
 	if err == nil {

@@ -251,6 +251,24 @@ func TestInUse(t *testing.T) {
 	}
 }
 
+// TestNoFilter: an index whose filter could not be built anew says so, and saves nothing.
+func TestNoFilter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := opened(t, dir, smallIndex)
+	see(t, x, 0, 20)
+	indextest.Must(t, x.Checkpoint())
+	if err := x.rebuild(bloomstore.Shape{Bits: 1 << 50, Hashes: 8}, false, ""); err == nil {
+		t.Fatal("a filter larger than any was built")
+	}
+	for name, f := range map[string]func() error{"Grow": x.Grow, "Save": x.Save, "Finish": func() error { return x.Finish(nil) }} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), "open the index again") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	indextest.Must(t, x.Close())
+	knows(t, dir, smallIndex, 0, 20, 20)
+}
+
 // TestFilterKeepsItsSize: a size below the present one changes nothing, a larger
 // one is followed, with the table as large as it may be.
 func TestFilterKeepsItsSize(t *testing.T) {
