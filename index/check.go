@@ -183,7 +183,7 @@ func (c *checker) checkTable() error {
 	t := c.table
 	if t == nil {
 		var err error
-		t, err = docmap.Open(c.path(TableFile), docmap.Options{ReadOnly: true})
+		t, err = openTable(c.dir)
 		switch {
 		case c.findError(TableFile, err, docmap.ErrDamaged, docmap.ErrVersion, restore, otherVersion):
 			return nil

@@ -135,7 +135,7 @@ func OpenFiles(dir string) (*Files, error) {
 		f.SchemeName, f.Journals = a.Header.Scheme, len(a.Journals()) > 0
 		return f, err
 	}
-	if f.Table, err = docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true}); err != nil {
+	if f.Table, err = openTable(dir); err != nil {
 		return nil, err
 	}
 	f.SchemeName = f.Table.Scheme()
@@ -143,6 +143,15 @@ func OpenFiles(dir string) (*Files, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// openTable opens the side table in dir for reading.
+func openTable(dir string) (*docmap.Table, error) {
+	t, err := docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true})
+	if errors.Is(err, docmap.ErrLocked) {
+		err = fmt.Errorf("index %s: %w%s: wait for it to end (firstseen serve answers while it writes), or use another index", dir, docmap.ErrLocked, owner(dir))
+	}
+	return t, err
 }
 
 // Close gives the table back. It may be called again.

@@ -227,7 +227,7 @@ func (x *Index) takeLock() error {
 		case ok:
 			return x.signLock()
 		case time.Now().After(end):
-			return fmt.Errorf("index %s: %w%s; wait for it to end, or give another --index", x.dir, ErrLocked, x.owner())
+			return fmt.Errorf("index %s: %w%s; wait for it to end, or give another --index", x.dir, ErrLocked, owner(x.dir))
 		}
 	}
 }
@@ -338,9 +338,9 @@ func (x *Index) signLock() error {
 	return nil
 }
 
-// owner names the process that has the lock; "" if the file cannot be read.
-func (x *Index) owner() string {
-	text, err := os.ReadFile(x.path(lockFile))
+// owner names the process that has the lock of an index; "" if the file cannot be read.
+func owner(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, lockFile))
 	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || bad != nil || pid <= 0 {
 		return ""

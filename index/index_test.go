@@ -246,8 +246,10 @@ func TestInUse(t *testing.T) {
 	if want := "index " + dir + ": another process is using this index (process " + strconv.Itoa(os.Getpid()) + "); wait for it to end, or give another --index"; err == nil || err.Error() != want {
 		t.Errorf("OpenIndex: %v\nwant %s", err, want)
 	}
-	if _, err := OpenFiles(dir); !errors.Is(err, docmap.ErrLocked) || !strings.Contains(err.Error(), "wait for it to end (firstseen serve answers while it writes)") {
-		t.Errorf("OpenFiles: %v", err)
+	_, err = OpenFiles(dir)
+	want := "index " + dir + ": table is in use (process " + strconv.Itoa(os.Getpid()) + "): wait for it to end (firstseen serve answers while it writes), or use another index"
+	if !errors.Is(err, docmap.ErrLocked) || err.Error() != want {
+		t.Errorf("OpenFiles: %v\nwant %s", err, want)
 	}
 }
 

@@ -219,7 +219,7 @@ func TestSecondProcess(t *testing.T) {
 		t.Errorf("dedup said %q", said)
 	}
 	for _, args := range [][]string{{"query", "index", "in.jsonl"}, {"index", "stats", "index"}} {
-		if _, said := runProgram(t, dir, 1, args...); !strings.Contains(said, "wait for it to end") {
+		if _, said := runProgram(t, dir, 1, args...); !strings.Contains(said, fmt.Sprintf("(process %d): wait for it to end", os.Getpid())) {
 			t.Errorf("%s said %q", args[0], said)
 		}
 	}
