@@ -84,7 +84,7 @@ func (w *Writer) encode(f *frame, dst []byte) []byte {
 // outputs, making these takes most of the time.
 func (w *Writer) inherit(old *Writer) {
 	if old.kind == w.kind && old.size == w.size {
-		w.free, w.frame = old.free, old.frame
+		w.free, w.frame, w.room = old.free, old.frame, old.room
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -317,6 +318,22 @@ func TestTreeOfOthers(t *testing.T) {
 			t.Errorf("%s holds %q, %v", name, got, err)
 		}
 	}
+}
+
+// TestInheritProcessors: an output takes over the frames of the one before it, also when the processors
+// have become fewer meanwhile.
+func TestInheritProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
+	tree, err := CreateTree(plan)
+	sure(t, err)
+	for i := range plan.Files {
+		w, err := tree.Turn(i)
+		sure(t, err)
+		sure(t, w.WriteRecord(make([]byte, longFrames*plainFrame)))
+		runtime.GOMAXPROCS(1)
+	}
+	sure(t, tree.Close())
 }
 
 // TestShards: a shard ends with the record that fills it, the one that began it counted.

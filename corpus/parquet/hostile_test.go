@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +45,27 @@ func TestCutAndFlipped(t *testing.T) {
 		}
 		if failed == 0 {
 			t.Errorf("%s: no changed byte was noticed", path)
+		}
+	}
+}
+
+// TestCutHeaderIsTold: a structure that ends too early is damage of its own, and not the end of the file
+// or of compressed data.
+func TestCutHeaderIsTold(t *testing.T) {
+	data, err := os.ReadFile("testdata/pyarrow-zstd-crc.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "damaged.parquet")
+	for want, damaged := range map[string][]byte{
+		"reading f: row group 0: column text, page 0: its header: it is not as Thrift's compact protocol is: unexpected EOF": slices.Concat(data[:389], []byte("\x98\x90\x03"), data[392:]), // a text of 400 bytes
+		"reading f: its footer: it is not as Thrift's compact protocol is: EOF":                                              []byte("PAR1\x00\x00\x00\x00PAR1"),
+	} {
+		if err := os.WriteFile(path, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(parquet.Format{}, path, corpus.SourceConfig{}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

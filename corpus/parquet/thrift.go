@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -78,8 +79,10 @@ type thriftReader struct {
 func readThrift(data []byte, v any) (size int, err error) {
 	rest := bytes.NewBuffer(data)
 	r := &thriftReader{thrift.NewTCompactProtocolConf(&thrift.TMemoryBuffer{Buffer: rest}, thriftLimits), data, rest}
-	err = r.structure(reflect.ValueOf(v).Elem())
-	return r.at(), err
+	if err := r.structure(reflect.ValueOf(v).Elem()); err != nil { // not wrapped: it is no end of the input
+		return r.at(), fmt.Errorf("it is not as Thrift's compact protocol is: %v", err)
+	}
+	return r.at(), nil
 }
 
 func (r *thriftReader) at() int { return len(r.data) - r.rest.Len() }
