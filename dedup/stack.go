@@ -192,7 +192,7 @@ func (l *layers) records(stores []SharedStore, reader int, nums []uint32, ids, d
 		n := len(l.at)
 		left, before = left-n, before+count
 		if n == 0 {
-			continue // it was not asked, and what it gave before stays
+			continue // it was not asked, and its earlier answers stay
 		}
 		l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
 		l.read.data = slices.Grow(l.read.data[:0], n)[:n]

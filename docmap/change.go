@@ -11,8 +11,7 @@ import (
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do
-// nothing. They make buckets that are missing. What a write changes in memory changes in
-// tx.OnCommit.
+// nothing. They make buckets that are missing. Changes in memory are made in tx.OnCommit.
 type change struct {
 	tx   *bbolt.Tx
 	head header // of the table after it, for putHeader

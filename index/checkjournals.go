@@ -17,7 +17,7 @@ const Torn = "torn"
 const fromACopy = "put the index back from a copy, or begin a new one"
 
 // checkJournals reads the journals of a filter without a table: whether each belongs
-// to what is before it, and the checksums of all their groups.
+// to the one before it, and the checksums of all their groups.
 func (c *checker) checkJournals() error {
 	names, err := filterlog.LogNames(c.dir)
 	if err != nil {

@@ -63,7 +63,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// none says that there is no index. What an interrupted creation leaves, a lock, a
+// none says that there is no index. The rest of an interrupted creation, a lock, a
 // key or a table that has not got its name yet, is none.
 func (p *presence) none() bool { return !p.table && !p.filter && !p.logs }
 

@@ -128,8 +128,8 @@ func (x *Index) unfollowed() error {
 // lock is held: a killed server leaves it.
 const addressFile = "server"
 
-// Announce tells other processes of this machine the address of the server that has the index open.
-// "" means that there is none to tell.
+// Announce gives other processes of this machine the address of the server that has the index open.
+// "" means that there is none.
 func (x *Index) Announce(address string) error {
 	path := x.path(addressFile)
 	if address == "" {
@@ -141,7 +141,7 @@ func (x *Index) Announce(address string) error {
 	})
 }
 
-// ServerAddress returns the address of the server that holds the index in dir, "" if none tells it.
+// ServerAddress returns the address of the server that holds the index in dir, "" if none announced it.
 func ServerAddress(dir string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, addressFile))
 	if errors.Is(err, fs.ErrNotExist) {

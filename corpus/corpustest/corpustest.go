@@ -35,7 +35,7 @@ func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f
 }
 
 // Pack writes the files below a folder, in lexical order, to an archive of the kind that the
-// ending of its name tells: .zip, .tar, .tgz or .tar.zst. Every other file of a zip archive
+// ending of its name says: .zip, .tar, .tgz or .tar.zst. Every other file of a zip archive
 // is stored.
 func Pack(name, folder string) error {
 	var packed bytes.Buffer

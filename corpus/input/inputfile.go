@@ -120,8 +120,8 @@ type StoredInput struct {
 	io.Reader
 	io.Closer
 	File *compress.File // nil unless it can be read at any place
-	rest io.Reader      // what was not read before
-	kept bytes.Buffer   // what was
+	rest io.Reader      // not read before
+	kept bytes.Buffer   // read before
 }
 
 // OpenStored opens an input, unless ahead is the open file. The error names it.

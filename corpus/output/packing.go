@@ -25,7 +25,7 @@ var packings = map[string]packing{
 	"zstd": {"zstd", compressedFrame, newZstdEncoder},
 }
 
-// encoder compresses what is written. It is made when it is first needed: small outputs need one.
+// encoder compresses written bytes. It is made when it is first needed: small outputs need one.
 type encoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)

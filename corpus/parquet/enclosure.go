@@ -153,7 +153,7 @@ func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
 	return g, nil
 }
 
-// parse reads what the trailer of a frame says of a column, and returns the rest.
+// parse reads the part of a frame's trailer about a column, and returns the rest.
 func (c *columnMeta) parse(b []byte, start int64) (rest []byte, ok bool) {
 	c.Statistics = &bounds{}
 	at, dictionary := int64(0), int64(0)

@@ -24,7 +24,7 @@ const (
 // physicalTypes has what differs between these types.
 var physicalTypes = [...]struct {
 	width int    // bytes of a value; 0: they differ
-	kind  string // what a column holds, for messages
+	kind  string // content of a column, for messages
 }{
 	typeBoolean: {1, "truth values"}, // here, for a bit in the file
 	typeInt32:   {4, "numbers"},

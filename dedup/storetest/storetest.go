@@ -57,7 +57,7 @@ var checks = []check{
 		{data: "3", keys: keys{3}},
 		{id: "same", data: "4", keys: keys{4}},
 	})},
-	{"keys that nobody holds", unknownKeys},
+	{"keys without holders", unknownKeys},
 	{"a key twice in a document", batches([]doc{{id: "a", keys: keys{5, 6, 5, 5, 6}}}, []doc{{id: "b", keys: keys{6, 6}}})},
 	{"the earliest holders", batches(slices.Collect(slices.Chunk(commonKey(3*dedup.MaxHolders), 1))...)},
 	{"holders within a batch", batches(commonKey(2 * dedup.MaxHolders))},
@@ -89,7 +89,7 @@ var longAndShort = []doc{
 
 var extreme = keys{0, 1, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, math.MaxUint64 - 1, math.MaxUint64}
 
-// commonKey makes documents every second of which has a common key, and every sixteenth a rare one.
+// commonKey makes documents: every second one has a common key, and every sixteenth a rare one.
 func commonKey(n int) []doc {
 	const common, rare = 1 << 63, 1<<63 + 1
 	docs := make([]doc, n)

@@ -89,7 +89,7 @@ func (l *Loop) Put(docs int, do func()) {
 	}
 }
 
-// Run does work until the loop is closed, and then what is waiting.
+// Run does work until the loop is closed, and then the work that waits.
 func (l *Loop) Run() {
 	defer close(l.stopped)
 	for since := 0; ; {

@@ -32,7 +32,7 @@ func newSample() *sample {
 
 func (s *sample) has(key uint64) bool { return key*0x9e3779b97f4a7c15>>(64-s.bits) == 0 }
 
-// check looks at the keys of a document. owner is its first place, marked tells which keys are.
+// check looks at the keys of a document. owner is its first place, marked says which keys are.
 func (s *sample) check(owner Place, keys []uint64, marked []bool) error {
 	for slot, key := range keys {
 		if !s.has(key) {

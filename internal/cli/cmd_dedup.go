@@ -267,7 +267,7 @@ func (f *options) tellStart(stderr io.Writer, x *index.Index) {
 
 // tell writes the summary, to file if it is not nil.
 func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
-	if f.watched != nil { // it is told when the survivors are known
+	if f.watched != nil { // it is written when the survivors are known
 		*f.watched = *s
 		return nil
 	}

@@ -109,7 +109,7 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 type reader[T any] func(b *corpus.Block, documents iter.Seq[*corpus.Document], result *T) error
 
 // inParallel reads the documents of all inputs in several goroutines, each with a reader of its own. emit
-// gets the results in order. Bad records go to bad. noun is what the records are.
+// gets the results in order. Bad records go to bad. noun names the records.
 func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (reader[T], error), emit func(*corpus.Block, *T) error) (noun string, err error) {
 	type part struct {
 		result T

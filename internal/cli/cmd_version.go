@@ -64,7 +64,7 @@ func newGenerateCommand() *cobra.Command {
 
 // writeManPages writes the pages of a command and of those below it.
 func writeManPages(root *cobra.Command, dir string, now time.Time) error {
-	for cmd := range commands(root) { // its texts become Markdown, of which man pages are made
+	for cmd := range commands(root) { // its texts become Markdown, and that becomes man pages
 		cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
 	}
 	return doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &now, Source: "firstseen " + versionString(), Manual: "firstseen"}, dir)

@@ -145,7 +145,7 @@ func completeFields(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 	for _, path := range args {
 		var first map[string]any
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue // a pipe would lose what is read
+			continue // a pipe would lose the bytes read
 		}
 		if err := json.Unmarshal(firstLine(path), &first); err == nil {
 			addFields(names, "", first)

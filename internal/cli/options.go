@@ -62,7 +62,7 @@ type options struct {
 	every        time.Duration
 	memtableKeys int
 
-	// What the checks find, and a run makes.
+	// Set by the checks and by a run.
 	passed   []input.Passed
 	found    corpus.Format // of the files among the inputs; nil for none
 	shape    bloomstore.Shape

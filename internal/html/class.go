@@ -13,7 +13,7 @@ const (
 	followsMark = 1 << 3
 	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
 	notLast     = 1 << 5 // it may follow the mark that ends a sentence
-	letter      = 1 << 6 // the first of 58 bits, which tell most bytes from each other
+	letter      = 1 << 6 // the first of 58 bits, which distinguish most bytes
 )
 
 // traits are those of each byte. A letter or digit weighs 1. A character of Chinese, Japanese or

@@ -132,7 +132,7 @@ type block struct {
 	group    dedup.Group       // all its documents, if there is a pool
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra, beyond its weight
-	waiting  context.Context   // until the block is the next to be decided, which isNext tells
+	waiting  context.Context   // ends when the block is the next to be decided, by isNext
 	isNext   func()
 	done     chan struct{} // the worker is finished with it
 }

@@ -1,4 +1,4 @@
-// Package jsonltest says what a reader of JSON lines should find, and draws lines
+// Package jsonltest says which documents a reader of JSON lines should find, and draws lines
 // to read. It is for tests of jsonl, and for others that read JSON lines.
 package jsonltest
 
