@@ -171,8 +171,14 @@ func (b *batches) write(c *change) {
 	}
 	c.head.needs |= needsBatches
 	c.bucket(bucketBatch)
+	lists := map[string][]span{}
+	for _, s := range b.spans {
+		if b.dirty[s.batch] {
+			lists[s.batch] = append(lists[s.batch], s)
+		}
+	}
 	for name := range b.dirty {
-		if list := b.of(name); len(list) > 0 {
+		if list := lists[name]; len(list) > 0 {
 			c.put(bucketBatch, []byte(name), encodeSpans(name, list))
 		} else {
 			c.delete(bucketBatch, []byte(name))

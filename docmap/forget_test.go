@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -418,5 +419,27 @@ func TestNeedsAreTheFeaturesInUse(t *testing.T) {
 	must(t, table.Checkpoint(nil))
 	if table.head.needs != needsDead|needsBatches {
 		t.Errorf("needs %#x", table.head.needs)
+	}
+}
+
+// TestManyBatches: a checkpoint goes over the documents of all batches once, and not once for each batch.
+func TestManyBatches(t *testing.T) {
+	tab, err := Open(filepath.Join(t.TempDir(), "table"), Options{Scheme: "s", noSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	const batches = 5000
+	for i := range uint64(batches) {
+		must(t, tab.SetBatch(fmt.Sprint(i)))
+		_, err := tab.Add([]string{""}, [][]byte{nil}, [][]uint64{{i << 40}}, nil, nil)
+		must(t, err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	must(t, tab.Checkpoint(nil))
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 50<<20 || len(tab.Batches()) != batches {
+		t.Errorf("%d bytes were allocated for %d batches", bytes, len(tab.Batches()))
 	}
 }

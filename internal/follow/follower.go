@@ -93,7 +93,8 @@ type Follower struct {
 	steps  apply.Applier
 	place  place
 	now    *step
-	unsure bool // place and index may not agree: nothing more is stored
+	unsure bool            // place and index may not agree: nothing more is stored
+	saving context.Context // of flush
 }
 
 // Open finds the place in the log where the index is. Start begins to decide.
@@ -102,7 +103,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if cfg.Policy.Now == nil {
 		cfg.Policy.Now = time.Now
 	}
-	f := &Follower{cfg: cfg, ahead: make(chan struct{}, 2)}
+	f := &Follower{cfg: cfg, ahead: make(chan struct{}, 2), saving: ctx}
 	f.loop = apply.NewLoop(waiting, f.work)
 	f.steps = apply.Applier{Index: cfg.Index, Done: f.done}
 	if err := f.find(ctx); err != nil {
@@ -124,6 +125,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 		f.scheme = f.place.Settings.Scheme
 	}
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
+	f.saving = f.ctx
 	return f, nil
 }
 
@@ -137,7 +139,7 @@ func (f *Follower) begin() error {
 
 // flush is called before a checkpoint, and returns the place in the log that belongs to it.
 func (f *Follower) flush(bool) (map[string][]byte, error) {
-	if err := f.cfg.Log.Flush(f.ctx); err != nil {
+	if err := f.cfg.Log.Flush(f.saving); err != nil {
 		return nil, err
 	}
 	return f.place.values()
@@ -377,7 +379,7 @@ func (f *Follower) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
-	f.ctx = ctx
+	f.saving = ctx
 	if err := f.cfg.Index.Checkpoint(); err != nil {
 		return err
 	}

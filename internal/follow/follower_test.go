@@ -430,3 +430,31 @@ func TestBehind(t *testing.T) {
 	}
 	end(t, f, x)
 }
+
+// TestAppendWhileClosing: what comes while the follower is closed is refused, in whatever moment.
+func TestAppendWhileClosing(t *testing.T) {
+	f, x := followed(t, filepath.Join(t.TempDir(), "index"), newMemory(records(t, 20)...), func(c *Config) { c.Appends = true })
+	reach(t, f, 20)
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for {
+			if err := f.Append([]*apply.Step{{Entry: journal.Entry{Kind: journal.Seen, ID: "late", Text: []byte("late")}}}, true); err != nil {
+				if !errors.Is(err, apply.ErrLater) {
+					t.Error(err)
+				}
+				break
+			}
+		}
+		for range 100 {
+			if err := f.Append(nil, true); !errors.Is(err, apply.ErrLater) {
+				t.Error(err)
+			}
+			<-f.Failed()
+		}
+	})
+	end(t, f, x)
+	if err := f.Append(nil, true); !errors.Is(err, apply.ErrLater) {
+		t.Error(err)
+	}
+	asking.Wait()
+}
