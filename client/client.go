@@ -82,6 +82,9 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 		}
 	}
 	path := "/v1/see?batch=" + url.QueryEscape(c.Batch)
+	if _, err := url.Parse(c.URL + path); err != nil {
+		return nil, err // no try has another result
+	}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		data, err := c.Do(ctx, http.MethodPost, path, "application/x-ndjson", body.Bytes())
 		if err == nil {

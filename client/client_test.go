@@ -88,6 +88,10 @@ func TestRefusals(t *testing.T) {
 	if _, err := away.See(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("no server: error %v", err)
 	}
+	away.URL = "http://["
+	if _, err := away.See(t.Context(), nil); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an address that cannot be asked: error %v", err)
+	}
 	if _, err := client.New("localhost:80"); err == nil {
 		t.Error("an address without a scheme was taken")
 	}

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -290,6 +292,27 @@ func TestAheadWindows(t *testing.T) {
 	}
 	if limit := uint64(window + 40<<20); most > limit {
 		t.Errorf("%d MiB are live, want at most %d", most>>20, limit>>20)
+	}
+}
+
+// TestXzRest: bytes behind an xz file are told, also if they come with the end of the input.
+func TestXzRest(t *testing.T) {
+	var stored bytes.Buffer
+	w, err := xz.NewWriter(&stored)
+	if err == nil {
+		_, err = w.Write([]byte("text"))
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stored.WriteString("x")
+	decoders := compress.Bounds{}.Decoders()
+	r, err := decoders.DecodeStream("xz", bufio.NewReaderSize(iotest.DataErrReader(&stored), 16))
+	if err == nil {
+		_, err = io.ReadAll(r)
+	}
+	if err != io.ErrUnexpectedEOF {
+		t.Error(err)
 	}
 }
 

@@ -176,6 +176,23 @@ func TestEncodingCutOff(t *testing.T) {
 	}
 }
 
+// TestEncodingOfDamage: all rows before damage are read, the last ones too, which are decoded as it is met.
+func TestEncodingOfDamage(t *testing.T) {
+	body, err := simplifiedchinese.GB18030.NewEncoder().Bytes([]byte("text\n" + strings.Repeat("一行\n", 4000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := Gzipped(body)
+	damaged[len(damaged)-8] ^= 1 // of the checksum
+	path := filepath.Join(t.TempDir(), "a.csv.gz")
+	filetest.Must(t, os.WriteFile(path, damaged, 0o600))
+	got := 0
+	err = corpustest.Each(csv.Format{}, []input.Input{{Path: path, Name: "a", Size: int64(len(damaged))}}, SourceConfig{Encoding: told("gbk", 0)}, func(*Block, *Document) { got++ })
+	if fmt.Sprint(err) != "reading a: gzip: invalid checksum" || got != 4000 {
+		t.Errorf("%d rows, %v", got, err)
+	}
+}
+
 // TestEncodingOfTheNext: what one input was decoded from says nothing of the next, of which
 // nothing can be decompressed.
 func TestEncodingOfTheNext(t *testing.T) {

@@ -181,7 +181,8 @@ type xzReader struct {
 func newXZ(r io.Reader, limit int64) (*xzReader, error) {
 	header := make([]byte, 12)
 	_, err := io.ReadFull(r, header)
-	return &xzReader{r: io.MultiReader(bytes.NewReader(header), r), limit: limit}, err
+	end := bytes.NewReader(nil) // the library passes over what comes with the end
+	return &xzReader{r: io.MultiReader(bytes.NewReader(header), r, end), limit: limit}, err
 }
 
 func (x *xzReader) Read(p []byte) (n int, err error) {

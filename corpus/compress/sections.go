@@ -115,7 +115,7 @@ func (s *Sections) Read(p []byte) (int, error) {
 		}
 	}
 	switch {
-	case err == nil || n > 0 && err == io.EOF: // the end comes again
+	case err == nil || n > 0 && (err == io.EOF || s.Kind == KindPlain): // it comes again
 		return n, nil
 	case err == io.EOF:
 		return n, ErrSection
