@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
@@ -101,12 +103,20 @@ func (f *Confirmer) readAt(buf, id []byte, record *dedup.Record) (text []byte, w
 		return buf, WhyChanged, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return buf, WhyGone, nil
+	case passing(err):
+		return buf, "", fmt.Errorf("reading the earlier text again: %w", err)
 	case err != nil:
 		return buf, WhyRead, nil
 	case found != string(id):
 		return text, WhyChanged, nil
 	}
 	return text, "", nil
+}
+
+// passing reports whether an error is one of the system that need not come again. It ends the run:
+// continued, that would decide otherwise.
+func passing(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}, func(of error) bool { return errors.Is(err, of) })
 }
 
 // knows reports whether a text is that of the stored record: by its sketch, or by the sketch
