@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/VictoriaMetrics/metrics v1.44.0
 	github.com/andybalholm/brotli v1.2.8
-	github.com/apache/thrift v0.25.0
 	github.com/bits-and-blooms/bitset v1.29.0
 	github.com/bits-and-blooms/bloom/v3 v3.7.1
 	github.com/dchest/siphash v1.2.3

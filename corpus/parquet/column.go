@@ -161,13 +161,13 @@ func (c *column) header() (*pageHeader, error) {
 		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
-		h := &pageHeader{}
-		n, err := readThrift(buf, h)
+		t, h := &thriftReader{data: buf}, &pageHeader{}
+		err := t.read(h)
 		if err == nil {
-			c.at += int64(n)
+			c.at += int64(t.at)
 			return h, nil
 		}
-		if int64(len(buf)) < size || size > 1<<20 {
+		if int64(len(buf)) < size || size > 1<<20 || !errors.Is(err, errShort) {
 			return nil, err
 		}
 	}

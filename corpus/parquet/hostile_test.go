@@ -58,8 +58,8 @@ func TestCutHeaderIsTold(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "damaged.parquet")
 	for want, damaged := range map[string][]byte{
-		"reading f: row group 0: column text, page 0: its header: it is not as Thrift's compact protocol is: unexpected EOF": slices.Concat(data[:389], []byte("\x98\x90\x03"), data[392:]), // a text of 400 bytes
-		"reading f: its footer: it is not as Thrift's compact protocol is: EOF":                                              []byte("PAR1\x00\x00\x00\x00PAR1"),
+		"reading f: row group 0: column text, page 0: its header: it ends too early": slices.Concat(data[:389], []byte("\x98\x90\x03"), data[392:]), // a text of 400 bytes
+		"reading f: its footer: it ends too early":                                   []byte("PAR1\x00\x00\x00\x00PAR1"),
 	} {
 		if err := os.WriteFile(path, damaged, 0o666); err != nil {
 			t.Fatal(err)

@@ -115,7 +115,7 @@ func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 		return nil, err
 	}
 	m := &meta{size: size}
-	if _, err := readThrift(footer, &m.fileMeta); err != nil {
+	if err := readThrift(footer, &m.fileMeta); err != nil {
 		return nil, fmt.Errorf("its footer: %w", err)
 	}
 	if m.Encrypted != nil {
@@ -154,7 +154,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 // group reads a row group with its columns, and refuses impossible values, before anything is read by
 // them.
 func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
-	if _, err := readThrift(m.Groups[i], &g); err != nil {
+	if err := readThrift(m.Groups[i], &g); err != nil {
 		return g, nil, err
 	}
 	if len(g.Chunks) != len(m.leaves) || g.Rows < 0 {
@@ -162,7 +162,7 @@ func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 	}
 	for i, encoded := range g.Chunks {
 		var c columnChunk
-		if _, err := readThrift(encoded, &c); err != nil {
+		if err := readThrift(encoded, &c); err != nil {
 			return g, nil, err
 		}
 		// pyarrow writes a group of no rows for an empty table, whose chunks have no places.
@@ -304,7 +304,7 @@ func (m *meta) readSchema() error {
 	}
 	nodes := make([]schemaElement, len(m.Schema))
 	for i, encoded := range m.Schema {
-		if _, err := readThrift(encoded, &nodes[i]); err != nil {
+		if err := readThrift(encoded, &nodes[i]); err != nil {
 			return err
 		}
 	}

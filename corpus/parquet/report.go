@@ -89,7 +89,7 @@ func (e *enclosure) addVerdicts() error {
 // more.
 func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
 	var root schemaElement
-	if _, err := readThrift(e.Schema[0], &root); err != nil {
+	if err := readThrift(e.Schema[0], &root); err != nil {
 		return err
 	}
 	root.Children += int32(children)

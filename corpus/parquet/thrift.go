@@ -1,19 +1,171 @@
 package parquet
 
 import (
-	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/apache/thrift/lib/go/thrift"
 )
+
+// Types of the Thrift compact protocol
+// (github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
+const (
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftByte   = 3
+	thriftI16    = 4
+	thriftI32    = 5
+	thriftI64    = 6
+	thriftDouble = 7
+	thriftBinary = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftMap    = 11
+	thriftStruct = 12
+)
+
+// maxNesting is how deep structures may be in each other.
+const maxNesting = 32
+
+var (
+	errThrift = errors.New("it is not as Thrift's compact protocol is")
+	errShort  = errors.New("it ends too early")
+)
+
+// thriftReader reads values one after the other. It allocates nothing for the lengths they claim.
+// After an error it returns zeros.
+type thriftReader struct {
+	data []byte
+	at   int
+	err  error
+}
+
+func (r *thriftReader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.at = len(r.data)
+}
+
+func (r *thriftReader) byte() byte {
+	if r.at >= len(r.data) {
+		r.fail(errShort)
+		return 0
+	}
+	r.at++
+	return r.data[r.at-1]
+}
+
+func (r *thriftReader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.data[r.at:])
+	switch {
+	case n == 0:
+		r.fail(errShort)
+		return 0
+	case n < 0:
+		r.fail(errThrift)
+		return 0
+	}
+	r.at += n
+	return v
+}
+
+func (r *thriftReader) int() int64 {
+	v := r.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (r *thriftReader) bytes() []byte {
+	n := r.uvarint()
+	if n > uint64(len(r.data)-r.at) {
+		r.fail(errShort)
+		return nil
+	}
+	r.at += int(n)
+	return r.data[r.at-int(n) : r.at : r.at]
+}
+
+// list reads the number and the type of the elements that follow. Each has a byte at least.
+func (r *thriftReader) list() (n int, typ byte) {
+	head := r.byte()
+	size := uint64(head >> 4)
+	if size == 15 {
+		size = r.uvarint()
+	}
+	if size > uint64(len(r.data)-r.at) {
+		r.fail(errShort)
+		return 0, 0
+	}
+	return int(size), head & 15
+}
+
+// each calls f for every field of a structure, which must read its value, or skip it.
+func (r *thriftReader) each(f func(id int, typ byte)) {
+	id := 0
+	for r.err == nil {
+		head := r.byte()
+		if head == 0 {
+			return
+		}
+		if delta := int(head >> 4); delta > 0 {
+			id += delta
+		} else {
+			id = int(r.int())
+		}
+		f(id, head&15)
+	}
+}
+
+// skip passes over a value.
+func (r *thriftReader) skip(typ byte) { r.pass(typ, false, maxNesting) }
+
+// pass passes over a value, which in a list has a byte even if it is a truth value.
+func (r *thriftReader) pass(typ byte, listed bool, depth int) {
+	if depth == 0 {
+		r.fail(errThrift)
+		return
+	}
+	switch typ {
+	case thriftTrue, thriftFalse:
+		if listed {
+			r.byte()
+		}
+	case thriftByte:
+		r.byte()
+	case thriftI16, thriftI32, thriftI64:
+		r.uvarint()
+	case thriftDouble:
+		for range 8 {
+			r.byte()
+		}
+	case thriftBinary:
+		r.bytes()
+	case thriftList, thriftSet:
+		n, elem := r.list()
+		r.passAll(uint64(n), depth, elem)
+	case thriftMap:
+		if n := r.uvarint(); n > 0 {
+			types := r.byte()
+			r.passAll(n, depth, types>>4, types&15)
+		}
+	case thriftStruct:
+		r.each(func(_ int, typ byte) { r.pass(typ, false, depth-1) })
+	default:
+		r.fail(errThrift)
+	}
+}
+
+// passAll passes over n elements, each of values of these types.
+func (r *thriftReader) passAll(n uint64, depth int, types ...byte) {
+	for ; n > 0 && r.err == nil; n-- {
+		for _, typ := range types {
+			r.pass(typ, true, depth-1)
+		}
+	}
+}
 
 // raw is an encoded structure. It stays as it is.
 type raw []byte
@@ -22,7 +174,7 @@ type raw []byte
 // zero is not written, or "written" if it is not read. A nil pointer is not written.
 type thriftField struct {
 	id                int
-	typ               thrift.TType
+	typ               byte
 	optional, written bool
 }
 
@@ -47,118 +199,86 @@ func thriftFieldsOf(t reflect.Type) []thriftField {
 }
 
 // thriftType is how values of a Go type are encoded.
-func thriftType(t reflect.Type) thrift.TType {
+func thriftType(t reflect.Type) byte {
 	if t == reflect.TypeFor[raw]() {
-		return thrift.STRUCT
+		return thriftStruct
 	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return map[reflect.Kind]thrift.TType{
-		reflect.Bool: thrift.BOOL, reflect.Int16: thrift.I16, reflect.Int32: thrift.I32, reflect.Int64: thrift.I64,
-		reflect.String: thrift.STRING, reflect.Slice: thrift.LIST, reflect.Struct: thrift.STRUCT,
+	return map[reflect.Kind]byte{
+		reflect.Bool: thriftTrue, reflect.Int16: thriftI16, reflect.Int32: thriftI32, reflect.Int64: thriftI64,
+		reflect.String: thriftBinary, reflect.Slice: thriftList, reflect.Struct: thriftStruct,
 	}[t.Kind()]
+}
+
+// readThrift reads a structure to v.
+func readThrift(data []byte, v any) error {
+	r := &thriftReader{data: data}
+	return r.read(v)
+}
+
+// read reads a structure to v.
+func (r *thriftReader) read(v any) error {
+	r.structure(reflect.ValueOf(v).Elem())
+	return r.err
+}
+
+// structure reads the fields that v has, and passes over those of other ids or types.
+func (r *thriftReader) structure(v reflect.Value) {
+	fields := thriftFieldsOf(v.Type())
+	r.each(func(id int, typ byte) {
+		i := slices.IndexFunc(fields, func(f thriftField) bool { return f.id == id })
+		switch {
+		case i < 0, fields[i].written:
+			r.skip(typ)
+		case typ == fields[i].typ, typ == thriftFalse && fields[i].typ == thriftTrue:
+			r.value(v.Field(i), typ)
+		default:
+			r.skip(typ)
+		}
+	})
+}
+
+// value reads a value of a type that fits. Of lists it reads those of raw structures.
+func (r *thriftReader) value(v reflect.Value, typ byte) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		r.value(v.Elem(), typ)
+	case reflect.Bool:
+		v.SetBool(typ == thriftTrue)
+	case reflect.String:
+		v.SetString(string(r.bytes()))
+	case reflect.Struct:
+		r.structure(v)
+	case reflect.Slice:
+		v.Set(reflect.ValueOf(r.raws()))
+	default:
+		n := r.int()
+		if v.OverflowInt(n) {
+			r.fail(errThrift)
+			return
+		}
+		v.SetInt(n)
+	}
 }
 
 // maxList is how many structures a list may have.
 const maxList = 1 << 20
 
-var (
-	thriftLimits = &thrift.TConfiguration{MaxMessageSize: maxFooter, MaxContainerSize: maxList}
-	ctx          = context.Background() // nothing waits
-)
-
-// thriftReader reads structures. The library takes no memory for lengths that are only claimed.
-type thriftReader struct {
-	*thrift.TCompactProtocol
-	data []byte
-	rest *bytes.Buffer
-}
-
-// readThrift reads a structure to v, and returns how many bytes it has.
-func readThrift(data []byte, v any) (size int, err error) {
-	rest := bytes.NewBuffer(data)
-	r := &thriftReader{thrift.NewTCompactProtocolConf(&thrift.TMemoryBuffer{Buffer: rest}, thriftLimits), data, rest}
-	if err := r.structure(reflect.ValueOf(v).Elem()); err != nil { // not wrapped: it is no end of the input
-		return r.at(), fmt.Errorf("it is not as Thrift's compact protocol is: %v", err)
+func (r *thriftReader) raws() []raw {
+	n, typ := r.list()
+	if n > 0 && typ != thriftStruct || n > maxList {
+		r.fail(errThrift)
 	}
-	return r.at(), nil
-}
-
-func (r *thriftReader) at() int { return len(r.data) - r.rest.Len() }
-
-// structure reads the fields that v has, and passes over those of other ids or types.
-func (r *thriftReader) structure(v reflect.Value) error {
-	fields := thriftFieldsOf(v.Type())
-	_, err := r.ReadStructBegin(ctx)
-	for err == nil {
-		_, typ, id, fault := r.ReadFieldBegin(ctx)
-		if fault != nil {
-			return fault
-		}
-		if typ == thrift.STOP {
-			return r.ReadStructEnd(ctx)
-		}
-		i := slices.IndexFunc(fields, func(f thriftField) bool { return f.id == int(id) && f.typ == typ && !f.written })
-		if i < 0 {
-			err = r.Skip(ctx, typ)
-		} else {
-			err = r.value(v.Field(i))
-		}
+	list := []raw{}
+	for i := 0; i < n && r.err == nil; i++ {
+		from := r.at
+		r.skip(thriftStruct)
+		list = append(list, r.data[from:r.at:r.at])
 	}
-	return err
-}
-
-// value reads a value of a type that fits. Of lists it reads those of raw structures.
-func (r *thriftReader) value(v reflect.Value) (err error) {
-	n := int64(0)
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		return r.value(v.Elem())
-	case reflect.Struct:
-		return r.structure(v)
-	case reflect.Slice:
-		list, err := r.raws()
-		v.Set(reflect.ValueOf(list))
-		return err
-	case reflect.Bool:
-		truth, err := r.ReadBool(ctx)
-		v.SetBool(truth)
-		return err
-	case reflect.String:
-		text, err := r.ReadString(ctx)
-		v.SetString(text)
-		return err
-	case reflect.Int64:
-		n, err = r.ReadI64(ctx)
-	default:
-		var n32 int32
-		n32, err = r.ReadI32(ctx)
-		n = int64(n32)
-	}
-	v.SetInt(n)
-	return err
-}
-
-func (r *thriftReader) raws() (list []raw, err error) {
-	elem, n, err := r.ReadListBegin(ctx)
-	if err == nil && n > 0 && elem != thrift.STRUCT {
-		err = errors.New("a list has elements of another type")
-	}
-	list = []raw{}
-	for ; err == nil && n > 0; n-- {
-		from := r.at()
-		err = r.Skip(ctx, thrift.STRUCT)
-		list = append(list, r.data[from:r.at():r.at()])
-	}
-	return list, err
-}
-
-// compactTypes are the codes of types in the compact protocol.
-var compactTypes = map[thrift.TType]byte{
-	thrift.BOOL: thrift.COMPACT_BOOLEAN_TRUE, thrift.I16: thrift.COMPACT_I16, thrift.I32: thrift.COMPACT_I32, thrift.I64: thrift.COMPACT_I64,
-	thrift.STRING: thrift.COMPACT_BINARY, thrift.LIST: thrift.COMPACT_LIST, thrift.STRUCT: thrift.COMPACT_STRUCT,
+	return list
 }
 
 // appendThrift appends a structure, whose ids ascend in steps below 16.
@@ -172,11 +292,10 @@ func appendStructure(dst []byte, v reflect.Value) []byte {
 			continue
 		}
 		field = reflect.Indirect(field)
-		typ := compactTypes[f.typ]
-		if f.typ == thrift.BOOL && !field.Bool() {
-			typ = thrift.COMPACT_BOOLEAN_FALSE
+		if f.typ == thriftTrue && !field.Bool() {
+			f.typ = thriftFalse
 		}
-		dst = append(dst, byte(f.id-last)<<4|typ)
+		dst = append(dst, byte(f.id-last)<<4|f.typ)
 		dst, last = appendValue(dst, field), f.id
 	}
 	return append(dst, 0)
@@ -194,7 +313,7 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 		if encoded, ok := v.Interface().(raw); ok {
 			return append(dst, encoded...)
 		}
-		n, typ := v.Len(), compactTypes[thriftType(v.Type().Elem())]
+		n, typ := v.Len(), thriftType(v.Type().Elem())
 		if n < 15 {
 			dst = append(dst, byte(n)<<4|typ)
 		} else {
