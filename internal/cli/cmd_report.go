@@ -158,7 +158,7 @@ func newKeptCommand() *cobra.Command {
 		if err := r.areDocuments(); err != nil {
 			return err
 		}
-		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.report.Inputs), "", r.Out); err != nil {
+		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
 			return usageError{err}
 		}
 		return writeKept(cmd, r.documents(), r.Inputs, r.report, r.Others, r.Out)
@@ -265,7 +265,7 @@ func newApplyCommand() *cobra.Command {
 
 func (r *rereading) apply(cmd *cobra.Command) error {
 	t := &r.options
-	if err := output.CheckOutputs(slices.Concat(r.Inputs, r.report.Inputs), "", r.Out); err != nil {
+	if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
 		return usageError{err}
 	}
 	for _, look := range []func() error{t.recognize, t.enclose, t.lead} {

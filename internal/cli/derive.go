@@ -109,7 +109,7 @@ func isPage(format corpus.Format) bool {
 // treeNames are the names of inputs in a tree of outputs: below a folder that was given
 // their path in it, else their name. Two of one name are an error.
 func treeNames(args []string, inputs []input.Input) ([]string, error) {
-	args, err := readLists(args)
+	args, _, err := readLists(args)
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,9 @@ type formats struct {
 	html     web.Mode // the part of a page that is its text; as it is if negative
 	encoding encodingFlag
 	decoder  corpus.Encoding
-	columns  bool // for the verdicts of rows
-	arrays   bool // outputs are, if inputs are
+	columns  bool          // for the verdicts of rows
+	arrays   bool          // outputs are, if inputs are
+	lists    []input.Input // the lists among the arguments
 
 	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }

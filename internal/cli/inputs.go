@@ -23,7 +23,8 @@ const maxList = 256 << 20
 // readLists replaces an argument @FILE by the names in FILE, unless the argument itself is the name
 // of a file. The names are the lines of FILE or, if it has zero bytes, the parts between these, as
 // find -print0 writes them. A name may be any argument except a list. Empty lines are passed over.
-func readLists(args []string) (all []string, err error) {
+// lists are the lists themselves, which no output may replace.
+func readLists(args []string) (all []string, lists []input.Input, err error) {
 	for _, arg := range args {
 		name, isList := strings.CutPrefix(arg, "@")
 		if _, err := os.Lstat(arg); !isList || err == nil {
@@ -32,11 +33,11 @@ func readLists(args []string) (all []string, err error) {
 		}
 		names, err := readList(name)
 		if err != nil {
-			return nil, fmt.Errorf("list of inputs %s: %w", arg, err)
+			return nil, nil, fmt.Errorf("list of inputs %s: %w", arg, err)
 		}
-		all = append(all, names...)
+		all, lists = append(all, names...), append(lists, input.Input{Path: name, Name: arg})
 	}
-	return all, nil
+	return all, lists, nil
 }
 
 func readList(name string) (names []string, err error) {
@@ -196,7 +197,8 @@ func othersText(p input.Passed) string {
 // so may a table. Tables are taken only if there are no such files.
 func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
 	all := f.all()
-	args, err := readLists(args)
+	args, lists, err := readLists(args)
+	f.lists = lists
 	if err == nil {
 		err = noAddresses(args)
 	}

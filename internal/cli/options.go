@@ -202,7 +202,7 @@ func (f *options) expand() (err error) {
 	if f.Inputs, f.passed, err = f.formats.expand(f.Args, f.source); err != nil {
 		return err
 	}
-	return output.CheckOutputs(f.Inputs, f.index, f.outputs()...)
+	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists), f.index, f.outputs()...)
 }
 
 // outputs are the names of all outputs, "" for unrequested ones.
