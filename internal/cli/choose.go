@@ -169,7 +169,11 @@ func (c *choosing) offer(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && c.policy.field != "" && c.policy.field != folderWord && !valued && len(c.copied) > 0 {
-		return usageError{fmt.Errorf("--prefer %s: no copy has this field", c.policy.field)}
+		wanted := "this field"
+		if when != "" {
+			wanted = "a time in this field, such as 2024-01-05T00:00:00Z or Unix seconds"
+		}
+		return usageError{fmt.Errorf("--prefer %s: no copy has %s", c.policy.field, wanted)}
 	}
 	return err
 }
