@@ -59,7 +59,7 @@ func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 	if err := checkEnding("--list", f.list, holdsJSON, holdsCSV); err != nil {
 		return usageError{err}
 	}
-	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists), "", f.Out, f.list, f.report)
+	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists, f.rereading.report.Inputs), "", f.Out, f.list)
 }
 
 func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
