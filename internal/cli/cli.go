@@ -61,6 +61,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = out.err // cobra prints help, and does not look
 	}
 	code := exitCode(ctx, err)
+	err = besideValue(cmd, err)
 	if code == exitUsage && len(elsewhere) > 0 {
 		err = usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(elsewhere, ", "))}
 	}

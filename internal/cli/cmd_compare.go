@@ -59,10 +59,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
 	var docs [2]explain.Document // the earlier one first
 	switch {
+	case f.line < 1:
+		err = usageError{fmt.Errorf("--line %d: lines count from 1", f.line)}
 	case f.Report != "":
 		docs, err = f.reported(cmd, args, &pair)
-	case f.weigh:
-		err = usageError{errors.New("compare: --weigh needs the documents of a corpus: use it with --report")}
+	case f.weigh, cmd.Flags().Changed("line"):
+		err = usageError{errors.New("compare: --line and --weigh need a report and its inputs: use them with --report FILE")}
 	case len(args) != 2:
 		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
 	default:

@@ -112,6 +112,19 @@ func commandGroups(root *cobra.Command) {
 	}
 	root.AddCommand(newVersionCommand(), newGenerateCommand())
 	root.AddCommand(earlierCommands()...)
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
+	}
+}
+
+// knownTopic refuses help about an unknown command.
+func knownTopic(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err != nil || !cmd.HasSubCommands() {
+		return err
+	}
+	return knownCommand(cmd, rest)
 }
 
 // completions has the shell complete the words of flags that take one of a few, folders, fields of
