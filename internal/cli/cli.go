@@ -102,6 +102,7 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 		tellOld(cmd, cmd.ErrOrStderr())
 		return checkRanges(cmd.Flags())
 	}
+	showFlags(root)
 	commandGroups(root)
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false

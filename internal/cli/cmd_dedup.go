@@ -48,7 +48,6 @@ func newDedupCommand() *cobra.Command {
 	})
 	cmd.SuggestFor = []string{"deduplicate", "uniq"}
 	f.registerDedup(cmd)
-	inSections(cmd)
 	return cmd
 }
 
