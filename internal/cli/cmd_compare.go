@@ -71,6 +71,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
 			return usageError{err}
 		}
+		tellWhole(cmd.ErrOrStderr(), args)
 		docs, err = twoFiles(args, cfg)
 	}
 	if err != nil {
@@ -95,6 +96,16 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	}
 	style.Color = f.color == "always" || f.color == "auto" && colours
 	return style, nil
+}
+
+// tellWhole reports files whose names promise many documents: each is read as one text.
+func tellWhole(stderr io.Writer, names []string) {
+	for _, name := range names {
+		ending, _ := promised(name)
+		if kind := endings[ending]; kind == holdsJSON || kind == holdsCSV || kind == holdsParquet || kind == holdsWARC {
+			fmt.Fprintf(stderr, "firstseen: %s is compared as one text; documents inside of files are compared by a line of their report, with --report FILE --line N\n", name)
+		}
+	}
 }
 
 func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document, err error) {
