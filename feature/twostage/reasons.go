@@ -30,11 +30,11 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 	case min(j.known.runs, j.other.runs) < minRuns:
 		say("13", "sketches are of texts with %d runs of five words or more, and these have %d and %d: segments decide, %s", minRuns, j.known.runs, j.other.runs, relationText(f.Relation))
 	case b > stillTold*a:
-		say("13", "the earlier document has %d runs of five words, more than four times the %d of this one: segments decide, %s", b, a, relationText(f.Relation))
+		say("13", "the earlier document has %d distinct runs of five words, more than four times the %d of this one: segments decide, %s", b, a, relationText(f.Relation))
 	case b > maxLonger*a:
 		by := relationText(f.Relation)
 		j.byBoth(c, &f)
-		say("13", "the earlier document has %d runs of five words, more than twice the %d of this one, of which about %s stand there; segments say %s, both together: %s", b, a, share(j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)), by, relationText(f.Relation))
+		say("13", "the earlier document has %d distinct runs of five words, more than twice the %d of this one, of which about %s stand there; segments say %s, both together: %s", b, a, share(j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)), by, relationText(f.Relation))
 	default:
 		j.sketchReasons(c, &f, say)
 	}
@@ -45,7 +45,7 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(rule, format string, args ...any)) {
 	a, b := j.known.distinct, j.other.distinct
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
-	say("13", "by the sketches of %d and %d runs, C = %s of the document stands in the earlier one, and M = %s of the longer one is common", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
+	say("13", "by the sketches of %d and %d distinct runs, C = %s of the document stands in the earlier one, and M = %s of the longer one is common", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
 	asked := j.asked(c)
 	j.bySketch(c, f)
 	score, which := o.Share(max(a, b)), "M, for C is below 0.8"
