@@ -22,10 +22,9 @@ type SourceConfig struct {
 	MaxRatio  int   // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
 	// Ahead is how many goroutines decode compressed files, and pieces of them, before
 	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
-	// read is the same. They take AheadMemory bytes at most, 0 meaning 48 MiB. Pipes
-	// and standard input are not read ahead, nor are inputs with [Frames].
-	Ahead       int
-	AheadMemory int64
+	// read is the same. They take 48 MiB at most. Pipes and standard input are not read
+	// ahead, nor are inputs with [Frames].
+	Ahead int
 
 	Stdin io.Reader // what "-" reads, nil means os.Stdin
 

@@ -44,10 +44,6 @@ func (s *Source) open(ctx context.Context) error {
 // startAhead begins to decode files ahead, if the configuration says so. A compressed file that is
 // open is read once more from its beginning.
 func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) error {
-	sizes := compress.SizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), compress.DefaultAheadMemory))
-	if s.cfg.sizes != nil {
-		sizes = *s.cfg.sizes
-	}
 	_, plain := s.decoded.(*bufio.Reader)
 	again := stored.File != nil && !plain
 	first := s.index
@@ -59,6 +55,10 @@ func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) erro
 	}
 	if again || plain { // else it is being decoded
 		s.dec.Close()
+	}
+	sizes := compress.SizesFor(s.cfg.Ahead)
+	if s.cfg.sizes != nil {
+		sizes = *s.cfg.sizes
 	}
 	s.ahead = compress.StartAhead(len(s.inputs), func(i int) *compress.File { return s.inputs[i].OpenAhead() }, first, s.dec, sizes)
 	if !again {

@@ -3,15 +3,17 @@ package compress
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"sync"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
 // Ahead decodes compressed files before they are read, in several goroutines. It hands out the decoded
@@ -30,18 +32,22 @@ type Ahead struct {
 	sizes  AheadSizes
 	limits Decoders // what all decoders keep to
 
-	queue  *queue
-	idle   chan *Decoders
-	large  *Decoders // for large windows: of the piece being read
-	active sync.WaitGroup
-	looked []byte // searched for pieces
+	ctx     context.Context // ends when all is closed
+	cancel  context.CancelFunc
+	pieces  chan *Piece // in their order
+	current *Piece      // the piece being read
+	idle    chan *worker
+	large   chan *Decoders // one, for large windows: of the piece being read
+	active  sync.WaitGroup
+	mem     []byte // of all buffers
+	looked  []byte // searched for pieces
 }
 
 // AheadSizes say how much is decoded ahead.
 type AheadSizes struct {
-	Decoders int // goroutines that decode
-	Chunk    int // bytes of a buffer
-	Buffers  int
+	Decoders int   // goroutines that decode
+	Chunk    int   // bytes of a buffer
+	Buffers  int   // of each decoder, at least 2: one is filled while another is read
 	Window   int64 // largest window of a zstd frame decoded before its turn
 	Piece    int64 // stored bytes that a piece has at least, unless the input ends
 	Look     int64 // and behind them, in which the beginning of the next is looked for
@@ -51,17 +57,17 @@ type AheadSizes struct {
 // 2 GB/s of gzip, and each takes its share of the memory.
 const maxDecoders = 8
 
-// DefaultAheadMemory is what decoding ahead takes at most, unless a SourceConfig says
-// otherwise, in bytes.
-const DefaultAheadMemory = 48 << 20
+// AheadMemory is what decoding ahead takes at most, in bytes.
+const AheadMemory = 48 << 20
 
-// SizesFor divides memory: half of it are buffers, the other the windows of decoders.
-func SizesFor(n int, memory int64) AheadSizes {
+// SizesFor divides the memory: half of it are buffers, the other the windows of decoders. A decoder with
+// full buffers waits for the turn of its piece. A piece has so few bytes that most fit.
+func SizesFor(n int) AheadSizes {
 	n = min(n, maxDecoders)
 	const size = 128 << 10
 	return AheadSizes{
-		Decoders: n, Chunk: size, Buffers: max(int(memory/2/size), 2*forTurn),
-		Window: memory / 2 / int64(max(n, 1)), Piece: 512 << 10, Look: 16 << 20,
+		Decoders: n, Chunk: size, Buffers: AheadMemory / 2 / size / n,
+		Window: int64(AheadMemory / 2 / n), Piece: 256 << 10, Look: 16 << 20,
 	}
 }
 
@@ -70,21 +76,32 @@ type aheadInput struct {
 	index int
 	File  *File  // nil: not opened
 	Kind  string // of compression; "" is left to the reader
-	over  atomic.Bool
+	ctx   context.Context
+	over  context.CancelFunc // no other piece of it is needed
 }
 
 // Piece is what one goroutine decodes.
 type Piece struct {
-	In     *aheadInput
-	number int64 // of all pieces, in their order
-	start  int64 // its beginning in the file
-	end    int64 // the beginning of the next one; -1 is the end of the file
+	In      *aheadInput
+	start   int64         // its beginning in the file
+	end     int64         // the beginning of the next one; -1 is the end of the file
+	turn    chan struct{} // closed when it is read
+	done    chan struct{} // closed when it was read
+	decoded chan chunk
+}
 
-	// Of the queue:
-	done    []chunk
-	ended   bool // all of it is decoded
-	dropped bool // not needed any more
-	missed  bool // nothing begins at its end
+// chunk is a part of the decoded bytes of a piece.
+type chunk struct {
+	data []byte // a buffer, until the next chunk is received
+	read int64  // bytes of the file that were read when it was done
+	used int64  // and of those used up
+	err  error  // what follows instead of another chunk
+}
+
+// worker decodes one piece after the other. Its buffers are used in turn.
+type worker struct {
+	Decoders
+	buffers [][]byte
 }
 
 // errClosed is returned by who is closed while it is read.
@@ -95,65 +112,97 @@ var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
 	a := &Ahead{
 		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
-		queue: newQueue(sizes.Buffers, sizes.Chunk, sizes.Decoders),
-		idle:  make(chan *Decoders, sizes.Decoders),
+		pieces: make(chan *Piece, 2*sizes.Decoders),
+		idle:   make(chan *worker, sizes.Decoders),
+		large:  make(chan *Decoders, 1),
 	}
-	a.large = &Decoders{MaxWindow: limits.MaxWindow}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.large <- &Decoders{MaxWindow: limits.MaxWindow}
+	size := sizes.Decoders * sizes.Buffers * sizes.Chunk
+	mem, err := hugemem.Alloc(size)
+	if err != nil { // address space is short: then from the heap
+		mem = make([]byte, size)
+	}
+	a.mem = mem
 	for range sizes.Decoders {
-		a.idle <- &Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}
+		w := &worker{Decoders: Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}}
+		for range sizes.Buffers {
+			w.buffers = append(w.buffers, mem[:sizes.Chunk:sizes.Chunk])
+			mem = mem[sizes.Chunk:]
+		}
+		a.idle <- w
 	}
 	a.active.Add(1)
 	go a.plan(first)
 	return a
 }
 
-// Close ends all goroutines and gives the memory back.
+// Close ends all goroutines and gives the memory back. The file being read is the reader's.
 func (a *Ahead) Close() {
-	a.queue.close()
+	a.cancel()
 	a.active.Wait()
-	for _, p := range a.queue.pieces {
-		if p.In.File != nil {
-			_ = p.In.File.Close() // only read; it may be closed already
-		}
+	for p := range a.pieces {
+		p.In.close()
 	}
 	for range a.sizes.Decoders {
 		(<-a.idle).Close()
 	}
-	a.large.Close()
-	a.queue.release()
+	(<-a.large).Close()
+	_ = hugemem.Free(a.mem) // it refuses memory of the heap
 }
 
 // plan finds the pieces of the inputs, one after the other, and has them decoded.
 func (a *Ahead) plan(first int) {
 	defer a.active.Done()
-	defer a.queue.finish()
-	number := int64(0)
-	for i := first; i < a.files; i++ {
-		in := a.look(i)
-		for start := int64(0); start >= 0 && !in.over.Load(); number++ {
-			end := a.nextPiece(in, start)
-			p := &Piece{In: in, number: number, start: start, end: end, ended: in.Kind == ""}
-			if !a.queue.add(p) {
-				return
-			}
-			if in.Kind != "" {
-				a.active.Add(1)
-				go a.decode(p, <-a.idle)
-			}
-			start = end
+	defer close(a.pieces)
+	for i := first; i < a.files && a.ctx.Err() == nil; i++ {
+		a.planInput(a.look(i))
+	}
+}
+
+// planInput finds the pieces of an input until it is over.
+func (a *Ahead) planInput(in *aheadInput) {
+	for start := int64(0); start >= 0; {
+		p := &Piece{
+			In: in, start: start, end: a.nextPiece(in, start), turn: make(chan struct{}), done: make(chan struct{}),
+			decoded: make(chan chunk, a.sizes.Buffers-2), // and one is filled, another read
 		}
+		select {
+		case a.pieces <- p:
+		case <-a.ctx.Done():
+			in.close() // the pieces before it may do so once more
+			return
+		}
+		if in.Kind == "" {
+			return
+		}
+		select {
+		case w := <-a.idle:
+			a.active.Add(1)
+			go a.decode(p, w)
+		case <-in.ctx.Done():
+			return
+		}
+		start = p.end
 	}
 }
 
 // look opens a file, and finds out whether it is compressed.
 func (a *Ahead) look(index int) *aheadInput {
 	in := &aheadInput{index: index, File: a.open(index)}
+	in.ctx, in.over = context.WithCancel(a.ctx)
 	if in.File != nil && in.File.At != nil {
 		var head [HeadSize]byte
 		n, _ := in.File.At.ReadAt(head[:], 0)
 		in.Kind = CompressionOf(head[:n])
 	}
 	return in
+}
+
+func (in *aheadInput) close() {
+	if in.File != nil {
+		_ = in.File.Close() // only read; it may be closed already
+	}
 }
 
 // nextPiece returns a possible beginning of the piece after the one at start, or -1.
@@ -196,74 +245,111 @@ func nextMagic(data []byte, magic string, without byte) int {
 	}
 }
 
-// decode decodes a piece into the queue.
-func (a *Ahead) decode(p *Piece, d *Decoders) {
+// decode decodes a piece. A piece with maybe much memory waits for its turn.
+//
+// If no member begins at the end of the piece, it goes on to the end of the input, and the pieces behind it
+// are worthless. That is certain only at its turn: the piece itself may begin at no member.
+func (a *Ahead) decode(p *Piece, w *worker) {
 	defer a.active.Done()
-	defer func() { a.idle <- d }()
-	if d.buf == nil {
-		d.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
+	defer func() { a.idle <- w }()
+	dropped, end := p.In.ctx.Done(), p.end
+	awaitTurn := func() bool {
+		select {
+		case <-p.turn:
+			return true
+		case <-dropped:
+			return false
+		}
+	}
+	var large *Decoders
+	defer func() {
+		if large != nil {
+			a.large <- large
+		}
+	}()
+	takeLarge := func() bool {
+		if large == nil && awaitTurn() {
+			large = <-a.large // the piece before it was read, and gives it back
+		}
+		return large != nil
+	}
+	if w.buf == nil {
+		w.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
 	}
 	read := p.start
-	d.buf.Reset(Counter{io.NewSectionReader(p.In.File.At, p.start, math.MaxInt64-p.start), &read})
-	used := func() int64 { return read - int64(d.buf.Buffered()) }
-	r, err := a.decoder(p, d, used)
-	if err != nil {
-		a.queue.put(p, chunk{nil, read, used(), NoEOF(err)})
-	}
-	for err == nil {
-		buf := a.queue.take(p)
-		if buf == nil {
-			return
+	w.buf.Reset(Counter{io.NewSectionReader(p.In.File.At, p.start, math.MaxInt64-p.start), &read})
+	used := func() int64 { return read - int64(w.buf.Buffered()) }
+	s := &series{r: w.buf, at: used, stop: func(at int64) bool {
+		if end >= 0 && at > end && awaitTurn() {
+			p.In.over()
+			end, dropped = -1, a.ctx.Done()
 		}
-		var n int
-		n, err = ReadFull(r, buf)
-		if !a.queue.put(p, chunk{buf[:n], read, used(), err}) {
-			return
-		}
-	}
-}
-
-// decoder returns the decoder of a piece. A piece with maybe much memory waits for its turn.
-func (a *Ahead) decoder(p *Piece, d *Decoders, used func() int64) (io.Reader, error) {
-	stop := func(at int64) bool {
-		switch {
-		case p.end < 0 || at < p.end:
-			return false
-		case at > p.end:
-			p.end = -1
-			a.queue.miss(p)
-			return false
-		}
-		return true
-	}
-	s := &series{r: d.buf, at: used, stop: stop}
+		return at == end
+	}}
+	d := &w.Decoders
 	switch p.In.Kind {
 	case "gzip", "bzip2":
 	case "zstd":
 		s.limit = a.limits.MaxWindow
 		s.decoder = func(window int64) (*zstd.Decoder, error) {
-			if 0 <= window && window <= d.MaxWindow {
-				return d.forWindow(window)
+			if 0 <= window && window <= w.MaxWindow {
+				return w.forWindow(window)
 			}
-			if !a.queue.awaitTurn(p) {
+			if !takeLarge() {
 				return nil, errClosed
 			}
-			return a.large.forWindow(window)
+			return large.forWindow(window)
 		}
 	default:
-		if !a.queue.awaitTurn(p) {
-			return nil, errClosed
+		if !takeLarge() {
+			return
 		}
-		d = a.large
+		d = large
 	}
-	return d.open(p.In.Kind, s)
+	r, err := d.open(p.In.Kind, s)
+	err = NoEOF(err)
+	for i := 0; ; i++ {
+		var data []byte
+		if err == nil {
+			data = w.buffers[i%len(w.buffers)]
+			var n int
+			n, err = ReadFull(r, data)
+			data = data[:n]
+		}
+		select {
+		case p.decoded <- chunk{data, read, used(), err}:
+		case <-dropped:
+			return
+		case <-p.done:
+			return
+		}
+		if err != nil {
+			break
+		}
+	}
+	select { // until then buffers are read
+	case <-dropped:
+	case <-p.done:
+	}
+}
+
+// next goes to the next piece, and is done with the one before it. Nil is none.
+func (a *Ahead) next() *Piece {
+	if a.current != nil {
+		close(a.current.done)
+	}
+	a.current = <-a.pieces
+	if a.current != nil {
+		close(a.current.turn)
+	}
+	return a.current
 }
 
 // Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil
 // is an input left to the caller.
 func (a *Ahead) Input(index int) *Piece {
 	for {
-		if p := a.queue.next(); p == nil || p.In.index >= index {
+		if p := a.next(); p == nil || p.In.index >= index {
 			return p
 		}
 	}
@@ -293,9 +379,10 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 		case err == nil:
 			r.fetch()
 		case !errors.Is(err, errHandedOver):
+			r.p.In.over()
 			return 0, err
 		default:
-			next := r.a.queue.next()
+			next := r.a.next()
 			if next == nil || next.In != r.p.In {
 				return 0, errClosed // it is closed meanwhile
 			}
@@ -304,25 +391,18 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 	}
 	n := copy(b, r.left)
 	r.left = r.left[n:]
-	if len(r.left) == 0 {
-		r.a.queue.give(r.c.data)
-		r.c.data = nil
-	}
 	return n, nil
 }
 
 func (r *aheadReader) fetch() {
-	r.c = r.a.queue.get(r.p)
+	select {
+	case r.c = <-r.p.decoded:
+	case <-r.a.ctx.Done():
+		r.c = chunk{err: errClosed}
+	}
 	r.left = r.c.data
 	*r.read = max(*r.read, r.began+r.c.read)
 	if err := r.ratio.Add(len(r.left)); err != nil {
 		r.c.err = err
-	}
-	if r.c.err != nil && !errors.Is(r.c.err, errHandedOver) {
-		r.p.In.over.Store(true)
-	}
-	if len(r.left) == 0 {
-		r.a.queue.give(r.c.data)
-		r.c.data = nil
 	}
 }
