@@ -1,7 +1,6 @@
 package corpus_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -292,27 +290,6 @@ func TestAheadWindows(t *testing.T) {
 	}
 	if limit := uint64(window + 40<<20); most > limit {
 		t.Errorf("%d MiB are live, want at most %d", most>>20, limit>>20)
-	}
-}
-
-// TestXzRest: bytes behind an xz file are told, also if they come with the end of the input.
-func TestXzRest(t *testing.T) {
-	var stored bytes.Buffer
-	w, err := xz.NewWriter(&stored)
-	if err == nil {
-		_, err = w.Write([]byte("text"))
-	}
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	stored.WriteString("x")
-	decoders := compress.Bounds{}.Decoders()
-	r, err := decoders.DecodeStream("xz", bufio.NewReaderSize(iotest.DataErrReader(&stored), 16))
-	if err == nil {
-		_, err = io.ReadAll(r)
-	}
-	if err != io.ErrUnexpectedEOF {
-		t.Error(err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -81,8 +80,7 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 func (s *Source) frameDecoded(stored *input.StoredInput) {
 	stored.Forget()
 	head := bytes.NewReader(bytes.Clone(s.back))
-	text := &compress.History{R: io.MultiReader(head, s.decoded)}
-	s.framed.src = &compress.Sections{Raw: text, Br: bufio.NewReaderSize(text, compress.ReadBuffer), Starts: s.framed.frames.Starts, Single: true}
+	s.framed.src = compress.SectionsOf(io.MultiReader(head, s.decoded))
 	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 }
 

@@ -44,8 +44,8 @@ type mark64 struct {
 const windowSize = 256 << 10
 
 func (f *framed) close() {
-	if f.src != nil && f.src.Zstd != nil {
-		f.src.Zstd.Close()
+	if f.src != nil {
+		f.src.Close()
 	}
 	f.long.free()
 }
@@ -106,7 +106,7 @@ func (f *framed) end() SectionEnd {
 	switch {
 	case !f.last:
 		return GoesOn
-	case f.damage == "" && (f.src.Kind == compress.KindGzip || f.src.Kind == compress.KindZstd):
+	case f.damage == "" && f.src.HasMembers():
 		return Whole
 	}
 	return Ends
@@ -155,7 +155,7 @@ func (f *framed) count(fr *Frame) {
 		f.enter(f.marks[0].stored)
 		f.marks = f.marks[1:]
 	}
-	if f.src.Kind == compress.KindPlain {
+	if f.src.Kind == "" {
 		f.enter(f.gone + int64(f.r))
 	}
 	f.number = max(f.number+1, fr.Number)

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -57,7 +56,6 @@ type Source struct {
 	framed *framed          // the input, if so
 	opened *opened          // the input, if its kind is AtRandom
 	window []byte           // of a framed input, to be used again
-	stored *bufio.Reader    // over a framed input, likewise
 	zipped []archive.Member // the members to read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end

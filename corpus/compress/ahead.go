@@ -2,7 +2,6 @@ package compress
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -207,12 +206,8 @@ func (in *aheadInput) close() {
 
 // nextPiece returns a possible beginning of the piece after the one at start, or -1.
 func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
-	magic, without := GzipMagic+"\x08", byte(0xe0) // the method, and no reserved flag (RFC 1952, section 2.3)
-	switch in.Kind {
-	case "gzip":
-	case "zstd":
-		magic, without = ZstdMagic, 0x08 // the reserved bit of the descriptor (RFC 8878, section 3.1.1)
-	default:
+	begin, ok := memberBegins[in.Kind]
+	if !ok {
 		return -1
 	}
 	if a.looked == nil {
@@ -221,28 +216,15 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	from := start + a.sizes.Piece
 	for at := from; at < from+a.sizes.Look; {
 		n, err := in.File.At.ReadAt(a.looked, at)
-		if i := nextMagic(a.looked[:n], magic, without); i >= 0 {
+		if i := nextMagic(a.looked[:n], begin.magic, begin.without); i >= 0 {
 			return at + int64(i)
 		}
-		if err != nil || n <= len(magic) {
+		if err != nil || n <= len(begin.magic) {
 			return -1
 		}
-		at += int64(n - len(magic))
+		at += int64(n - len(begin.magic))
 	}
 	return -1
-}
-
-// nextMagic returns the index of a magic before a byte without some bits, or -1.
-func nextMagic(data []byte, magic string, without byte) int {
-	for at := 0; ; at++ {
-		i := bytes.Index(data[at:], []byte(magic))
-		if at += i; i < 0 || at+len(magic) >= len(data) {
-			return -1
-		}
-		if data[at+len(magic)]&without == 0 {
-			return at
-		}
-	}
 }
 
 // decode decodes a piece. A piece with maybe much memory waits for its turn.
@@ -279,7 +261,7 @@ func (a *Ahead) decode(p *Piece, w *worker) {
 	read := p.start
 	w.buf.Reset(Counter{io.NewSectionReader(p.In.File.At, p.start, math.MaxInt64-p.start), &read})
 	used := func() int64 { return read - int64(w.buf.Buffered()) }
-	s := &series{r: w.buf, at: used, stop: func(at int64) bool {
+	m := &members{r: w.buf, at: used, stop: func(at int64) bool {
 		if end >= 0 && at > end && awaitTurn() {
 			p.In.over()
 			end, dropped = -1, a.ctx.Done()
@@ -290,8 +272,8 @@ func (a *Ahead) decode(p *Piece, w *worker) {
 	switch p.In.Kind {
 	case "gzip", "bzip2":
 	case "zstd":
-		s.limit = a.limits.MaxWindow
-		s.decoder = func(window int64) (*zstd.Decoder, error) {
+		m.limit = a.limits.MaxWindow
+		m.decoder = func(window int64) (*zstd.Decoder, error) {
 			if 0 <= window && window <= w.MaxWindow {
 				return w.forWindow(window)
 			}
@@ -306,7 +288,7 @@ func (a *Ahead) decode(p *Piece, w *worker) {
 		}
 		d = large
 	}
-	r, err := d.open(p.In.Kind, s)
+	r, err := d.open(p.In.Kind, m)
 	err = NoEOF(err)
 	for i := 0; ; i++ {
 		var data []byte

@@ -114,9 +114,9 @@ const (
 
 var errDictionary = &Damage{"its dictionary is longer than 8 MiB, or is none"}
 
-// ReadDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
+// readDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
 // itself.
-func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
+func readDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	head, err := br.Peek(8)
 	if err != nil || string(head[:4]) != dictionaryMagic {
 		return nil, nil

@@ -9,34 +9,39 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
-// errHandedOver ends the reading of members or frames if another piece reads the following ones.
+// errHandedOver ends the reading of members if another piece reads the following ones.
 var errHandedOver = errors.New("what follows is read by another")
 
-// series reads the members or frames of a file, which follow each other.
-type series struct {
-	r    *bufio.Reader
-	at   func() int64              // bytes of the file that are used up
-	stop func(begin int64) bool    // whether what begins there is another's; nil: nothing is
-	next func() (io.Reader, error) // io.EOF: there is none
-	open io.Reader
+// errForeign says that no member begins behind the last one.
+var errForeign = errors.New("cut it off, or unpack the file yourself")
 
+// members reads the members of a gzip or lz4 file, or the frames of a zstd file, which follow each other.
+type members struct {
+	r    *bufio.Reader
+	at   func() int64           // bytes of the file that are used up
+	stop func(begin int64) bool // whether what begins there is another's; nil: nothing is
+	kind string
+	open io.Reader // the member being read
+
+	gzip    *gzip.Reader
 	decoder func(window int64) (*zstd.Decoder, error) // of a zstd frame
 	limit   int64                                     // of windows
 }
 
-func (s *series) Read(p []byte) (n int, err error) {
+// Read reads one member after the other.
+func (m *members) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
-		if s.open == nil {
-			if s.open, err = s.next(); err != nil {
-				s.open = nil
+		if m.open == nil {
+			if err = m.next(); err != nil {
 				return 0, err
 			}
 		}
-		n, err = s.open.Read(p)
+		n, err = m.open.Read(p)
 		if err == io.EOF {
-			s.open, err = nil, nil
+			m.open, err = nil, nil
 		} else if len(p) == 0 {
 			break
 		}
@@ -44,29 +49,101 @@ func (s *series) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// nextMember goes to the next member of a gzip file. Zeros between members and behind the last are
+// next opens the next member. It returns io.EOF behind the last.
+func (m *members) next() (err error) {
+	m.open = nil
+	switch m.kind {
+	case "gzip":
+		return m.nextGzip()
+	case "zstd":
+		return m.nextFrame()
+	}
+	if _, err := m.r.Peek(1); err != nil {
+		return err
+	}
+	frame := lz4.NewReader(m.r)
+	m.open = frame
+	return frame.Apply(lz4.ConcurrencyOption(1))
+}
+
+// nextGzip goes to the next member of a gzip file. Zeros between members and behind the last are
 // passed over, as gzip does: tapes, tar and some file systems pad with them.
-func (s *series) nextMember(r *gzip.Reader) (io.Reader, error) {
-	if err := skipZeros(s.r); err != nil {
-		return nil, err
+func (m *members) nextGzip() error {
+	if err := skipZeros(m.r); err != nil {
+		return err
 	}
-	if s.stop != nil && s.stop(s.at()) {
-		return nil, errHandedOver
+	if m.stop != nil && m.stop(m.at()) {
+		return errHandedOver
 	}
-	head, err := s.r.Peek(2)
+	head, err := m.r.Peek(2)
 	switch {
 	case err == io.EOF && head[0] == GzipMagic[0]:
-		return nil, io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	case err != nil && err != io.EOF:
-		return nil, err
+		return err
 	case string(head) != GzipMagic:
-		return nil, fmt.Errorf("what follows byte %d of the file is not gzip: cut it off, or unpack the file yourself", s.at())
+		return m.foreign()
 	}
-	if err := r.Reset(s.r); err != nil {
-		return nil, NoEOF(err)
+	if err := m.gzip.Reset(m.r); err != nil {
+		return NoEOF(err)
 	}
-	r.Multistream(false)
-	return r, nil
+	m.gzip.Multistream(false)
+	m.open = m.gzip
+	return nil
+}
+
+// skipZeros passes over zeros.
+func skipZeros(br *bufio.Reader) error {
+	for {
+		c, err := br.ReadByte()
+		if err != nil {
+			return err
+		}
+		if c != 0 {
+			return br.UnreadByte()
+		}
+	}
+}
+
+func (m *members) foreign() error {
+	return fmt.Errorf("what follows byte %d of the file is not %s: %w", m.at(), m.kind, errForeign)
+}
+
+// nextFrame goes to the next frame of a zstd file. Frames to be skipped may stand anywhere.
+func (m *members) nextFrame() error {
+	for {
+		if m.stop != nil && m.stop(m.at()) {
+			return errHandedOver
+		}
+		head, err := m.r.Peek(4)
+		switch {
+		case len(head) == 0:
+			return err
+		case len(head) < 4:
+			return NoEOF(err)
+		case string(head) == ZstdMagic:
+			return m.beginFrame()
+		case !IsZstd(head):
+			return m.foreign()
+		}
+		if err := skipFrame(m.r); err != nil {
+			return NoEOF(err)
+		}
+	}
+}
+
+// beginFrame begins a frame. Its header is read first, for the size of the window.
+func (m *members) beginFrame() error {
+	frame := newZstdFrame(m.r)
+	if err := frame.frameHeader(); err != nil {
+		return err
+	}
+	dec, err := m.decoder(frame.window())
+	if err != nil {
+		return err
+	}
+	m.open = &openFrame{dec, frame, m.limit}
+	return dec.Reset(frame)
 }
 
 // WindowError says that a zstd frame needs a larger window than is allowed.
@@ -77,42 +154,6 @@ type WindowError struct {
 func (e *WindowError) Error() string {
 	return fmt.Sprintf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%d, which takes as much memory, or pack the file again with a smaller --long",
 		e.Window, e.Limit, e.Window)
-}
-
-// nextFrame goes to the next frame of a zstd file. Frames to be skipped may stand anywhere.
-func (s *series) nextFrame() (io.Reader, error) {
-	for {
-		if s.stop != nil && s.stop(s.at()) {
-			return nil, errHandedOver
-		}
-		head, err := s.r.Peek(4)
-		switch {
-		case len(head) == 0:
-			return nil, err
-		case len(head) < 4:
-			return nil, NoEOF(err)
-		case string(head) == ZstdMagic:
-			return s.beginFrame()
-		case !IsZstd(head):
-			return nil, fmt.Errorf("what follows byte %d of the file is not zstd: cut it off, or unpack the file yourself", s.at())
-		}
-		if err := skipFrame(s.r); err != nil {
-			return nil, NoEOF(err)
-		}
-	}
-}
-
-// beginFrame begins a frame. Its header is read first, for the size of the window.
-func (s *series) beginFrame() (io.Reader, error) {
-	frame := newZstdFrame(s.r)
-	if err := frame.frameHeader(); err != nil {
-		return nil, err
-	}
-	dec, err := s.decoder(frame.window())
-	if err != nil {
-		return nil, err
-	}
-	return &openFrame{dec, frame, s.limit}, dec.Reset(frame)
 }
 
 // openFrame is a zstd frame as it is decoded.
