@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"slices"
@@ -13,13 +14,16 @@ import (
 
 // beginFramed has the input read by its frames, from its beginning.
 func (s *Source) beginFramed(stored *input.StoredInput) error {
-	f := &framed{buf: s.window, frames: s.chosen.Frames(s.cfg.MaxRecord)}
+	f := &framed{window: &s.window, frames: s.chosen.Frames(s.cfg.MaxRecord)}
 	s.framed = f
 	if s.charset != "" && Decodes(s.chosen) {
-		s.frameDecoded(stored)
+		stored.Forget()
+		f.src = compress.SectionsOf(io.MultiReader(bytes.NewReader(bytes.Clone(s.window.held())), s.decoded))
+		s.window.begin(f)
 		return nil
 	}
-	s.back, s.carry, s.broken, s.eof, s.charset = s.back[:0], nil, nil, false, ""
+	s.window.begin(f)
+	s.charset = ""
 	stored.Again()
 	s.read = s.began
 	if s.zipped != nil {

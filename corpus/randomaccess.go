@@ -46,7 +46,6 @@ func (s *Source) notAtRandom(format string) error {
 
 // beginOpened has the input read at random.
 func (s *Source) beginOpened(stored *input.StoredInput) error {
-	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 	s.read = s.began
 	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.File == nil || !plain {
 		return s.notAtRandom(s.chosen.Name())

@@ -55,7 +55,7 @@ type Source struct {
 	cutter Cutter           // of these, nil for another kind
 	framed *framed          // the input, if so
 	opened *opened          // the input, if its kind is AtRandom
-	window []byte           // of a framed input, to be used again
+	window window           // of the input, unless it is opened
 	zipped []archive.Member // the members to read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
@@ -74,13 +74,10 @@ type Source struct {
 	next    Place  // of the next record
 	most    int    // records of a block
 	read    int64
-	began   int64  // value of read at the start of the input
-	size    int64  // stored bytes the input had when it was listed, or -1
-	carry   []byte // bytes read and not handed out yet, at most a block
-	back    []byte // the memory of carry
-	eof     bool   // the input has nothing left beyond carry
-	broken  error  // the input cannot be read further
-	err     error  // what Next returns from now on
+	began   int64 // value of read at the start of the input
+	size    int64 // stored bytes the input had when it was listed, or -1
+	eof     bool  // all of the input was handed out
+	err     error // what Next returns from now on
 	skip    skipped
 }
 
@@ -166,7 +163,7 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 		if err := s.fill(ctx, b); err != nil {
 			s.err = err
 		}
-		if s.eof && len(s.carry) == 0 || s.err != nil {
+		if s.eof || s.err != nil {
 			s.err = s.closeInput(cmp.Or(s.err, s.checkSize()))
 		}
 		if s.index-1 == s.cfg.SkipInputs && !s.skip.over {
@@ -204,12 +201,12 @@ func (s *Source) closeInput(err error) error {
 		s.opened = nil
 	}
 	if s.framed != nil {
-		if s.window = nil; s.framed.long.mem == nil {
-			s.window = s.framed.buf[:0]
+		if s.framed.src != nil {
+			s.framed.src.Close()
 		}
-		s.framed.close()
 		s.framed = nil
 	}
+	s.window.free()
 	closeErr := s.in.Close()
 	s.in = nil
 	if err == nil && closeErr != nil {

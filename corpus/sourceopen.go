@@ -82,41 +82,43 @@ func (s *Source) closeAhead() {
 // its first piece.
 func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compress.Piece) error {
 	var err error
-	s.broken, s.back, s.eof = nil, s.back[:0], false
+	w := &s.window
+	s.eof = false
 	if p != nil && p.In.Kind != "" {
 		s.decoded = s.ahead.Reader(p, &s.read, s.began)
 	} else if s.decoded, err = s.dec.Decode(s.name, compress.Counter{R: stored, N: &s.read}); err != nil {
 		return s.beginDamaged(stored, err)
 	}
+	w.begin(s.decoded)
 	least := 3
 	if !s.live && len(s.cfg.Formats) > 0 {
 		least = compress.RecognizedBy
 	}
-	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
+	if err = s.need(ctx, least); ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // the last read may have succeeded
 	}
-	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && s.broken == nil {
-		more := max(min(came.Buffered(), compress.RecognizedBy-len(s.back)), 0) // no reader waits for these
-		s.back, _ = s.readTo(ctx, s.back, len(s.back)+more)
+	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && w.err == nil {
+		more := max(min(came.Buffered(), compress.RecognizedBy-len(w.held())), 0) // no reader waits for these
+		_ = s.need(ctx, len(w.held())+more)
 	}
 	// An error behind some bytes is met again by fill.
-	if s.broken != nil && len(s.back) == 0 {
-		return s.beginDamaged(stored, s.broken)
+	if w.err != nil && len(w.held()) == 0 {
+		return s.beginDamaged(stored, w.err)
 	}
 	stream := s.decoded
 	if err = s.decodeText(ctx, least); err != nil {
 		return err
 	}
-	for s.live && len(s.back) < compress.RecognizedBy && !s.eof && s.broken == nil && s.undecided(s.back) {
-		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
+	for s.live && len(w.held()) < compress.RecognizedBy && !w.last && w.err == nil && s.undecided(w.held()) {
+		_ = s.need(ctx, len(w.held())+1)
 	}
-	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(compress.ZipMagic)) {
+	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(w.held(), []byte(compress.ZipMagic)) {
 		if stored.File == nil && strings.EqualFold(filepath.Ext(s.name), ".wacz") {
 			return s.notAtRandom("a WACZ")
 		}
 		s.zipped = openZip(stored, s.size)
 	}
-	format, err := s.formatOf(s.back)
+	format, err := s.formatOf(w.held())
 	if err == nil {
 		err = s.choose(format)
 	}
@@ -131,8 +133,8 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 		return s.beginFramed(stored)
 	}
 	stored.Forget()
-	passed, reject := s.cutter.Begin(s.back)
-	s.carry, s.reject = s.back[passed:], reject
+	passed, reject := s.cutter.Begin(w.held())
+	w.r, s.reject = w.r+passed, reject
 	return s.startAhead(ctx, stored)
 }
 
