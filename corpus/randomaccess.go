@@ -56,7 +56,7 @@ func (s *Source) beginOpened(stored *input.StoredInput) error {
 	}
 	length := func() int64 { return size }
 	work := &compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}
-	rows, err := s.chosen.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Spend})
+	rows, err := s.chosen.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Add})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
@@ -112,7 +112,7 @@ func (o *opened) look(ctx context.Context, name string) {
 	var err error
 	o.record, o.at, o.bad, err = o.rows.Next(o.record[:0])
 	if err == nil {
-		err = o.ratio.Add(len(o.record))
+		err = o.ratio.Add(int64(len(o.record)))
 	}
 	if err != nil && err != io.EOF {
 		err = compress.ReadError(name, err)

@@ -384,7 +384,7 @@ func (r *aheadReader) fetch() {
 	}
 	r.left = r.c.data
 	*r.read = max(*r.read, r.began+r.c.read)
-	if err := r.ratio.Add(len(r.left)); err != nil {
+	if err := r.ratio.Add(int64(len(r.left))); err != nil {
 		r.c.err = err
 	}
 }

@@ -146,16 +146,6 @@ func (m *members) beginFrame() error {
 	return dec.Reset(frame)
 }
 
-// WindowError says that a zstd frame needs a larger window than is allowed.
-type WindowError struct {
-	Window, Limit int64 // bytes
-}
-
-func (e *WindowError) Error() string {
-	return fmt.Sprintf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%d, which takes as much memory, or pack the file again with a smaller --long",
-		e.Window, e.Limit, e.Window)
-}
-
 // openFrame is a zstd frame as it is decoded.
 type openFrame struct {
 	zstd  *zstd.Decoder
@@ -181,16 +171,8 @@ func skipFrame(r *bufio.Reader) error {
 	return err
 }
 
-// RatioError says that an input expands as no corpus does.
-type RatioError struct {
-	Stored, Decoded int64 // bytes so far
-	Limit           int   // decoded bytes for each stored one
-}
-
-func (e *RatioError) Error() string {
-	return fmt.Sprintf("%d bytes of it became %d: no corpus repeats itself more than %d times, so it may be made to do harm; if it is not, allow it with --limit ratio=0",
-		e.Stored, e.Decoded, e.Limit)
-}
+// ErrRatio says that an input expands as no corpus does.
+var ErrRatio = errors.New("it may be made to do harm; if it is not, allow it with --limit ratio=0")
 
 // RatioFrom is how many bytes an input may expand to before its ratio counts.
 const RatioFrom = 1 << 30
@@ -205,20 +187,17 @@ type Expansion struct {
 
 func (e *Expansion) Read(p []byte) (int, error) {
 	n, err := e.R.Read(p)
-	if err := e.Add(n); err != nil {
+	if err := e.Add(int64(n)); err != nil {
 		return n, err
 	}
 	return n, err
 }
 
-// Add counts decoded bytes.
-func (e *Expansion) Add(n int) error { return e.Spend(int64(n)) }
-
-// Spend counts decoded bytes, or what takes as long.
-func (e *Expansion) Spend(n int64) error {
+// Add counts decoded bytes, or what takes as long.
+func (e *Expansion) Add(n int64) error {
 	if e.Decoded += n; e.Decoded > RatioFrom && e.Most > 0 {
 		if stored := e.Stored(); e.Decoded/int64(e.Most) > stored {
-			return &RatioError{Stored: stored, Decoded: e.Decoded, Limit: e.Most}
+			return fmt.Errorf("%d bytes of it became %d: no corpus repeats itself more than %d times, so %w", stored, e.Decoded, e.Most, ErrRatio)
 		}
 	}
 	return nil

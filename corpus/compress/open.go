@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/klauspost/compress/gzip"
@@ -293,23 +292,13 @@ func ReadError(name string, err error) error {
 
 // File is an open file, as stored.
 type File struct {
-	io.Reader             // from its beginning
-	At        io.ReaderAt // nil if it can only be read from its beginning to its end
+	io.Reader // from its beginning
 	io.Closer
+	At interface { // nil if it can only be read from its beginning to its end
+		io.ReaderAt
+		io.Seeker
+	}
 }
 
-// Size is how many bytes a file has that can be read at any place.
-func (f *File) Size() (int64, error) {
-	if section, ok := f.At.(*io.SectionReader); ok {
-		return section.Size(), nil
-	}
-	file, ok := f.At.(*os.File)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
+// Size is how many bytes a file has that can be read at any place. It is not read from its beginning then.
+func (f *File) Size() (int64, error) { return f.At.Seek(0, io.SeekEnd) }

@@ -157,7 +157,7 @@ func (s *Sections) Read(p []byte) (n int, err error) {
 		n, err = s.members.open.Read(p)
 	}
 	if s.Kind != "" {
-		if err := s.ratio.Add(n); err != nil {
+		if err := s.ratio.Add(int64(n)); err != nil {
 			return n, err
 		}
 	}

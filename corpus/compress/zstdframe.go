@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -91,7 +92,8 @@ func (f *zstdFrame) explain(err error, limit int64) error {
 	case errors.Is(err, zstd.ErrMagicMismatch):
 		return errors.New("what stands here is not zstd")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return &WindowError{Window: f.window(), Limit: limit}
+		return fmt.Errorf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%[1]d, which takes as much memory, or pack the file again with a smaller --long",
+			f.window(), limit)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -131,17 +132,13 @@ func (l *list) readArchive(name string, lister archive.Lister) (*archive.Content
 		w, err := spool()
 		return &expansionWriter{w, compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}}, err
 	}
-	head, err := headOf(io.NewSectionReader(f, 0, info.Size()))
-	if err != nil {
-		return nil, err
-	}
-	if compress.CompressionOf(head) == "" {
-		return lister.Tar(section)
-	}
 	defer l.limits.Close()
 	decoded, err := l.limits.Decode(name, compress.Counter{R: section, N: new(int64)})
 	if err != nil {
 		return nil, err
+	}
+	if _, plain := decoded.(*bufio.Reader); plain {
+		decoded = io.NewSectionReader(f, 0, info.Size())
 	}
 	return lister.Tar(decoded)
 }
@@ -153,7 +150,7 @@ type expansionWriter struct {
 }
 
 func (w *expansionWriter) Write(p []byte) (int, error) {
-	if err := w.Add(len(p)); err != nil {
+	if err := w.Add(int64(len(p))); err != nil {
 		return 0, err
 	}
 	return w.w.Write(p)
