@@ -77,7 +77,7 @@ func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
 		}
 		if end <= max(s.cfg.BlockSize, apartFrom) {
 			b.buf = append(b.buf, o.record...)
-		} else if err := s.askRoom(ctx, 2*end); err != nil {
+		} else if err := s.room(ctx, 2*end); err != nil {
 			return err
 		} else {
 			b.Data = b.long.hold(o.record, end)

@@ -134,18 +134,13 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	if blockSize <= 0 {
 		blockSize = defaultBlock
 	}
+	if room == nil {
+		room = func(context.Context, int) error { return nil }
+	}
 	// A buffer of at most limit bytes cannot hold an overlong record together with its end, so such
 	// a record is noticed at any block size.
 	s.cfg.BlockSize = min(blockSize, s.limit)
 	s.want, s.room = s.cfg.BlockSize, room
-}
-
-// askRoom waits until n bytes may be taken.
-func (s *Source) askRoom(ctx context.Context, n int) error {
-	if s.room == nil {
-		return nil
-	}
-	return s.room(ctx, n)
 }
 
 // Next fills b with the next records and returns nil, or io.EOF when all inputs

@@ -20,14 +20,12 @@ func (s *Source) open(ctx context.Context) error {
 	}
 	in := s.inputs[s.index]
 	s.began = s.read
-	var p *compress.Piece
-	var opened *compress.File
+	var file *compress.File
+	var decoded io.Reader
 	if s.ahead != nil {
-		if p = s.ahead.Input(s.index); p != nil {
-			opened = p.In.File
-		}
+		file, decoded = s.ahead.Input(s.index, &s.read)
 	}
-	stored, err := input.OpenStored(in, s.cfg.Stdin, opened)
+	stored, err := input.OpenStored(in, s.cfg.Stdin, file)
 	if err != nil {
 		return err
 	}
@@ -38,7 +36,7 @@ func (s *Source) open(ctx context.Context) error {
 		s.size = -1 // it may have been read in part
 	}
 	s.most = max(s.cfg.BlockSize/(recordCost+len(s.name)), 1)
-	return s.begin(ctx, stored, p)
+	return s.begin(ctx, stored, decoded)
 }
 
 // startAhead begins to decode files ahead, if the configuration says so. A compressed file that is
@@ -78,18 +76,17 @@ func (s *Source) closeAhead() {
 	}
 }
 
-// begin finds out the format of an input that was opened. Where it is decoded ahead, p is
-// its first piece.
-func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compress.Piece) error {
-	var err error
+// begin finds out the format of an input that was opened, and maybe is decoded ahead.
+func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded io.Reader) (err error) {
 	w := &s.window
 	s.eof = false
-	if p != nil && p.In.Kind != "" {
-		s.decoded = s.ahead.Reader(p, &s.read, s.began)
-	} else if s.decoded, err = s.dec.Decode(s.name, compress.Counter{R: stored, N: &s.read}); err != nil {
-		return s.beginDamaged(stored, err)
+	if decoded == nil {
+		if decoded, err = s.dec.Decode(s.name, compress.Counter{R: stored, N: &s.read}); err != nil {
+			return s.beginDamaged(stored, err)
+		}
 	}
-	w.begin(s.decoded)
+	s.decoded = decoded
+	w.begin(decoded)
 	least := 3
 	if !s.live && len(s.cfg.Formats) > 0 {
 		least = compress.RecognizedBy
@@ -97,7 +94,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	if err = s.need(ctx, least); ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // the last read may have succeeded
 	}
-	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && w.err == nil {
+	if came, ok := decoded.(*bufio.Reader); ok && s.live && w.err == nil {
 		more := max(min(came.Buffered(), compress.RecognizedBy-len(w.held())), 0) // no reader waits for these
 		_ = s.need(ctx, len(w.held())+more)
 	}
@@ -105,7 +102,6 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	if w.err != nil && len(w.held()) == 0 {
 		return s.beginDamaged(stored, w.err)
 	}
-	stream := s.decoded
 	if err = s.decodeText(ctx, least); err != nil {
 		return err
 	}
@@ -127,7 +123,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	}
 	switch s.chosen.Kind() {
 	case AtRandom:
-		s.decoded = stream
+		s.decoded = decoded
 		return s.beginOpened(stored)
 	case ByFrames:
 		return s.beginFramed(stored)

@@ -57,7 +57,7 @@ func (s *Source) need(ctx context.Context, n int) error {
 		held := len(w.held())
 		if held >= step {
 			if step = min(n, max(2*held, s.cfg.BlockSize)); step > s.cfg.BlockSize {
-				if err := s.askRoom(ctx, 2*step); err != nil {
+				if err := s.room(ctx, 2*step); err != nil {
 					return err
 				}
 			}

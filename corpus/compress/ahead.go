@@ -33,8 +33,8 @@ type Ahead struct {
 
 	ctx     context.Context // ends when all is closed
 	cancel  context.CancelFunc
-	pieces  chan *Piece // in their order
-	current *Piece      // the piece being read
+	pieces  chan *piece // in their order
+	current *piece      // the piece being read
 	idle    chan *worker
 	large   chan *Decoders // one, for large windows: of the piece being read
 	active  sync.WaitGroup
@@ -73,15 +73,15 @@ func SizesFor(n int) AheadSizes {
 // aheadInput is a file decoded in pieces.
 type aheadInput struct {
 	index int
-	File  *File  // nil: not opened
-	Kind  string // of compression; "" is left to the reader
+	file  *File  // nil: not opened
+	kind  string // of compression; "" is left to the reader
 	ctx   context.Context
 	over  context.CancelFunc // no other piece of it is needed
 }
 
-// Piece is what one goroutine decodes.
-type Piece struct {
-	In      *aheadInput
+// piece is what one goroutine decodes.
+type piece struct {
+	in      *aheadInput
 	start   int64         // its beginning in the file
 	end     int64         // the beginning of the next one; -1 is the end of the file
 	turn    chan struct{} // closed when it is read
@@ -111,7 +111,7 @@ var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
 	a := &Ahead{
 		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
-		pieces: make(chan *Piece, 2*sizes.Decoders),
+		pieces: make(chan *piece, 2*sizes.Decoders),
 		idle:   make(chan *worker, sizes.Decoders),
 		large:  make(chan *Decoders, 1),
 	}
@@ -141,7 +141,7 @@ func (a *Ahead) Close() {
 	a.cancel()
 	a.active.Wait()
 	for p := range a.pieces {
-		p.In.close()
+		p.in.close()
 	}
 	for range a.sizes.Decoders {
 		(<-a.idle).Close()
@@ -162,8 +162,8 @@ func (a *Ahead) plan(first int) {
 // planInput finds the pieces of an input until it is over.
 func (a *Ahead) planInput(in *aheadInput) {
 	for start := int64(0); start >= 0; {
-		p := &Piece{
-			In: in, start: start, end: a.nextPiece(in, start), turn: make(chan struct{}), done: make(chan struct{}),
+		p := &piece{
+			in: in, start: start, end: a.nextPiece(in, start), turn: make(chan struct{}), done: make(chan struct{}),
 			decoded: make(chan chunk, a.sizes.Buffers-2), // and one is filled, another read
 		}
 		select {
@@ -172,7 +172,7 @@ func (a *Ahead) planInput(in *aheadInput) {
 			in.close() // the pieces before it may do so once more
 			return
 		}
-		if in.Kind == "" {
+		if in.kind == "" {
 			return
 		}
 		select {
@@ -188,25 +188,25 @@ func (a *Ahead) planInput(in *aheadInput) {
 
 // look opens a file, and finds out whether it is compressed.
 func (a *Ahead) look(index int) *aheadInput {
-	in := &aheadInput{index: index, File: a.open(index)}
+	in := &aheadInput{index: index, file: a.open(index)}
 	in.ctx, in.over = context.WithCancel(a.ctx)
-	if in.File != nil && in.File.At != nil {
+	if in.file != nil && in.file.At != nil {
 		var head [HeadSize]byte
-		n, _ := in.File.At.ReadAt(head[:], 0)
-		in.Kind = CompressionOf(head[:n])
+		n, _ := in.file.At.ReadAt(head[:], 0)
+		in.kind = CompressionOf(head[:n])
 	}
 	return in
 }
 
 func (in *aheadInput) close() {
-	if in.File != nil {
-		_ = in.File.Close() // only read; it may be closed already
+	if in.file != nil {
+		_ = in.file.Close() // only read; it may be closed already
 	}
 }
 
 // nextPiece returns a possible beginning of the piece after the one at start, or -1.
 func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
-	begin, ok := memberBegins[in.Kind]
+	begin, ok := memberBegins[in.kind]
 	if !ok {
 		return -1
 	}
@@ -215,7 +215,7 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	}
 	from := start + a.sizes.Piece
 	for at := from; at < from+a.sizes.Look; {
-		n, err := in.File.At.ReadAt(a.looked, at)
+		n, err := in.file.At.ReadAt(a.looked, at)
 		if i := nextMagic(a.looked[:n], begin.magic, begin.without); i >= 0 {
 			return at + int64(i)
 		}
@@ -231,10 +231,10 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 //
 // If no member begins at the end of the piece, it goes on to the end of the input, and the pieces behind it
 // are worthless. That is certain only at its turn: the piece itself may begin at no member.
-func (a *Ahead) decode(p *Piece, w *worker) {
+func (a *Ahead) decode(p *piece, w *worker) {
 	defer a.active.Done()
 	defer func() { a.idle <- w }()
-	dropped, end := p.In.ctx.Done(), p.end
+	dropped, end := p.in.ctx.Done(), p.end
 	awaitTurn := func() bool {
 		select {
 		case <-p.turn:
@@ -259,17 +259,17 @@ func (a *Ahead) decode(p *Piece, w *worker) {
 		w.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
 	}
 	read := p.start
-	w.buf.Reset(Counter{io.NewSectionReader(p.In.File.At, p.start, math.MaxInt64-p.start), &read})
+	w.buf.Reset(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read})
 	used := func() int64 { return read - int64(w.buf.Buffered()) }
 	m := &members{r: w.buf, at: used, stop: func(at int64) bool {
 		if end >= 0 && at > end && awaitTurn() {
-			p.In.over()
+			p.in.over()
 			end, dropped = -1, a.ctx.Done()
 		}
 		return at == end
 	}}
 	d := &w.Decoders
-	switch p.In.Kind {
+	switch p.in.kind {
 	case "gzip", "bzip2":
 	case "zstd":
 		m.limit = a.limits.MaxWindow
@@ -288,7 +288,7 @@ func (a *Ahead) decode(p *Piece, w *worker) {
 		}
 		d = large
 	}
-	r, err := d.open(p.In.Kind, m)
+	r, err := d.open(p.in.kind, m)
 	err = NoEOF(err)
 	for i := 0; ; i++ {
 		var data []byte
@@ -316,7 +316,7 @@ func (a *Ahead) decode(p *Piece, w *worker) {
 }
 
 // next goes to the next piece, and is done with the one before it. Nil is none.
-func (a *Ahead) next() *Piece {
+func (a *Ahead) next() *piece {
 	if a.current != nil {
 		close(a.current.done)
 	}
@@ -327,32 +327,33 @@ func (a *Ahead) next() *Piece {
 	return a.current
 }
 
-// Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil
-// is an input left to the caller.
-func (a *Ahead) Input(index int) *Piece {
-	for {
-		if p := a.next(); p == nil || p.In.index >= index {
-			return p
-		}
+// Input returns the stored bytes of the input to read now, and its decoded ones. What is nil is left to the
+// caller. It adds to read the stored bytes that were used.
+func (a *Ahead) Input(index int, read *int64) (*File, io.Reader) {
+	p := a.next()
+	for p != nil && p.in.index < index { // they are not needed any more
+		p = a.next()
 	}
+	if p == nil {
+		return nil, nil
+	}
+	if p.in.kind == "" {
+		return p.in.file, nil
+	}
+	r := &aheadReader{a: a, p: p, read: read, began: *read}
+	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}
+	return p.in.file, r
 }
 
 // aheadReader reads an input decoded ahead.
 type aheadReader struct {
 	a     *Ahead
-	p     *Piece
+	p     *piece
 	c     chunk
 	left  []byte // of c
 	began int64  // the value of read at the start of the input
 	read  *int64 // bytes of all inputs
 	ratio Expansion
-}
-
-// Reader reads the input with the first piece p, and counts its stored bytes in read, from began on.
-func (a *Ahead) Reader(p *Piece, read *int64, began int64) *aheadReader {
-	r := &aheadReader{a: a, p: p, read: read, began: began}
-	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}
-	return r
 }
 
 func (r *aheadReader) Read(b []byte) (int, error) {
@@ -361,11 +362,11 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 		case err == nil:
 			r.fetch()
 		case !errors.Is(err, errHandedOver):
-			r.p.In.over()
+			r.p.in.over()
 			return 0, err
 		default:
 			next := r.a.next()
-			if next == nil || next.In != r.p.In {
+			if next == nil || next.in != r.p.in {
 				return 0, errClosed // it is closed meanwhile
 			}
 			r.p, r.c = next, chunk{}
