@@ -160,14 +160,17 @@ func (p *parser) parse() (err error) {
 	if text.kind != kindString {
 		return unfit(p.fields.Text, text.kind, "a string")
 	}
+	p.doc.Text = p.text[way]
 	id := p.targets[p.found(idLiteral, idPath)].value
-	switch ok := p.setID(id); {
-	case !ok:
+	switch {
+	case id.start == text.start && len(p.doc.Text) > 0: // one field is both; the block has no room to decode it twice
+		p.doc.ID = p.doc.Text
+	case !p.setID(id):
 		return unfit(p.fields.ID, id.kind, "a string or a number")
-	case len(p.doc.ID) > maxID:
+	}
+	if len(p.doc.ID) > maxID {
 		return fmt.Errorf("field %q is longer than %d bytes", p.fields.ID, maxID)
 	}
-	p.doc.Text = p.text[way]
 	p.doc.Time = readTime(raw, p.targets[p.found(timeLiteral, timePath)].value)
 	if p.answers == "" {
 		return nil

@@ -169,6 +169,21 @@ func TestHugeTexts(t *testing.T) {
 	}
 }
 
+// TestOneFieldForBoth: a text that is its id takes the room of one in its block.
+func TestOneFieldForBoth(t *testing.T) {
+	text := strings.Repeat("a line\n", 100)
+	data := bytes.Repeat(fmt.Appendf(nil, "{\"text\":%q}\n", text), 20)
+	p, n := parserOf(t, Fields{ID: "text"}), 0
+	for rec := range p.Parse(&corpus.Block{Data: data}) {
+		if n++; string(rec.Text) != text || string(rec.ID) != text {
+			t.Fatalf("record %d: %d bytes of text, %d of id, %v", n, len(rec.Text), len(rec.ID), rec.Bad)
+		}
+	}
+	if n != 20 {
+		t.Errorf("%d records", n)
+	}
+}
+
 func TestParseStops(t *testing.T) {
 	n := 0
 	for range parserOf(t, Fields{}).Parse(&corpus.Block{Data: []byte("{}\n{}\n{}\n")}) {
@@ -184,6 +199,7 @@ func TestParseStops(t *testing.T) {
 func TestParserIsOracle(t *testing.T) {
 	parsers := []*lineParser{
 		parserOf(t, Fields{}), parserOf(t, Fields{ID: "meta.id"}), parserOf(t, Fields{Text: "meta.id", ID: "meta"}),
+		parserOf(t, Fields{Text: "text", ID: "text"}),
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		raw := rapid.OneOf(rapid.Custom(jsonltest.Line), rapid.Custom(jsonltest.Object)).Draw(rt, "line")
@@ -199,7 +215,7 @@ func FuzzParseLine(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	parsers := []*lineParser{parserOf(f, Fields{}), parserOf(f, Fields{ID: "meta.id"})}
+	parsers := []*lineParser{parserOf(f, Fields{}), parserOf(f, Fields{ID: "meta.id"}), parserOf(f, Fields{ID: "text"})}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, p := range parsers {
 			jsonltest.Same(t, found(p.line(3, raw)), p.wanted(3, raw))

@@ -64,7 +64,16 @@ func newMark(size int64, tail []byte) Mark {
 	return Mark{Size: size, Tail: xxh3.Hash(tail[max(0, len(tail)-tailSize):])}
 }
 
-// markOf returns the mark of a complete file. The size of a missing one is -1.
+// MarkOf returns the mark of a complete output. The size of a missing one is -1.
+func MarkOf(name string) (Mark, error) {
+	path, _, err := resolve(name)
+	if err != nil {
+		return Mark{}, err
+	}
+	return markOf(path)
+}
+
+// markOf is MarkOf of a path behind links.
 func markOf(path string) (Mark, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -41,10 +41,13 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
+// maxNamed bounds the bad records that are named one by one: a wrong field makes all of them bad.
+const maxNamed = 10
+
 type bads struct {
 	n     int64
 	first *report.Rejected // nil if a run of an earlier version met it
-	named io.Writer        // receives each; nil for none
+	named io.Writer        // receives the first; nil for none
 	run   bool             // it is a run, which has --rejects
 	fate  string           // of bad records; "" if they are not kept
 }
@@ -53,7 +56,11 @@ func (b *bads) add(bad *corpus.BadRecord) {
 	if b.n++; b.first == nil {
 		b.first = report.Reject(bad)
 	}
-	if b.named != nil {
+	switch {
+	case b.named == nil || b.n > maxNamed:
+	case b.n == maxNamed:
+		fmt.Fprintf(b.named, "firstseen: %v; more are counted, and not named\n", bad)
+	default:
 		fmt.Fprintln(b.named, "firstseen:", bad)
 	}
 }

@@ -61,6 +61,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = out.err // cobra prints help, and does not look
 	}
 	code := exitCode(ctx, err)
+	err = besideValue(cmd, err)
 	if code == exitUsage && len(elsewhere) > 0 {
 		err = usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(elsewhere, ", "))}
 	}
@@ -101,6 +102,7 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 		tellOld(cmd, cmd.ErrOrStderr())
 		return checkRanges(cmd.Flags())
 	}
+	showFlags(root)
 	commandGroups(root)
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
@@ -157,6 +159,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitFailed
 	case errors.Is(err, output.ErrReaderGone), errors.Is(err, syscall.EPIPE):
 		return exitReaderGone
+	case errors.Is(err, errInterrupted): // also if bad records are reported with it: not all is done
+		return exitInterrupted
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords
 	case errors.Is(err, index.ErrFull):

@@ -59,16 +59,19 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
 	var docs [2]explain.Document // the earlier one first
 	switch {
+	case f.line < 1:
+		err = usageError{fmt.Errorf("--line %d: lines count from 1", f.line)}
 	case f.Report != "":
 		docs, err = f.reported(cmd, args, &pair)
-	case f.weigh:
-		err = usageError{errors.New("compare: --weigh needs the documents of a corpus: use it with --report")}
+	case f.weigh, cmd.Flags().Changed("line"):
+		err = usageError{errors.New("compare: --line and --weigh need a report and its inputs: use them with --report FILE")}
 	case len(args) != 2:
 		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
 	default:
 		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
 			return usageError{err}
 		}
+		tellWhole(cmd.ErrOrStderr(), args)
 		docs, err = twoFiles(args, cfg)
 	}
 	if err != nil {
@@ -93,6 +96,16 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	}
 	style.Color = f.color == "always" || f.color == "auto" && colours
 	return style, nil
+}
+
+// tellWhole reports files whose names promise many documents: each is read as one text.
+func tellWhole(stderr io.Writer, names []string) {
+	for _, name := range names {
+		ending, _ := promised(name)
+		if kind := endings[ending]; kind == holdsJSON || kind == holdsCSV || kind == holdsParquet || kind == holdsWARC {
+			fmt.Fprintf(stderr, "firstseen: %s is compared as one text; documents inside of files are compared by a line of their report, with --report FILE --line N\n", name)
+		}
+	}
 }
 
 func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document, err error) {

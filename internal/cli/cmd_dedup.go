@@ -48,7 +48,6 @@ func newDedupCommand() *cobra.Command {
 	})
 	cmd.SuggestFor = []string{"deduplicate", "uniq"}
 	f.registerDedup(cmd)
-	inSections(cmd)
 	return cmd
 }
 
@@ -229,7 +228,7 @@ func limitHeap(maxWindow, outside int64) {
 func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
 	err := ledger.Publish(&f.Outputs)
 	if err == nil {
-		err = ledger.Note(errors.Is(early, index.ErrFull))
+		err = ledger.Note(early)
 	}
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted

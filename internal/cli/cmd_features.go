@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -60,6 +61,8 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		m.Inputs = append(m.Inputs, bulk.File{Name: in.Name, Size: in.Size})
 	}
 	switch made, err := bulk.ReadManifest(f.dir, m.Shard, m.Of); {
+	case errors.Is(err, syscall.ENOTDIR):
+		return usageError{fmt.Errorf("--out %s: it is a file, and shards are in a folder: name another", f.dir)}
 	case err == nil:
 		return f.isMade(cmd, made, m)
 	case !errors.Is(err, fs.ErrNotExist):

@@ -89,7 +89,7 @@ func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs,
 func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is reported
 	var inflation corpus.Inflation
-	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr()}
+	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
 	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
 		noun = b.Format.Noun()
 		for doc := range parser.Parse(b) {

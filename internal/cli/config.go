@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // envPrefix begins the name of the environment variable of each flag: FIRSTSEEN_MAX_BAD of --max-bad.
@@ -32,7 +35,7 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 			continue
 		}
 		if err := cmd.Flags().Set(f.Name, text); err != nil {
-			return nil, usageError{fmt.Errorf("%s: %w", name, err)}
+			return nil, usageError{fmt.Errorf("%s: %w", name, plain(err))}
 		}
 		places = append(places, name)
 	}
@@ -41,7 +44,27 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 		return places, err
 	}
 	more, err := readConfig(cmd, path, free)
+	if err == nil {
+		err = checkConfig(cmd, path)
+	}
 	return append(places, more...), err
+}
+
+// checkConfig refuses an output that is the file of flags.
+func checkConfig(cmd *cobra.Command, path string) error {
+	var outputs []string
+	for _, name := range []string{"out", "report", "rejects", "summary", "clusters", "pairs", "kept-files", "list"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			outputs = append(outputs, f.Value.String())
+		}
+	}
+	config := input.Input{Path: path, Name: "of --config"}
+	for _, out := range outputs {
+		if err := output.CheckOutputs([]input.Input{config}, "", out); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
 }
 
 // configLine has the name and the value of a flag, such as --memory=1GiB, memory 1GiB or memory = 1GiB.
@@ -81,7 +104,7 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 			text = flag.NoOptDefVal
 		}
 		if err := cmd.Flags().Set(name, text); err != nil {
-			return nil, usageError{fmt.Errorf("%s: %w", place, err)}
+			return nil, usageError{fmt.Errorf("%s: %w", place, plain(err))}
 		}
 		places = append(places, place)
 	}

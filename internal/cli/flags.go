@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"regexp"
 	"slices"
@@ -21,11 +22,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	switch {
-	case errors.Is(err, errTwice) && errors.As(err, &invalid):
-		f := invalid.GetFlag()
-		err = fmt.Errorf("--%s is given twice, as %q and as %q: give one of them", f.Name, f.Value, invalid.GetValue())
 	case errors.As(err, &invalid):
-		err = invalidValue(invalid)
+		err = plain(err)
 	case errors.As(err, &unknown) && removed[unknown.GetSpecifiedName()] != "":
 		err = fmt.Errorf("--%s is gone: %s", unknown.GetSpecifiedName(), removed[unknown.GetSpecifiedName()])
 	case errors.As(err, &unknown) && cmd.Name() == "serve" && notServed[unknown.GetSpecifiedName()] != "":
@@ -36,8 +34,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// invalidValue reports the wanted values of a flag or, if a setting is wrong, of the setting.
-func invalidValue(invalid *pflag.InvalidValueError) error {
+// plain puts the error of a wrong value in plain words: it reports the wanted values of the flag or,
+// if a setting is wrong, of the setting.
+func plain(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	if errors.Is(err, errTwice) {
+		f := invalid.GetFlag()
+		return fmt.Errorf("--%s is given twice, as %q and as %q: give one of them", f.Name, f.Value, invalid.GetValue())
+	}
 	for inner := invalid; errors.As(inner.Unwrap(), &inner); {
 		invalid = inner
 	}
@@ -47,6 +54,21 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 		return fmt.Errorf("%s: %w", given, wrong)
 	}
 	return fmt.Errorf("%s: want %s", given, wanted(invalid))
+}
+
+// besideValue adds to the error about a missing file that it may be the value of a flag without one.
+func besideValue(cmd *cobra.Command, err error) error {
+	var missing *fs.PathError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		bare := f.NoOptDefVal != "" && f.Value.String() == f.NoOptDefVal && f.Value.Type() != "bool"
+		if bare && slices.Contains(cmd.Flags().Args(), missing.Path) {
+			err = fmt.Errorf("%w; if it is the value of --%s, write --%s=%s", err, f.Name, f.Name, missing.Path)
+		}
+	})
+	return err
 }
 
 // likeFlags returns the flags that a mistyped one may stand for.

@@ -60,25 +60,39 @@ func section(fs *pflag.FlagSet, title string) {
 	})
 }
 
-// inSections makes the help of a command show its flags in sections. Flags without one, such as
-// --help, are in the last.
-func inSections(cmd *cobra.Command) {
-	usage := cmd.UsageTemplate()
-	flags := "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}"
-	cobra.AddTemplateFunc("sections", func() string { return flagSections(cmd.LocalFlags()) })
-	cmd.SetUsageTemplate(strings.Replace(usage, flags, "{{sections}}", 1))
+// showFlags makes the help of all commands show flags in their sections, wrapped on a terminal.
+func showFlags(root *cobra.Command) {
+	cobra.AddTemplateFunc("flags", func(title string, flags *pflag.FlagSet) string {
+		columns, _ := terminalStyle(root.OutOrStdout())
+		return flagSections(title, flags, columns)
+	})
+	usage := root.UsageTemplate()
+	for title, flags := range map[string]string{"Flags": "LocalFlags", "Global Flags": "InheritedFlags"} {
+		usage = strings.Replace(usage, "\n"+title+":\n{{."+flags+".FlagUsages", "\n{{flags \""+title+"\" ."+flags, 1)
+	}
+	root.SetUsageTemplate(usage)
 }
 
-func flagSections(all *pflag.FlagSet) string {
+// flagSections returns the help of flags in columns, not wrapped for 0. Flags without a section, such
+// as --help, are in the last or, if there is none, below the title.
+func flagSections(title string, all *pflag.FlagSet, columns int) string {
 	var titles []string
 	sections := map[string]*pflag.FlagSet{}
+	begin := func(title string) {
+		if sections[title] == nil {
+			titles = append(titles, title)
+			sections[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
+			sections[title].SortFlags = false
+		}
+	}
 	all.VisitAll(func(f *pflag.Flag) {
-		if title := f.Annotations[sectionOf]; title != nil && sections[title[0]] == nil {
-			titles = append(titles, title[0])
-			sections[title[0]] = pflag.NewFlagSet(title[0], pflag.ContinueOnError)
-			sections[title[0]].SortFlags = false
+		if own := f.Annotations[sectionOf]; own != nil {
+			begin(own[0])
 		}
 	})
+	if titles == nil {
+		begin(title)
+	}
 	all.VisitAll(func(f *pflag.Flag) {
 		title := titles[len(titles)-1]
 		if own := f.Annotations[sectionOf]; own != nil {
@@ -88,7 +102,7 @@ func flagSections(all *pflag.FlagSet) string {
 	})
 	var b strings.Builder
 	for _, title := range titles {
-		b.WriteString(title + ":\n" + sections[title].FlagUsages() + "\n")
+		b.WriteString(title + ":\n" + sections[title].FlagUsagesWrapped(columns) + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -112,6 +126,19 @@ func commandGroups(root *cobra.Command) {
 	}
 	root.AddCommand(newVersionCommand(), newGenerateCommand())
 	root.AddCommand(earlierCommands()...)
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
+	}
+}
+
+// knownTopic refuses help about an unknown command.
+func knownTopic(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err != nil || !cmd.HasSubCommands() {
+		return err
+	}
+	return knownCommand(cmd, rest)
 }
 
 // completions has the shell complete the words of flags that take one of a few, folders, fields of

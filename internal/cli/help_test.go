@@ -6,24 +6,19 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// TestHelpIsWrapped: the texts of the help fit a window.
+// TestHelpIsWrapped: the texts of the help fit a window, and so do the flags on a terminal.
 func TestHelpIsWrapped(t *testing.T) {
-	var look func(cmd *cobra.Command)
-	look = func(cmd *cobra.Command) {
-		for line := range strings.Lines(cmd.Long) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > 90 {
+	const columns = 90
+	for cmd := range commands(newRoot(new([]string))) {
+		for line := range strings.Lines(cmd.Long + "\n" + flagSections("Flags", cmd.LocalFlags(), columns)) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > columns {
 				t.Errorf("%s --help: a line of %d: %s", cmd.CommandPath(), n, line)
 			}
 		}
-		for _, sub := range cmd.Commands() {
-			look(sub)
-		}
 	}
-	look(newRoot(new([]string)))
 }
 
 // TestHelpOfInputs: what INPUT can be is told.

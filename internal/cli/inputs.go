@@ -127,7 +127,7 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 			return fmt.Errorf("%w; %s", none, strings.Join(others, "; "))
 		}
 	}
-	return fmt.Errorf("%w, and no table (.csv, .tsv)", err)
+	return fmt.Errorf("%w, and no table (.csv, .tsv); a file of another name can be given by itself, or with --format", err)
 }
 
 // tellLines reports the number of lines of a text if it is the only document: each may have been

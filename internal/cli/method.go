@@ -114,12 +114,13 @@ func (f *options) checkMethod() error {
 		return err
 	}
 	info, others := f.Scheme.Info(), !f.Scheme.BySegments()
-	return meaning([]conflict{
+	err := meaning([]conflict{
 		noMeaning(others && f.Rules.Score != dedup.ScoreText, spelled("score"), info.Name),
 		noMeaning(others && f.Rules.RemoveMosaics, spelled("mosaics"), info.Name),
 		noMeaning(f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold", info.Name),
 		noMeaning(f.filterOnly && !info.FilterOnly, "--filter-only", info.Name),
 	})
+	return cmp.Or(err, f.Scheme.Validate())
 }
 
 // asMade takes the method and its settings from an index, unless the flags choose others.

@@ -32,6 +32,13 @@ func (f *options) asMade() error {
 	if now := f.Window.Seconds; now > 0 && made.Window > 0 && now != made.Window {
 		return usageError{fmt.Errorf("--window: index %s was made with a window of %v, and keeps it: leave --window out, or make another index with firstseen index create DIR --window %v", f.index, time.Duration(made.Window)*time.Second, time.Duration(now)*time.Second)}
 	}
+	if p, has := f.Scheme.Passages, made.Scheme.Passages; p > 0 && p != has {
+		without := "without --passages"
+		if has > 0 {
+			without = fmt.Sprintf("with --passages=%d", has)
+		}
+		return usageError{fmt.Errorf("--passages: index %s was made %s, and keeps that: leave --passages out, or make another index with firstseen index create DIR --passages=%d", f.index, without, p)}
+	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
 	f.Window.Seconds = cmp.Or(f.Window.Seconds, made.Window)
 	f.method.asMade(&f.Scheme, made.Scheme)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -238,7 +237,7 @@ func (f *options) checkReading() (err error) {
 	if err := f.formats.complete(f.source); err != nil {
 		return err
 	}
-	return cmp.Or(f.Scheme.Validate(), f.checkEndings())
+	return f.checkEndings()
 }
 
 // epochVariable holds the time, in seconds since 1970, that a reproducible run

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/index/filterlog"
@@ -302,6 +303,45 @@ func TestEndingSignals(t *testing.T) {
 				t.Errorf("%v, %v: %d documents remembered, want 3; it said %q", sig, flags, known, said)
 			}
 		}
+	}
+}
+
+// TestInterruptedPipeIsSpared: the output of an interrupted run over a pipe is the only copy of what that
+// kept. The index knows these documents, so another run would replace it with less.
+func TestInterruptedPipeIsSpared(t *testing.T) {
+	for _, flags := range [][]string{{"--filter-only"}, {}} {
+		dir := t.TempDir()
+		args := append([]string{"dedup", "-q", "--docs", "1k", "--limit", "checkpoint=1ms", "--index", "index", "--out", "kept.jsonl.zst", "-"}, flags...)
+		run := program(t, dir, args...)
+		in, _ := startPiped(t, run)
+		if _, err := io.WriteString(in, withID("a", 0)+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		partial := filepath.Join(dir, "kept.jsonl.zst"+input.PartialSuffix)
+		for info, err := os.Stat(partial); err != nil || info.Size() == 0; info, err = os.Stat(partial) {
+			time.Sleep(time.Millisecond)
+		}
+		if err := run.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		exits(t, run, exitInterrupted)
+		kept := filepath.Join(dir, "kept.jsonl.zst")
+		before, err := os.ReadFile(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+		for _, again := range [][]string{args, append([]string{"dedup", "--index", "index", "--out", "kept.jsonl.zst", "in.jsonl"}, flags...)} {
+			_, said := runProgram(t, dir, exitFailed, again...)
+			after, err := os.ReadFile(kept)
+			if err != nil || !bytes.Equal(after, before) || !strings.Contains(said, "name another output, or move it away") {
+				t.Errorf("%v: %v, it said %q", flags, err, said)
+			}
+		}
+		if err := os.Rename(kept, kept+".old"); err != nil {
+			t.Fatal(err)
+		}
+		runProgram(t, dir, exitDone, args...)
 	}
 }
 

@@ -41,6 +41,8 @@ func refusal(err error) error {
 	case pipeline.OtherCommand:
 		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
 			"to finish it, or leave it with firstseen index abandon DIR; %s", over, strings.Join(other, " and "), staysKnown)
+	case pipeline.OnlyCopy:
+		return fmt.Errorf("%w was written by a run over a pipe that was interrupted, and holds the only copy of what that kept: name another output, or move it away", r.Err)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}

@@ -108,11 +108,11 @@ func TestNotOver(t *testing.T) {
 	x, l, err := r.open()
 	indextest.Must(t, err)
 	l.Save(Progress{})
-	if stored, err := l.overNow(true); stored != nil || err != nil {
+	if stored, err := l.overNow(index.ErrFull); stored != nil || err != nil {
 		t.Errorf("a run that is reading is over: %s, %v", stored, err)
 	}
 	l.Save(Progress{Ended: true})
-	if stored, err := l.overNow(false); stored == nil || err != nil {
+	if stored, err := l.overNow(nil); stored == nil || err != nil {
 		t.Errorf("it is not over: %v", err)
 	}
 	indextest.Must(t, x.Close())

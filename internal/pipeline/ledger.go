@@ -91,6 +91,7 @@ const (
 	OtherCommand                    // has begun it, or on other inputs
 	InputChanged                    // since it was read; Err says which
 	OutputGone                      // or is not as it was left; Err says which
+	OnlyCopy                        // an output is that of an interrupted run over a pipe; Err says which
 )
 
 // RefusedError is returned if an unfinished run is not continued.
@@ -244,10 +245,11 @@ func encoded(value any) []byte {
 func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
 
 // Note saves the index and stores that no run is unfinished, and that this one is over. A run is
-// over when all is decided or, if it cannot be continued, when the filter is full.
-func (l *Ledger) Note(full bool) error {
+// over when all is decided or, if it cannot be continued, when the filter is full; early is the
+// error with which it then ended, nil for none.
+func (l *Ledger) Note(early error) error {
 	state := map[string][]byte{LedgerName: nil}
-	runs, err := l.overNow(full)
+	runs, err := l.overNow(early)
 	if err != nil {
 		return err
 	}
@@ -288,7 +290,7 @@ const (
 )
 
 type completedRun struct {
-	Command string       `json:"command"` // a digest of its choices
+	Command string       `json:"command"` // a digest of its choices; "" for a run over a pipe that ended early
 	Tally   report.Tally `json:"tally"`
 	Full    bool         `json:"full,omitempty"` // it ended because the filter was full, and could not be continued
 	Written Written      `json:"written"`
@@ -342,13 +344,51 @@ func (l *Ledger) published(run *completedRun) (bool, error) {
 	return l.job.Tree.TreeIsAs(*run.Tree)
 }
 
-// overNow returns the finished runs, including this one, for storing.
-func (l *Ledger) overNow(full bool) ([]byte, error) {
+// spare refuses to replace an output of a run over a pipe that ended early. The index knows its
+// documents, so the same command would find them again and keep none.
+func (l *Ledger) spare() error {
 	runs, err := l.completedRuns()
-	if err != nil || l.last == nil || !l.last.Ended || !l.repeatable() {
+	if err != nil {
+		return err
+	}
+	for _, name := range l.job.names() {
+		if !isFile(name) {
+			continue
+		}
+		for i := range runs {
+			if runs[i].Command != "" {
+				continue
+			}
+			mark, err := output.MarkOf(name)
+			if err != nil {
+				return err
+			}
+			if mark.Size > 0 && slices.Contains(runs[i].Written[:], mark) {
+				return &RefusedError{Why: OnlyCopy, Err: errors.New(name)}
+			}
+		}
+	}
+	return nil
+}
+
+// overNow returns the finished runs, including this one, for storing.
+func (l *Ledger) overNow(early error) ([]byte, error) {
+	runs, err := l.completedRuns()
+	pipe := early != nil && !l.job.Temporary && l.job.ReadsPipe()
+	if err != nil || l.last == nil || !pipe && (!l.last.Ended || !l.repeatable()) {
 		return nil, err
 	}
-	now := completedRun{Command: l.chosen.digest(), Tally: l.last.Tally, Full: full, Written: l.last.Written}
+	now := completedRun{Tally: l.last.Tally, Full: errors.Is(early, index.ErrFull), Written: l.last.Written}
+	if !pipe {
+		now.Command = l.chosen.digest()
+	}
+	for i, name := range l.job.names() {
+		if pipe && isFile(name) {
+			if now.Written[i], err = output.MarkOf(name); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the room
 		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
 	}

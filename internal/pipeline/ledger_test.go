@@ -106,7 +106,7 @@ func (r *told) run() (err error) {
 	if err := l.Publish(&job.Outputs); err != nil {
 		return err
 	}
-	return l.Note(false)
+	return l.Note(nil)
 }
 
 // stopAfter runs with the nth step failing, which leaves what a kill there leaves.

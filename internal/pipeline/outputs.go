@@ -260,6 +260,9 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 		}
 	}()
 	worthless, err := l.worthless()
+	if err == nil {
+		err = l.spare()
+	}
 	if err != nil {
 		return o, err
 	}

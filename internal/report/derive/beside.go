@@ -15,7 +15,7 @@ import (
 )
 
 // ErrOther is returned if a report does not belong to the inputs.
-var ErrOther = errors.New("the report is of other inputs, or they have changed since: run firstseen dedup again")
+var ErrOther = errors.New("the report is of other inputs, or they have changed since, or they are read with another --format, --text-field or --id-field: give those of that run, or run firstseen dedup again")
 
 // Each calls f for every record of a source, a bad one too, with its line of the report, nil if it
 // has none. begin, unless it is nil, is called for every input before its records, also for one without
