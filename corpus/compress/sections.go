@@ -56,8 +56,8 @@ type Sections struct {
 
 	raw     *history
 	members members                // over raw
-	whole   io.Reader              // of an input that has no members
-	begun   bool                   // whole is open, or over
+	in      io.Reader              // the open member, or an input without members
+	begun   bool
 	own     Decoders               // for a dictionary
 	ratio   Expansion              // of what is decoded
 	starts  func(data []byte) bool // reports whether a record begins in data, or an input
@@ -67,7 +67,7 @@ type Sections struct {
 func SectionsOf(text io.Reader) *Sections {
 	raw := &history{r: text}
 	br := bufio.NewReaderSize(raw, ReadBuffer)
-	return &Sections{Single: true, raw: raw, members: members{r: br}, whole: br}
+	return &Sections{Single: true, raw: raw, members: members{r: br}, in: br}
 }
 
 // Sections opens the stored bytes of an input. Of numbered records no beginning is looked for.
@@ -100,14 +100,12 @@ func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(d
 			d = &s.own
 		}
 	}
-	if s.whole = io.Reader(br); s.Kind != "" {
-		if s.whole, err = d.open(s.Kind, &s.members); err != nil {
+	if s.in = br; s.Kind != "" {
+		if s.in, err = d.open(s.Kind, &s.members); err != nil {
 			return nil, ReadError(name, NoEOF(err))
 		}
 	}
-	if s.HasMembers() {
-		s.whole = nil
-	} else {
+	if !s.HasMembers() {
 		s.raw.forget()
 	}
 	return s, nil
@@ -123,7 +121,7 @@ func (s *Sections) at() int64 { return s.raw.at() - int64(s.members.r.Buffered()
 
 // Next opens the next member. It returns io.EOF at the end, and Damage before bytes of no member.
 func (s *Sections) Next() error {
-	if s.whole != nil && s.begun {
+	if s.begun && !s.HasMembers() {
 		return io.EOF
 	}
 	s.begun = true
@@ -132,18 +130,18 @@ func (s *Sections) Next() error {
 			return err
 		}
 	}
-	if s.whole == nil || s.Kind == "" { // else a decoder may have read all of it
+	if s.Kind == "" || s.HasMembers() { // else a decoder may have read all of it
 		if _, err := s.members.r.Peek(1); err != nil {
 			return err
 		}
 	}
 	s.Begin = s.at()
 	s.raw.from = s.Begin
-	if s.whole != nil {
+	if !s.HasMembers() {
 		return nil
 	}
 	err := s.members.next()
-	if err == io.EOF { // behind frames to be skipped
+	if s.in = s.members.open; err == io.EOF { // behind frames to be skipped
 		return err
 	}
 	return s.damage(err)
@@ -151,11 +149,7 @@ func (s *Sections) Next() error {
 
 // Read reads of the open member. At its end it returns ErrSection.
 func (s *Sections) Read(p []byte) (n int, err error) {
-	if s.whole != nil {
-		n, err = s.whole.Read(p)
-	} else {
-		n, err = s.members.open.Read(p)
-	}
+	n, err = s.in.Read(p)
 	if s.Kind != "" {
 		if err := s.ratio.Add(int64(n)); err != nil {
 			return n, err
@@ -177,7 +171,7 @@ func (s *Sections) damage(err error) error {
 		return nil
 	case s.raw.err != nil:
 		return s.raw.err
-	case s.whole != nil:
+	case !s.HasMembers():
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Damage{"the compressed data ends too early: it is cut off here"}
