@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
@@ -12,10 +13,12 @@ import (
 // the other, and takes the found records into blocks.
 type framed struct {
 	src    *compress.Sections
-	rest   []func() (*compress.Sections, error) // what else the input holds, behind src
 	frames Frames
 	window *window // of the source, filled with one section after the other
 	marks  []mark64
+
+	zip     io.ReaderAt // the input, if it is a zip archive
+	entries []archive.Member
 
 	member int64 // beginning of the member with the last record
 	number int64 // of the last record in it
@@ -191,15 +194,13 @@ func (f *framed) section(s *Source) (err error) {
 		if err == nil {
 			err = f.src.Next()
 		}
-		for err == io.EOF && len(f.rest) > 0 {
-			src, openErr := f.rest[0]()
-			if openErr != nil {
-				return openErr
+		for err == io.EOF && len(f.entries) > 0 {
+			if err := f.nextEntry(s); err != nil {
+				return err
 			}
-			f.src, f.rest = src, f.rest[1:]
+			f.member, f.number = f.src.Base, 0
 			f.window.begin(f)
-			f.member, f.number = src.Base, 0
-			err = src.Next()
+			err = f.src.Next()
 		}
 	}
 	f.window.last, f.open, f.resync = false, false, false

@@ -27,7 +27,10 @@ func (s *Source) beginFramed(stored *input.StoredInput) error {
 	stored.Again()
 	s.read = s.began
 	if s.zipped != nil {
-		return s.beginEntries(stored)
+		f.entries, f.zip = s.zipped, stored.File.At
+		s.zipped, s.size = nil, -1
+		slices.SortFunc(f.entries, func(a, b archive.Member) int { return cmp.Compare(a.At(), b.At()) })
+		return f.nextEntry(s)
 	}
 	var err error
 	f.src, err = s.dec.Sections(s.name, compress.Counter{R: stored, N: &s.read}, f.frames.Numbered(), f.frames.Starts)
@@ -48,32 +51,20 @@ func openZip(stored *input.StoredInput, size int64) []archive.Member {
 	return found.Members
 }
 
-// beginEntries has the entries of a zip archive read, in the order in which they stand
-// in it.
-func (s *Source) beginEntries(stored *input.StoredInput) error {
-	entries := s.zipped
-	s.zipped, s.size = nil, -1
-	slices.SortFunc(entries, func(a, b archive.Member) int { return cmp.Compare(a.At(), b.At()) })
-	for _, e := range entries {
-		s.framed.rest = append(s.framed.rest, func() (*compress.Sections, error) { return s.openEntry(stored.File.At, &e) })
-	}
-	var err error
-	s.framed.src, err = s.framed.rest[0]()
-	s.framed.rest = s.framed.rest[1:]
-	return err
-}
-
-// openEntry opens a file of a zip archive. Where it is compressed by zip, offsets in it
-// mean nothing, and its records are counted.
-func (s *Source) openEntry(file io.ReaderAt, e *archive.Member) (*compress.Sections, error) {
-	counter := compress.Counter{R: e.Stored(file), N: &s.read}
+// nextEntry opens the next file of a zip archive, in the order in which they stand in it. Where it is
+// compressed by zip, offsets in it mean nothing, and its records are counted.
+func (f *framed) nextEntry(s *Source) (err error) {
+	e := f.entries[0]
+	counter := compress.Counter{R: e.Stored(f.zip), N: &s.read}
 	if !e.Plain() {
-		counter = compress.Counter{R: input.Content(e, file, s.cfg.MaxRatio), N: new(int64)}
+		counter = compress.Counter{R: input.Content(&e, f.zip, s.cfg.MaxRatio), N: new(int64)}
 	}
-	src, err := s.dec.Sections(s.name, counter, s.framed.frames.Numbered(), s.framed.frames.Starts)
-	if err == nil {
-		src.Base = e.At()
-		src.Single = src.Single || !e.Plain()
+	src, err := s.dec.Sections(s.name, counter, f.frames.Numbered(), f.frames.Starts)
+	if err != nil {
+		return err
 	}
-	return src, err
+	src.Base = e.At()
+	src.Single = src.Single || !e.Plain()
+	f.src, f.entries = src, f.entries[1:]
+	return nil
 }

@@ -55,8 +55,8 @@ type Sections struct {
 	Begin  int64  // beginning of the open member
 
 	raw     *history
-	members members                // over raw
-	in      io.Reader              // the open member, or an input without members
+	members members   // over raw
+	in      io.Reader // the open member, or an input without members
 	begun   bool
 	own     Decoders               // for a dictionary
 	ratio   Expansion              // of what is decoded
