@@ -173,6 +173,7 @@ func (a *Ahead) planInput(in *aheadInput) {
 			return
 		}
 		if in.kind == "" {
+			in.over()
 			return
 		}
 		select {
