@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io"
 
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/corpus/input"
 )
 
 // Encoding finds the encoding of the text of an input and decodes it to UTF-8, after decompression and
@@ -40,35 +38,35 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if s.cfg.Encoding.Of == nil {
 		return nil
 	}
-	want := s.cfg.Encoding.Sample
+	w, want := &s.window, s.cfg.Encoding.Sample
 	if s.live {
 		want = 0
 	}
 	for _, mark := range []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "\x84\x31\x95\x33"} {
-		if len(s.back) > 0 && compress.Begins(s.back, mark) { // it begins as a byte order mark of four bytes
+		if head := w.held(); len(head) > 0 && compress.Begins(head, mark) { // it begins as a byte order mark of four bytes
 			want = max(want, len(mark))
 		}
 	}
-	if s.back, _ = s.readTo(ctx, s.back, want); ctx.Err() != nil { // an error is met again
+	if _ = s.need(ctx, want); ctx.Err() != nil { // an error is met again
 		return ctx.Err()
 	}
-	d, err := s.cfg.Encoding.Of(s.back, s.eof, s.live)
+	d, err := s.cfg.Encoding.Of(w.held(), w.last, s.live)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
 	if d.Reader == nil {
 		return nil
 	}
-	head := bytes.NewReader(bytes.Clone(s.back))
+	head := bytes.NewReader(bytes.Clone(w.held()))
 	rest := s.decoded
-	if s.eof {
+	if w.last {
 		rest = bytes.NewReader(nil)
-	} else if s.broken != nil {
-		rest = failingReader{errors.Unwrap(s.broken)}
+	} else if w.err != nil {
+		rest = failingReader{errors.Unwrap(w.err)}
 	}
 	s.charset, s.decoded = d.Name, d.Reader(io.MultiReader(head, rest))
-	s.back, s.eof, s.broken = s.back[:0], false, nil
-	s.back, _ = s.readTo(ctx, s.back, least)
+	w.begin(s.decoded)
+	_ = s.need(ctx, least)
 	return ctx.Err() // an error of reading is met again
 }
 
@@ -76,15 +74,6 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
-
-// frameDecoded finds records in the decoded text of the input, as if that were stored.
-func (s *Source) frameDecoded(stored *input.StoredInput) {
-	stored.Forget()
-	head := bytes.NewReader(bytes.Clone(s.back))
-	text := &compress.History{R: io.MultiReader(head, s.decoded)}
-	s.framed.src = &compress.Sections{Raw: text, Br: bufio.NewReaderSize(text, compress.ReadBuffer), Starts: s.framed.frames.Starts, Single: true}
-	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
-}
 
 // Decodes reports whether inputs of a format may be in another encoding than UTF-8, and are
 // then decoded.

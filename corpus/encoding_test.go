@@ -63,7 +63,7 @@ func seen(format Format, r io.Reader, cfg SourceConfig) (string, error) {
 	return got.String(), err
 }
 
-var textFormats = []Format{jsonl.Format{}, plain.Format{}, plain.Format{Paragraphs: true}, csv.Format{}, jsonarray.Format{}}
+var textFormats = []Format{jsonl.Format{}, plain.Formats["lines"], plain.Formats["paragraphs"], csv.Format{}, jsonarray.Format{}}
 
 // TestEncodings: of a text in any encoding, compressed or not and in blocks of any size,
 // the same is read as of that in UTF-8.
@@ -115,10 +115,10 @@ func TestMalformed(t *testing.T) {
 		bad, good   string
 	}{
 		{jsonl.Format{}, "gbk", "{\"text\":\"\xd6\xd0\"}\n{\"text\":\"\xff\"}\n{\"text\":\"\xce\xc4\"}", `it is not valid gb18030: decoded, invalid UTF-8 at byte 10`, "文"},
-		{plain.Format{}, "big5", "\xa4\xa4\n\xff\n\xa4\xe5", "it is not valid big5: decoded, it is not UTF-8", "文"},
+		{plain.Formats["lines"], "big5", "\xa4\xa4\n\xff\n\xa4\xe5", "it is not valid big5: decoded, it is not UTF-8", "文"},
 		{csv.Format{}, "utf-16", "t\x00e\x00x\x00t\x00\n\x00a\x00\n\x00\x00\xd8\n\x00b\x00\n\x00", "it is not valid utf-16le: decoded, the row is not valid UTF-8", `"b"`},
 		{jsonarray.Format{}, "gbk", "[{\"text\":\"\xd6\xd0\"},{\"text\":\"\xff\"},{\"text\":\"\xce\xc4\"}]", `it is not valid gb18030: decoded, invalid UTF-8`, "文"},
-		{plain.Format{}, "utf-16", "a\x00\n\x00b\x00\n\x00c\x00\n\x00x", "it is not valid utf-16le", `"c"`},
+		{plain.Formats["lines"], "utf-16", "a\x00\n\x00b\x00\n\x00c\x00\n\x00x", "it is not valid utf-16le", `"c"`},
 	} {
 		got, err := seen(c.format, strings.NewReader(c.body), SourceConfig{Encoding: told(c.label, 0)})
 		if err != nil || strings.Count(got, "bad: ") != 1 || !strings.Contains(got, c.bad) || !strings.Contains(got, c.good) {
@@ -135,7 +135,7 @@ func TestEncodingOfAPipe(t *testing.T) {
 		"\xff\xfe\x00\x00a\x00\x00\x00\n\x00\x00\x00": "a\n",
 	} {
 		r, w := io.Pipe()
-		src := NewSource(corpustest.Stdin, plain.Format{}, SourceConfig{Stdin: r, Encoding: told("utf-8", 64<<10)})
+		src := NewSource(corpustest.Stdin, plain.Formats["lines"], SourceConfig{Stdin: r, Encoding: told("utf-8", 64<<10)})
 		go func() { _, _ = io.WriteString(w, first) }() // and then nothing
 		var b Block
 		if err := src.Next(context.Background(), &b); err != nil || string(b.Data) != want {
@@ -164,7 +164,7 @@ func TestEncodingCutOff(t *testing.T) {
 		}
 		for _, sample := range []int{0, 1 << 20} {
 			got := 0
-			err := corpustest.Each(plain.Format{}, []input.Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told("gbk", sample)}, func(_ *Block, doc *Document) {
+			err := corpustest.Each(plain.Formats["lines"], []input.Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told("gbk", sample)}, func(_ *Block, doc *Document) {
 				if string(doc.Text) == "一行" {
 					got++
 				}

@@ -48,7 +48,7 @@ func Zstded(data []byte) []byte {
 // DecodeAhead has a source decode ahead with sizes of its own.
 func (c *SourceConfig) DecodeAhead(decoders, chunk, buffers int, window, piece, look int64) {
 	c.Ahead = 2
-	c.sizes = &compress.AheadSizes{Decoders: decoders, Chunk: chunk, Buffers: 4 + buffers, Window: window, Piece: piece, Look: look}
+	c.sizes = &compress.AheadSizes{Decoders: decoders, Chunk: chunk, Buffers: 2 + buffers, Window: window, Piece: piece, Look: look}
 }
 
 // IsOther reports whether an input begins like a format that no reader is for.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
@@ -12,43 +13,28 @@ import (
 // the other, and takes the found records into blocks.
 type framed struct {
 	src    *compress.Sections
-	rest   []func() (*compress.Sections, error) // what else the input holds, behind src
 	frames Frames
+	window *window // of the source, filled with one section after the other
+	marks  []mark64
 
-	buf   []byte // buf[r:w] is decoded and not handed out
-	r, w  int
-	long  memory // buf, if a record is long
-	gone  int64  // decoded bytes of src before buf
-	marks []mark64
+	zip     io.ReaderAt // the input, if it is a zip archive
+	entries []archive.Member
 
 	member int64 // beginning of the member with the last record
 	number int64 // of the last record in it
 	begun  bool  // a section is open
-	last   bool  // buf holds the rest of the section
 	damage string
 	told   bool   // the damage was handed out
-	ahead  []byte // the beginning of the next section, if its member is open
+	head   []byte // the beginning of the next member
+	open   bool   // that member begins the next section
 	resync bool   // the next section is behind damage
-	failed error  // Damage that was found behind the section
+	failed error  // Damage behind head
 	skip   int    // bytes still to go on by
 	found  *Frame // that did not fit into the block before
 }
 
-// mark64 is a member that begins inside a section, and its place in buf.
-type mark64 struct {
-	at     int
-	stored int64
-}
-
-// windowSize is the buffer of a framed input while its records are not longer.
-const windowSize = 256 << 10
-
-func (f *framed) close() {
-	if f.src != nil && f.src.Zstd != nil {
-		f.src.Zstd.Close()
-	}
-	f.long.free()
-}
+// mark64 is a member that begins inside a section, and its place in what is read.
+type mark64 struct{ at, stored int64 }
 
 // fill puts the next records into b, or none at the end of the input.
 func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
@@ -66,13 +52,15 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 
 // step takes one frame, and reports whether the block is full.
 func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err error) {
-	if s.live && len(b.Spans) > 0 && f.begun && f.r == f.w && !f.last {
+	w := f.window
+	held := w.held()
+	if s.live && len(b.Spans) > 0 && f.begun && len(held) == 0 && !w.last {
 		return true, nil // a sender may wait for the answers to these
 	}
 	if f.begun && f.skip > 0 {
 		return false, f.passOver(ctx, s)
 	}
-	if f.r == f.w && f.last {
+	if len(held) == 0 && w.last {
 		if f.damage != "" && !f.told {
 			f.told = true
 			f.number++
@@ -82,21 +70,21 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 		f.begun = false
 	}
 	if !f.begun {
-		return false, f.section()
+		return false, f.section(s)
 	}
 	fr := f.found
 	if f.found = nil; fr == nil {
-		if f.r == f.w {
-			return false, f.need(ctx, s, 1)
+		if len(held) == 0 {
+			return false, s.need(ctx, 1)
 		}
-		looked := f.frames.Frame(f.buf[f.r:f.w], f.end())
+		looked := f.frames.Frame(held, f.end())
 		fr = &looked
 	}
-	if fr.Need > 0 && !f.last {
+	if fr.Need > 0 && !w.last {
 		if s.live && len(b.Spans) > 0 {
 			return true, nil
 		}
-		return false, f.need(ctx, s, fr.Need)
+		return false, s.need(ctx, fr.Need)
 	}
 	return f.take(s, b, fr), nil
 }
@@ -104,9 +92,9 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 // end returns the kind of end of the window.
 func (f *framed) end() SectionEnd {
 	switch {
-	case !f.last:
+	case !f.window.last:
 		return GoesOn
-	case f.damage == "" && (f.src.Kind == compress.KindGzip || f.src.Kind == compress.KindZstd):
+	case f.damage == "" && f.src.HasMembers():
 		return Whole
 	}
 	return Ends
@@ -114,7 +102,8 @@ func (f *framed) end() SectionEnd {
 
 // take goes on by a frame, and puts its record into the block.
 func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
-	left := f.w - f.r
+	w := f.window
+	left := len(w.held())
 	pass := fr.Pass
 	if pass <= 0 { // more cannot come at the end
 		pass = left
@@ -132,31 +121,33 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
 		f.count(fr)
 	}
 	reason := fr.Bad
-	if f.last && f.damage != "" && pass >= left && handed && !f.told {
+	if w.last && f.damage != "" && pass >= left && handed && !f.told {
 		reason, f.told = f.damage, true
 		size = min(size, overlongHead)
 	}
 	switch {
 	case handed && size > s.cfg.BlockSize && reason == "":
-		f.handOver(b, size, fr.Other)
+		b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size, Other: fr.Other})
+		b.Data = w.take(b, size, true)
 		pass, left, full = pass-size, left-size, true
 	case handed:
-		f.add(b, f.buf[f.r:f.r+size], reason, fr.Other && reason == "")
+		f.add(b, w.held()[:size], reason, fr.Other && reason == "")
 		full = fr.Alone
 	}
-	f.r += min(pass, f.w-f.r)
+	w.r += min(pass, left)
 	f.skip = max(pass-left, 0)
 	return full
 }
 
 // count numbers the record, or the rubbish, at the beginning of the window.
 func (f *framed) count(fr *Frame) {
-	for len(f.marks) > 0 && f.marks[0].at <= f.r {
+	at := f.window.at()
+	for len(f.marks) > 0 && f.marks[0].at <= at {
 		f.enter(f.marks[0].stored)
 		f.marks = f.marks[1:]
 	}
-	if f.src.Kind == compress.KindPlain {
-		f.enter(f.gone + int64(f.r))
+	if f.src.Kind == "" {
+		f.enter(at)
 	}
 	f.number = max(f.number+1, fr.Number)
 }
@@ -175,184 +166,104 @@ func (f *framed) add(b *Block, raw []byte, bad string, other bool) {
 	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, Start: start, End: len(b.buf), Bad: bad, Other: other})
 }
 
-// handOver moves a long record from the window to the block, with its memory, unless the following
-// bytes need much of that.
-func (f *framed) handOver(b *Block, size int, other bool) {
-	b.Spans = append(b.Spans, Span{At: Place{f.member, f.number}, End: size, Other: other})
-	if rest := f.w - f.r - size; f.r > 0 || rest > windowSize || f.long.mem == nil {
-		b.Data = b.long.hold(f.buf[f.r:f.r+size], size)
-		f.r += size
-		return
-	}
-	b.long, f.long = f.long, memory{}
-	b.Data = b.long.mem[:size:size]
-	rest := append(make([]byte, 0, 4*windowSize), f.buf[size:f.w]...)
-	f.moved(size)
-	f.buf, f.r, f.w = rest[:cap(rest)], 0, len(rest)
-}
-
-// moved notes that the window has lost its first bytes.
-func (f *framed) moved(n int) {
-	f.gone += int64(n)
-	for i := range f.marks {
-		f.marks[i].at -= n
-	}
-}
-
 // passOver skips the rest of a frame longer than the window.
 func (f *framed) passOver(ctx context.Context, s *Source) error {
-	if f.r == f.w && !f.last {
-		if err := f.need(ctx, s, 1); err != nil {
+	w := f.window
+	if len(w.held()) == 0 && !w.last {
+		if err := s.need(ctx, 1); err != nil {
 			return err
 		}
 	}
-	n := min(f.skip, f.w-f.r)
-	f.r += n
-	if f.skip -= n; f.r == f.w && f.last {
+	n := min(f.skip, len(w.held()))
+	w.r += n
+	if f.skip -= n; len(w.held()) == 0 && w.last {
 		f.skip = 0
 	}
 	return nil
 }
 
-// need reads until the window has n bytes, or the rest of the section. It takes memory as bytes come,
-// because the stated length of a record may be wrong.
-func (f *framed) need(ctx context.Context, s *Source, n int) error {
-	step := 0 // bytes to have before more memory is taken
-	for idle := 0; f.w-f.r < n && !f.last; idle++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if held := f.w - f.r; held >= step {
-			if step = min(n, max(2*held, s.cfg.BlockSize)); step > s.cfg.BlockSize {
-				if err := s.askRoom(ctx, 2*step); err != nil {
-					return err
-				}
-			}
-		}
-		f.reserve(step)
-		got, err := f.src.Read(f.buf[f.w:min(cap(f.buf), f.w+windowSize)])
-		f.w += got
-		if got > 0 || err == compress.ErrSection {
-			idle = 0
-		}
-		if err == compress.ErrSection {
-			err = f.follow()
-		}
-		switch {
-		case f.fail(err):
-		case err != nil:
-			return compress.ReadError(s.name, err)
-		case idle == 100:
-			return compress.ReadError(s.name, io.ErrNoProgress)
-		}
-	}
-	return nil
-}
-
-// reserve makes room for the window to grow to n bytes, and for some more.
-func (f *framed) reserve(n int) {
-	held := f.w - f.r
-	if f.r+n <= cap(f.buf) && f.w < cap(f.buf) {
-		f.buf = f.buf[:cap(f.buf)]
-		return
-	}
-	n = max(n, held+1)
-	f.moved(f.r)
-	data := f.buf[f.r:f.w]
-	switch want := n + windowSize; {
-	case want <= cap(f.buf) && (f.long.mem == nil || want > 4*windowSize):
-		copy(f.buf[:cap(f.buf)], data)
-		f.buf = f.buf[:cap(f.buf)]
-	case want <= 4*windowSize:
-		f.buf = append(make([]byte, 0, 4*windowSize), data...)
-		f.buf = f.buf[:cap(f.buf)]
-		f.long.free()
-	default:
-		f.long.hold(data, max(want, min(2*cap(f.buf), 2*want)))
-		f.buf = f.long.mem
-	}
-	f.r, f.w = 0, held
-}
-
 // section opens the next section.
-func (f *framed) section() error {
-	f.begun, f.last, f.damage, f.told = true, false, "", false
+func (f *framed) section(s *Source) (err error) {
+	f.begun, f.damage, f.told = true, "", false
 	f.marks = f.marks[:0]
 	f.frames.Begin()
-	if f.ahead != nil {
-		f.reserve(len(f.ahead))
-		f.w += copy(f.buf[f.w:cap(f.buf)], f.ahead)
-		f.ahead = nil
-		f.enter(f.src.Begin)
-		f.fail(f.failed)
-		f.failed = nil
-		return nil
-	}
-	err := f.failed
-	f.failed = nil
-	if err == nil && f.resync {
-		f.resync = false
-		err = f.src.Resync()
-	}
-	if err == nil {
-		err = f.src.Next()
-	}
-	for err == io.EOF && len(f.rest) > 0 {
-		open := f.rest[0]
-		f.rest, f.gone, f.r, f.w = f.rest[1:], 0, 0, 0
-		if f.src, err = open(); err == nil {
+	if !f.open && f.failed == nil {
+		if f.resync {
+			err = f.src.Resync()
+		}
+		if err == nil {
+			err = f.src.Next()
+		}
+		for err == io.EOF && len(f.entries) > 0 {
+			if err := f.nextEntry(s); err != nil {
+				return err
+			}
 			f.member, f.number = f.src.Base, 0
+			f.window.begin(f)
 			err = f.src.Next()
 		}
 	}
+	f.window.last, f.open, f.resync = false, false, false
 	f.enter(f.src.Begin)
-	if f.fail(err) {
-		return nil
+	if isDamage(err) {
+		f.failed, err = err, nil
 	}
 	return err
 }
 
-// fail ends the section if an error is Damage.
-func (f *framed) fail(err error) bool {
+func isDamage(err error) bool {
 	var d *compress.Damage
-	if !errors.As(err, &d) {
-		return false
-	}
-	f.last, f.damage, f.resync = true, d.Reason, true
-	return true
+	return errors.As(err, &d)
 }
 
-// follow goes from the end of a member to the next, and finds out whether that begins
-// another section.
+// Read reads of the section. Damage ends it.
+func (f *framed) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		switch {
+		case len(f.head) > 0:
+			n = copy(p, f.head)
+			f.head = f.head[n:]
+		case f.failed != nil:
+			err, f.failed = f.failed, nil
+		default:
+			if n, err = f.src.Read(p); err == compress.ErrSection {
+				err = f.follow()
+			} else if n == 0 && err == nil {
+				return 0, nil
+			}
+		}
+	}
+	if isDamage(err) {
+		f.damage, f.resync, err = err.Error(), true, io.EOF
+	}
+	return n, err
+}
+
+// follow goes from the end of a member to the next. It returns io.EOF if that begins another section, or if
+// there is none.
 func (f *framed) follow() error {
 	err := f.src.Next()
-	var d *compress.Damage
-	switch {
-	case err == io.EOF:
-		f.last = true
-		return nil
-	case errors.As(err, &d):
-		f.last, f.failed = true, err
-		return nil
-	case err != nil:
+	if isDamage(err) {
+		f.failed = err
+		return io.EOF
+	}
+	if err != nil {
 		return err
 	}
 	head := make([]byte, compress.RecognizedBy)
 	n, err := compress.ReadFull(f.src, head)
-	damaged := errors.As(err, &d)
-	switch head = head[:n]; {
-	case f.frames.Starts(head):
-		f.last, f.ahead = true, head
-		if damaged {
-			f.failed = err
-		}
-		return nil
-	case damaged: // its kind is unknown
-		f.last, f.failed = true, err
-		return nil
+	f.head = head[:n]
+	if isDamage(err) {
+		f.failed = err
 	}
-	f.marks = append(f.marks, mark64{f.w, f.src.Begin})
-	f.reserve(f.w - f.r + n)
-	f.w += copy(f.buf[f.w:cap(f.buf)], head)
+	switch {
+	case f.frames.Starts(f.head):
+		f.open = true
+		return io.EOF
+	case f.failed != nil: // its kind is unknown
+		f.head = nil
+		return io.EOF
+	}
+	f.marks = append(f.marks, mark64{f.window.base + int64(f.window.w), f.src.Begin})
 	return nil // the end, or an error of reading, comes again
 }

@@ -46,7 +46,6 @@ func (s *Source) notAtRandom(format string) error {
 
 // beginOpened has the input read at random.
 func (s *Source) beginOpened(stored *input.StoredInput) error {
-	s.back, s.carry, s.broken, s.eof = s.back[:0], nil, nil, false
 	s.read = s.began
 	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.File == nil || !plain {
 		return s.notAtRandom(s.chosen.Name())
@@ -57,7 +56,7 @@ func (s *Source) beginOpened(stored *input.StoredInput) error {
 	}
 	length := func() int64 { return size }
 	work := &compress.Expansion{Stored: length, Most: s.cfg.MaxRatio}
-	rows, err := s.chosen.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Spend})
+	rows, err := s.chosen.Open(stored.File.At, size, Limits{Record: s.cfg.MaxRecord, Spend: work.Add})
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
@@ -78,7 +77,7 @@ func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
 		}
 		if end <= max(s.cfg.BlockSize, apartFrom) {
 			b.buf = append(b.buf, o.record...)
-		} else if err := s.askRoom(ctx, 2*end); err != nil {
+		} else if err := s.room(ctx, 2*end); err != nil {
 			return err
 		} else {
 			b.Data = b.long.hold(o.record, end)
@@ -113,7 +112,7 @@ func (o *opened) look(ctx context.Context, name string) {
 	var err error
 	o.record, o.at, o.bad, err = o.rows.Next(o.record[:0])
 	if err == nil {
-		err = o.ratio.Add(len(o.record))
+		err = o.ratio.Add(int64(len(o.record)))
 	}
 	if err != nil && err != io.EOF {
 		err = compress.ReadError(name, err)

@@ -243,13 +243,10 @@ func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) 
 	var b Block
 	defer b.Release()
 	frames := s.framed.frames
-	head, has := frames.Head()
-	for has && head == nil && !s.eof && b.Records == 0 {
-		if err := s.fill(ctx, &b); err != nil && err != io.EOF {
-			return nil, err
-		}
-		head, _ = frames.Head()
+	if err := s.Next(ctx, &b); err != nil && err != io.EOF {
+		return nil, err
 	}
+	head, _ := frames.Head()
 	if head == nil && len(b.Spans) > 0 && b.Spans[0].Bad != "" {
 		return nil, fmt.Errorf("reading %s: %s", in.Name, b.Spans[0].Bad)
 	}

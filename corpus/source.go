@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -22,10 +21,9 @@ type SourceConfig struct {
 	MaxRatio  int   // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
 	// Ahead is how many goroutines decode compressed files, and pieces of them, before
 	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
-	// read is the same. They take AheadMemory bytes at most, 0 meaning 48 MiB. Pipes
-	// and standard input are not read ahead, nor are inputs with [Frames].
-	Ahead       int
-	AheadMemory int64
+	// read is the same. They take 48 MiB at most. Pipes and standard input are not read
+	// ahead, nor are inputs with [Frames].
+	Ahead int
 
 	Stdin io.Reader // what "-" reads, nil means os.Stdin
 
@@ -57,8 +55,7 @@ type Source struct {
 	cutter Cutter           // of these, nil for another kind
 	framed *framed          // the input, if so
 	opened *opened          // the input, if its kind is AtRandom
-	window []byte           // of a framed input, to be used again
-	stored *bufio.Reader    // over a framed input, likewise
+	window window           // of the input, unless it is opened
 	zipped []archive.Member // the members to read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
@@ -77,13 +74,10 @@ type Source struct {
 	next    Place  // of the next record
 	most    int    // records of a block
 	read    int64
-	began   int64  // value of read at the start of the input
-	size    int64  // stored bytes the input had when it was listed, or -1
-	carry   []byte // bytes read and not handed out yet, at most a block
-	back    []byte // the memory of carry
-	eof     bool   // the input has nothing left beyond carry
-	broken  error  // the input cannot be read further
-	err     error  // what Next returns from now on
+	began   int64 // value of read at the start of the input
+	size    int64 // stored bytes the input had when it was listed, or -1
+	eof     bool  // all of the input was handed out
+	err     error // what Next returns from now on
 	skip    skipped
 }
 
@@ -140,18 +134,13 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	if blockSize <= 0 {
 		blockSize = defaultBlock
 	}
+	if room == nil {
+		room = func(context.Context, int) error { return nil }
+	}
 	// A buffer of at most limit bytes cannot hold an overlong record together with its end, so such
 	// a record is noticed at any block size.
 	s.cfg.BlockSize = min(blockSize, s.limit)
 	s.want, s.room = s.cfg.BlockSize, room
-}
-
-// askRoom waits until n bytes may be taken.
-func (s *Source) askRoom(ctx context.Context, n int) error {
-	if s.room == nil {
-		return nil
-	}
-	return s.room(ctx, n)
 }
 
 // Next fills b with the next records and returns nil, or io.EOF when all inputs
@@ -169,7 +158,7 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 		if err := s.fill(ctx, b); err != nil {
 			s.err = err
 		}
-		if s.eof && len(s.carry) == 0 || s.err != nil {
+		if s.eof || s.err != nil {
 			s.err = s.closeInput(cmp.Or(s.err, s.checkSize()))
 		}
 		if s.index-1 == s.cfg.SkipInputs && !s.skip.over {
@@ -207,12 +196,12 @@ func (s *Source) closeInput(err error) error {
 		s.opened = nil
 	}
 	if s.framed != nil {
-		if s.window = nil; s.framed.long.mem == nil {
-			s.window = s.framed.buf[:0]
+		if s.framed.src != nil {
+			s.framed.src.Close()
 		}
-		s.framed.close()
 		s.framed = nil
 	}
+	s.window.free()
 	closeErr := s.in.Close()
 	s.in = nil
 	if err == nil && closeErr != nil {

@@ -20,14 +20,12 @@ func (s *Source) open(ctx context.Context) error {
 	}
 	in := s.inputs[s.index]
 	s.began = s.read
-	var p *compress.Piece
-	var opened *compress.File
+	var file *compress.File
+	var decoded io.Reader
 	if s.ahead != nil {
-		if p = s.ahead.Input(s.index); p != nil {
-			opened = p.In.File
-		}
+		file, decoded = s.ahead.Input(s.index, &s.read)
 	}
-	stored, err := input.OpenStored(in, s.cfg.Stdin, opened)
+	stored, err := input.OpenStored(in, s.cfg.Stdin, file)
 	if err != nil {
 		return err
 	}
@@ -38,16 +36,12 @@ func (s *Source) open(ctx context.Context) error {
 		s.size = -1 // it may have been read in part
 	}
 	s.most = max(s.cfg.BlockSize/(recordCost+len(s.name)), 1)
-	return s.begin(ctx, stored, p)
+	return s.begin(ctx, stored, decoded)
 }
 
 // startAhead begins to decode files ahead, if the configuration says so. A compressed file that is
 // open is read once more from its beginning.
 func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) error {
-	sizes := compress.SizesFor(s.cfg.Ahead, cmp.Or(max(s.cfg.AheadMemory, 0), compress.DefaultAheadMemory))
-	if s.cfg.sizes != nil {
-		sizes = *s.cfg.sizes
-	}
 	_, plain := s.decoded.(*bufio.Reader)
 	again := stored.File != nil && !plain
 	first := s.index
@@ -59,6 +53,10 @@ func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) erro
 	}
 	if again || plain { // else it is being decoded
 		s.dec.Close()
+	}
+	sizes := compress.SizesFor(s.cfg.Ahead)
+	if s.cfg.sizes != nil {
+		sizes = *s.cfg.sizes
 	}
 	s.ahead = compress.StartAhead(len(s.inputs), func(i int) *compress.File { return s.inputs[i].OpenAhead() }, first, s.dec, sizes)
 	if !again {
@@ -78,45 +76,45 @@ func (s *Source) closeAhead() {
 	}
 }
 
-// begin finds out the format of an input that was opened. Where it is decoded ahead, p is
-// its first piece.
-func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compress.Piece) error {
-	var err error
-	s.broken, s.back, s.eof = nil, s.back[:0], false
-	if p != nil && p.In.Kind != "" {
-		s.decoded = s.ahead.Reader(p, &s.read, s.began)
-	} else if s.decoded, err = s.dec.Decode(s.name, compress.Counter{R: stored, N: &s.read}); err != nil {
-		return s.beginDamaged(stored, err)
+// begin finds out the format of an input that was opened, and maybe is decoded ahead.
+func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded io.Reader) (err error) {
+	w := &s.window
+	s.eof = false
+	if decoded == nil {
+		if decoded, err = s.dec.Decode(s.name, compress.Counter{R: stored, N: &s.read}); err != nil {
+			return s.beginDamaged(stored, err)
+		}
 	}
+	s.decoded = decoded
+	w.begin(decoded)
 	least := 3
 	if !s.live && len(s.cfg.Formats) > 0 {
 		least = compress.RecognizedBy
 	}
-	if s.back, err = s.readTo(ctx, s.back, least); ctx.Err() != nil {
+	if err = s.need(ctx, least); ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // the last read may have succeeded
 	}
-	if came, ok := s.decoded.(*bufio.Reader); ok && s.live && s.broken == nil {
-		more := max(min(came.Buffered(), compress.RecognizedBy-len(s.back)), 0) // no reader waits for these
-		s.back, _ = s.readTo(ctx, s.back, len(s.back)+more)
+	if came, ok := decoded.(*bufio.Reader); ok && s.live && w.err == nil {
+		more := max(min(came.Buffered(), compress.RecognizedBy-len(w.held())), 0) // no reader waits for these
+		_ = s.need(ctx, len(w.held())+more)
 	}
 	// An error behind some bytes is met again by fill.
-	if s.broken != nil && len(s.back) == 0 {
-		return s.beginDamaged(stored, s.broken)
+	if w.err != nil && len(w.held()) == 0 {
+		return s.beginDamaged(stored, w.err)
 	}
-	stream := s.decoded
 	if err = s.decodeText(ctx, least); err != nil {
 		return err
 	}
-	for s.live && len(s.back) < compress.RecognizedBy && !s.eof && s.broken == nil && s.undecided(s.back) {
-		s.back, _ = s.readTo(ctx, s.back, len(s.back)+1)
+	for s.live && len(w.held()) < compress.RecognizedBy && !w.last && w.err == nil && s.undecided(w.held()) {
+		_ = s.need(ctx, len(w.held())+1)
 	}
-	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(s.back, []byte(compress.ZipMagic)) {
+	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(w.held(), []byte(compress.ZipMagic)) {
 		if stored.File == nil && strings.EqualFold(filepath.Ext(s.name), ".wacz") {
 			return s.notAtRandom("a WACZ")
 		}
 		s.zipped = openZip(stored, s.size)
 	}
-	format, err := s.formatOf(s.back)
+	format, err := s.formatOf(w.held())
 	if err == nil {
 		err = s.choose(format)
 	}
@@ -125,14 +123,14 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, p *compre
 	}
 	switch s.chosen.Kind() {
 	case AtRandom:
-		s.decoded = stream
+		s.decoded = decoded
 		return s.beginOpened(stored)
 	case ByFrames:
 		return s.beginFramed(stored)
 	}
 	stored.Forget()
-	passed, reject := s.cutter.Begin(s.back)
-	s.carry, s.reject = s.back[passed:], reject
+	passed, reject := s.cutter.Begin(w.held())
+	w.r, s.reject = w.r+passed, reject
 	return s.startAhead(ctx, stored)
 }
 

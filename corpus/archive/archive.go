@@ -103,16 +103,15 @@ type Left struct {
 type Lister struct {
 	// Want reports whether the file of a name shall be read.
 	Want func(name string) bool
-	// Spool returns the destination for wanted members of a tar archive that cannot be read in
-	// place. It is not called if there are none. Members count on being the first to write to it.
-	Spool func() (io.Writer, error)
+	// Spool returns the destination for a wanted member of a tar archive that cannot be read in
+	// place, with so many bytes. It is the same for all, and nothing else writes to it.
+	Spool func(size int64) (io.Writer, error)
 }
 
 // listing is a list being made.
 type listing struct {
 	Lister
 	Contents
-	spool   io.Writer
 	spooled int64
 	end     int64 // in a tar archive: the end of the last member's contents, without padding, or a place before that
 	entries int

@@ -105,14 +105,13 @@ func isSparse(h *tar.Header) bool {
 }
 
 // spoolMember copies a member to the spool.
-func (l *listing) spoolMember(m *Member, content io.Reader) (err error) {
-	if l.spool == nil {
-		if l.spool, err = l.Spool(); err != nil {
-			return err
-		}
+func (l *listing) spoolMember(m *Member, content io.Reader) error {
+	spool, err := l.Spool(m.Size)
+	if err != nil {
+		return err
 	}
 	m.how, m.at = spooled, l.spooled
-	n, err := io.Copy(l.spool, content)
+	n, err := io.Copy(spool, content)
 	l.spooled += n
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && n != m.Size {
 		err = errCutOff

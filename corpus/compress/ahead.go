@@ -2,16 +2,17 @@ package compress
 
 import (
 	"bufio"
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"sync"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
 // Ahead decodes compressed files before they are read, in several goroutines. It hands out the decoded
@@ -30,18 +31,22 @@ type Ahead struct {
 	sizes  AheadSizes
 	limits Decoders // what all decoders keep to
 
-	queue  *queue
-	idle   chan *Decoders
-	large  *Decoders // for large windows: of the piece being read
-	active sync.WaitGroup
-	looked []byte // searched for pieces
+	ctx     context.Context // ends when all is closed
+	cancel  context.CancelFunc
+	pieces  chan *piece // in their order
+	current *piece      // the piece being read
+	idle    chan *worker
+	large   chan *Decoders // one, for large windows: of the piece being read
+	active  sync.WaitGroup
+	mem     []byte // of all buffers
+	looked  []byte // searched for pieces
 }
 
 // AheadSizes say how much is decoded ahead.
 type AheadSizes struct {
-	Decoders int // goroutines that decode
-	Chunk    int // bytes of a buffer
-	Buffers  int
+	Decoders int   // goroutines that decode
+	Chunk    int   // bytes of a buffer
+	Buffers  int   // of each decoder, at least 2: one is filled while another is read
 	Window   int64 // largest window of a zstd frame decoded before its turn
 	Piece    int64 // stored bytes that a piece has at least, unless the input ends
 	Look     int64 // and behind them, in which the beginning of the next is looked for
@@ -51,40 +56,51 @@ type AheadSizes struct {
 // 2 GB/s of gzip, and each takes its share of the memory.
 const maxDecoders = 8
 
-// DefaultAheadMemory is what decoding ahead takes at most, unless a SourceConfig says
-// otherwise, in bytes.
-const DefaultAheadMemory = 48 << 20
+// AheadMemory is what decoding ahead takes at most, in bytes.
+const AheadMemory = 48 << 20
 
-// SizesFor divides memory: half of it are buffers, the other the windows of decoders.
-func SizesFor(n int, memory int64) AheadSizes {
+// SizesFor divides the memory: half of it are buffers, the other the windows of decoders. A decoder with
+// full buffers waits for the turn of its piece. A piece has so few bytes that most fit.
+func SizesFor(n int) AheadSizes {
 	n = min(n, maxDecoders)
 	const size = 128 << 10
 	return AheadSizes{
-		Decoders: n, Chunk: size, Buffers: max(int(memory/2/size), 2*forTurn),
-		Window: memory / 2 / int64(max(n, 1)), Piece: 512 << 10, Look: 16 << 20,
+		Decoders: n, Chunk: size, Buffers: AheadMemory / 2 / size / n,
+		Window: int64(AheadMemory / 2 / n), Piece: 256 << 10, Look: 16 << 20,
 	}
 }
 
 // aheadInput is a file decoded in pieces.
 type aheadInput struct {
 	index int
-	File  *File  // nil: not opened
-	Kind  string // of compression; "" is left to the reader
-	over  atomic.Bool
+	file  *File  // nil: not opened
+	kind  string // of compression; "" is left to the reader
+	ctx   context.Context
+	over  context.CancelFunc // no other piece of it is needed
 }
 
-// Piece is what one goroutine decodes.
-type Piece struct {
-	In     *aheadInput
-	number int64 // of all pieces, in their order
-	start  int64 // its beginning in the file
-	end    int64 // the beginning of the next one; -1 is the end of the file
+// piece is what one goroutine decodes.
+type piece struct {
+	in      *aheadInput
+	start   int64         // its beginning in the file
+	end     int64         // the beginning of the next one; -1 is the end of the file
+	turn    chan struct{} // closed when it is read
+	done    chan struct{} // closed when it was read
+	decoded chan chunk
+}
 
-	// Of the queue:
-	done    []chunk
-	ended   bool // all of it is decoded
-	dropped bool // not needed any more
-	missed  bool // nothing begins at its end
+// chunk is a part of the decoded bytes of a piece.
+type chunk struct {
+	data []byte // a buffer, until the next chunk is received
+	read int64  // bytes of the file that were read when it was done
+	used int64  // and of those used up
+	err  error  // what follows instead of another chunk
+}
+
+// worker decodes one piece after the other. Its buffers are used in turn.
+type worker struct {
+	Decoders
+	buffers [][]byte
 }
 
 // errClosed is returned by who is closed while it is read.
@@ -95,75 +111,104 @@ var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
 	a := &Ahead{
 		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
-		queue: newQueue(sizes.Buffers, sizes.Chunk, sizes.Decoders),
-		idle:  make(chan *Decoders, sizes.Decoders),
+		pieces: make(chan *piece, 2*sizes.Decoders),
+		idle:   make(chan *worker, sizes.Decoders),
+		large:  make(chan *Decoders, 1),
 	}
-	a.large = &Decoders{MaxWindow: limits.MaxWindow}
+	a.ctx, a.cancel = context.WithCancel(context.Background())
+	a.large <- &Decoders{MaxWindow: limits.MaxWindow}
+	size := sizes.Decoders * sizes.Buffers * sizes.Chunk
+	mem, err := hugemem.Alloc(size)
+	if err != nil { // address space is short: then from the heap
+		mem = make([]byte, size)
+	}
+	a.mem = mem
 	for range sizes.Decoders {
-		a.idle <- &Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}
+		w := &worker{Decoders: Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}}
+		for range sizes.Buffers {
+			w.buffers = append(w.buffers, mem[:sizes.Chunk:sizes.Chunk])
+			mem = mem[sizes.Chunk:]
+		}
+		a.idle <- w
 	}
 	a.active.Add(1)
 	go a.plan(first)
 	return a
 }
 
-// Close ends all goroutines and gives the memory back.
+// Close ends all goroutines and gives the memory back. The file being read is the reader's.
 func (a *Ahead) Close() {
-	a.queue.close()
+	a.cancel()
 	a.active.Wait()
-	for _, p := range a.queue.pieces {
-		if p.In.File != nil {
-			_ = p.In.File.Close() // only read; it may be closed already
-		}
+	for p := range a.pieces {
+		p.in.close()
 	}
 	for range a.sizes.Decoders {
 		(<-a.idle).Close()
 	}
-	a.large.Close()
-	a.queue.release()
+	(<-a.large).Close()
+	_ = hugemem.Free(a.mem) // it refuses memory of the heap
 }
 
 // plan finds the pieces of the inputs, one after the other, and has them decoded.
 func (a *Ahead) plan(first int) {
 	defer a.active.Done()
-	defer a.queue.finish()
-	number := int64(0)
-	for i := first; i < a.files; i++ {
-		in := a.look(i)
-		for start := int64(0); start >= 0 && !in.over.Load(); number++ {
-			end := a.nextPiece(in, start)
-			p := &Piece{In: in, number: number, start: start, end: end, ended: in.Kind == ""}
-			if !a.queue.add(p) {
-				return
-			}
-			if in.Kind != "" {
-				a.active.Add(1)
-				go a.decode(p, <-a.idle)
-			}
-			start = end
+	defer close(a.pieces)
+	for i := first; i < a.files && a.ctx.Err() == nil; i++ {
+		a.planInput(a.look(i))
+	}
+}
+
+// planInput finds the pieces of an input until it is over.
+func (a *Ahead) planInput(in *aheadInput) {
+	for start := int64(0); start >= 0; {
+		p := &piece{
+			in: in, start: start, end: a.nextPiece(in, start), turn: make(chan struct{}), done: make(chan struct{}),
+			decoded: make(chan chunk, a.sizes.Buffers-2), // and one is filled, another read
 		}
+		select {
+		case a.pieces <- p:
+		case <-a.ctx.Done():
+			in.close() // the pieces before it may do so once more
+			return
+		}
+		if in.kind == "" {
+			in.over()
+			return
+		}
+		select {
+		case w := <-a.idle:
+			a.active.Add(1)
+			go a.decode(p, w)
+		case <-in.ctx.Done():
+			return
+		}
+		start = p.end
 	}
 }
 
 // look opens a file, and finds out whether it is compressed.
 func (a *Ahead) look(index int) *aheadInput {
-	in := &aheadInput{index: index, File: a.open(index)}
-	if in.File != nil && in.File.At != nil {
+	in := &aheadInput{index: index, file: a.open(index)}
+	in.ctx, in.over = context.WithCancel(a.ctx)
+	if in.file != nil && in.file.At != nil {
 		var head [HeadSize]byte
-		n, _ := in.File.At.ReadAt(head[:], 0)
-		in.Kind = CompressionOf(head[:n])
+		n, _ := in.file.At.ReadAt(head[:], 0)
+		in.kind = CompressionOf(head[:n])
 	}
 	return in
 }
 
+func (in *aheadInput) close() {
+	if in.file != nil {
+		_ = in.file.Close() // only read; it may be closed already
+	}
+}
+
 // nextPiece returns a possible beginning of the piece after the one at start, or -1.
 func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
-	magic, without := GzipMagic+"\x08", byte(0xe0) // the method, and no reserved flag (RFC 1952, section 2.3)
-	switch in.Kind {
-	case "gzip":
-	case "zstd":
-		magic, without = ZstdMagic, 0x08 // the reserved bit of the descriptor (RFC 8878, section 3.1.1)
-	default:
+	begin, ok := memberBegins[in.kind]
+	if !ok {
 		return -1
 	}
 	if a.looked == nil {
@@ -171,120 +216,145 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	}
 	from := start + a.sizes.Piece
 	for at := from; at < from+a.sizes.Look; {
-		n, err := in.File.At.ReadAt(a.looked, at)
-		if i := nextMagic(a.looked[:n], magic, without); i >= 0 {
+		n, err := in.file.At.ReadAt(a.looked, at)
+		if i := nextMagic(a.looked[:n], begin.magic, begin.without); i >= 0 {
 			return at + int64(i)
 		}
-		if err != nil || n <= len(magic) {
+		if err != nil || n <= len(begin.magic) {
 			return -1
 		}
-		at += int64(n - len(magic))
+		at += int64(n - len(begin.magic))
 	}
 	return -1
 }
 
-// nextMagic returns the index of a magic before a byte without some bits, or -1.
-func nextMagic(data []byte, magic string, without byte) int {
-	for at := 0; ; at++ {
-		i := bytes.Index(data[at:], []byte(magic))
-		if at += i; i < 0 || at+len(magic) >= len(data) {
-			return -1
-		}
-		if data[at+len(magic)]&without == 0 {
-			return at
+// decode decodes a piece. A piece with maybe much memory waits for its turn.
+//
+// If no member begins at the end of the piece, it goes on to the end of the input, and the pieces behind it
+// are worthless. That is certain only at its turn: the piece itself may begin at no member.
+func (a *Ahead) decode(p *piece, w *worker) {
+	defer a.active.Done()
+	defer func() { a.idle <- w }()
+	dropped, end := p.in.ctx.Done(), p.end
+	awaitTurn := func() bool {
+		select {
+		case <-p.turn:
+			return true
+		case <-dropped:
+			return false
 		}
 	}
-}
-
-// decode decodes a piece into the queue.
-func (a *Ahead) decode(p *Piece, d *Decoders) {
-	defer a.active.Done()
-	defer func() { a.idle <- d }()
-	if d.buf == nil {
-		d.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
+	var large *Decoders
+	defer func() {
+		if large != nil {
+			a.large <- large
+		}
+	}()
+	takeLarge := func() bool {
+		if large == nil && awaitTurn() {
+			large = <-a.large // the piece before it was read, and gives it back
+		}
+		return large != nil
+	}
+	if w.buf == nil {
+		w.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
 	}
 	read := p.start
-	d.buf.Reset(Counter{io.NewSectionReader(p.In.File.At, p.start, math.MaxInt64-p.start), &read})
-	used := func() int64 { return read - int64(d.buf.Buffered()) }
-	r, err := a.decoder(p, d, used)
-	if err != nil {
-		a.queue.put(p, chunk{nil, read, used(), NoEOF(err)})
-	}
-	for err == nil {
-		buf := a.queue.take(p)
-		if buf == nil {
-			return
+	w.buf.Reset(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read})
+	used := func() int64 { return read - int64(w.buf.Buffered()) }
+	m := &members{r: w.buf, at: used, stop: func(at int64) bool {
+		if end >= 0 && at > end && awaitTurn() {
+			p.in.over()
+			end, dropped = -1, a.ctx.Done()
 		}
-		var n int
-		n, err = ReadFull(r, buf)
-		if !a.queue.put(p, chunk{buf[:n], read, used(), err}) {
-			return
-		}
-	}
-}
-
-// decoder returns the decoder of a piece. A piece with maybe much memory waits for its turn.
-func (a *Ahead) decoder(p *Piece, d *Decoders, used func() int64) (io.Reader, error) {
-	stop := func(at int64) bool {
-		switch {
-		case p.end < 0 || at < p.end:
-			return false
-		case at > p.end:
-			p.end = -1
-			a.queue.miss(p)
-			return false
-		}
-		return true
-	}
-	s := &series{r: d.buf, at: used, stop: stop}
-	switch p.In.Kind {
+		return at == end
+	}}
+	d := &w.Decoders
+	switch p.in.kind {
 	case "gzip", "bzip2":
 	case "zstd":
-		s.limit = a.limits.MaxWindow
-		s.decoder = func(window int64) (*zstd.Decoder, error) {
-			if 0 <= window && window <= d.MaxWindow {
-				return d.forWindow(window)
+		m.limit = a.limits.MaxWindow
+		m.decoder = func(window int64) (*zstd.Decoder, error) {
+			if 0 <= window && window <= w.MaxWindow {
+				return w.forWindow(window)
 			}
-			if !a.queue.awaitTurn(p) {
+			if !takeLarge() {
 				return nil, errClosed
 			}
-			return a.large.forWindow(window)
+			return large.forWindow(window)
 		}
 	default:
-		if !a.queue.awaitTurn(p) {
-			return nil, errClosed
+		if !takeLarge() {
+			return
 		}
-		d = a.large
+		d = large
 	}
-	return d.open(p.In.Kind, s)
+	r, err := d.open(p.in.kind, m)
+	err = NoEOF(err)
+	for i := 0; ; i++ {
+		var data []byte
+		if err == nil {
+			data = w.buffers[i%len(w.buffers)]
+			var n int
+			n, err = ReadFull(r, data)
+			data = data[:n]
+		}
+		select {
+		case p.decoded <- chunk{data, read, used(), err}:
+		case <-dropped:
+			return
+		case <-p.done:
+			return
+		}
+		if err != nil {
+			break
+		}
+	}
+	select { // until then buffers are read
+	case <-dropped:
+	case <-p.done:
+	}
 }
 
-// Input returns the first piece of the input to read now. Pieces before it are not needed any more. Nil
-// is an input left to the caller.
-func (a *Ahead) Input(index int) *Piece {
-	for {
-		if p := a.queue.next(); p == nil || p.In.index >= index {
-			return p
-		}
+// next goes to the next piece, and is done with the one before it. Nil is none.
+func (a *Ahead) next() *piece {
+	if a.current != nil {
+		close(a.current.done)
 	}
+	a.current = <-a.pieces
+	if a.current != nil {
+		close(a.current.turn)
+	}
+	return a.current
+}
+
+// Input returns the stored bytes of the input to read now, and its decoded ones. What is nil is left to the
+// caller. It adds to read the stored bytes that were used.
+func (a *Ahead) Input(index int, read *int64) (*File, io.Reader) {
+	p := a.next()
+	for p != nil && p.in.index < index { // they are not needed any more
+		p = a.next()
+	}
+	if p == nil {
+		return nil, nil
+	}
+	if p.in.kind == "" {
+		return p.in.file, nil
+	}
+	r := &aheadReader{a: a, p: p, read: read, began: *read}
+	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}
+	return p.in.file, r
 }
 
 // aheadReader reads an input decoded ahead.
 type aheadReader struct {
 	a     *Ahead
-	p     *Piece
+	p     *piece
 	c     chunk
 	left  []byte // of c
 	began int64  // the value of read at the start of the input
 	read  *int64 // bytes of all inputs
 	ratio Expansion
-}
-
-// Reader reads the input with the first piece p, and counts its stored bytes in read, from began on.
-func (a *Ahead) Reader(p *Piece, read *int64, began int64) *aheadReader {
-	r := &aheadReader{a: a, p: p, read: read, began: began}
-	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}
-	return r
 }
 
 func (r *aheadReader) Read(b []byte) (int, error) {
@@ -293,10 +363,11 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 		case err == nil:
 			r.fetch()
 		case !errors.Is(err, errHandedOver):
+			r.p.in.over()
 			return 0, err
 		default:
-			next := r.a.queue.next()
-			if next == nil || next.In != r.p.In {
+			next := r.a.next()
+			if next == nil || next.in != r.p.in {
 				return 0, errClosed // it is closed meanwhile
 			}
 			r.p, r.c = next, chunk{}
@@ -304,25 +375,18 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 	}
 	n := copy(b, r.left)
 	r.left = r.left[n:]
-	if len(r.left) == 0 {
-		r.a.queue.give(r.c.data)
-		r.c.data = nil
-	}
 	return n, nil
 }
 
 func (r *aheadReader) fetch() {
-	r.c = r.a.queue.get(r.p)
+	select {
+	case r.c = <-r.p.decoded:
+	case <-r.a.ctx.Done():
+		r.c = chunk{err: errClosed}
+	}
 	r.left = r.c.data
 	*r.read = max(*r.read, r.began+r.c.read)
-	if err := r.ratio.Add(len(r.left)); err != nil {
+	if err := r.ratio.Add(int64(len(r.left))); err != nil {
 		r.c.err = err
-	}
-	if r.c.err != nil && !errors.Is(r.c.err, errHandedOver) {
-		r.p.In.over.Store(true)
-	}
-	if len(r.left) == 0 {
-		r.a.queue.give(r.c.data)
-		r.c.data = nil
 	}
 }

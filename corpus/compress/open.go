@@ -14,11 +14,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
 	"github.com/therootcompany/xz"
 )
 
@@ -38,6 +37,11 @@ const (
 	bzip2Block      = 4 // its offset
 	Bzip2BlockMagic = "1AY&SY"
 )
+
+// kind is a compression known by its first bytes alone.
+type kind struct{ name, magic string }
+
+var kinds = []kind{{"gzip", GzipMagic}, {"zstd", ZstdMagic}, {"xz", XzMagic}, {"lz4", Lz4Magic}}
 
 // Bounds limit what decoding may take. Its zero value has the defaults.
 type Bounds struct {
@@ -75,8 +79,9 @@ func (b Bounds) Decoders() Decoders {
 type Decoders struct {
 	MaxWindow int64 // of zstd and xz, in bytes
 	MaxRatio  int   // decoded bytes for each stored one; negative: any number
+	dict      []byte
 	zstd      *zstd.Decoder
-	gzip      *gzip.Reader
+	gzip      gzip.Reader
 	buf       *bufio.Reader
 }
 
@@ -87,14 +92,14 @@ func (d *Decoders) Close() {
 	}
 }
 
-// Buffered returns a buffer over r, in memory used again: for small files, making it would take most of
+// buffered returns a buffer over r, in memory used again: for small files, making it would take most of
 // the time.
-func Buffered(buf **bufio.Reader, r io.Reader) *bufio.Reader {
-	if *buf == nil {
-		*buf = bufio.NewReaderSize(nil, ReadBuffer)
+func (d *Decoders) buffered(r io.Reader) *bufio.Reader {
+	if d.buf == nil {
+		d.buf = bufio.NewReaderSize(nil, ReadBuffer)
 	}
-	(*buf).Reset(r)
-	return *buf
+	d.buf.Reset(r)
+	return d.buf
 }
 
 // Counter counts the bytes read from an input as stored, for progress.
@@ -112,8 +117,8 @@ func (c Counter) Read(p []byte) (int, error) {
 // Decode recognises the compression of an input and returns the decoded content.
 func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	start := *r.N
-	br := Buffered(&d.buf, r)
-	head, err := PeekHead(br)
+	br := d.buffered(r)
+	head, err := peekHead(br)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -122,52 +127,26 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	if kind == "" {
 		return br, nil
 	}
-	decoded, err := d.open(kind, &series{r: br, at: at})
+	decoded, err := d.open(kind, &members{r: br, at: at})
 	if err != nil {
 		return nil, ReadError(name, NoEOF(err))
 	}
 	return &Expansion{R: decoded, Stored: at, Most: d.MaxRatio}, nil
 }
 
-// open decodes the files of a series that have a compression.
-func (d *Decoders) open(kind string, s *series) (io.Reader, error) {
+// open returns what decodes a compression, from the bytes of the members.
+func (d *Decoders) open(kind string, m *members) (io.Reader, error) {
 	switch kind {
-	case "gzip":
-		if d.gzip == nil {
-			d.gzip = new(gzip.Reader)
-		}
-		s.next = func() (io.Reader, error) { return s.nextMember(d.gzip) }
-		return s, nil
-	case "zstd":
-		s.next = s.nextFrame
-		if s.decoder == nil {
-			s.decoder, s.limit = d.forWindow, d.MaxWindow
-		}
-		return s, nil
-	}
-	return d.DecodeStream(kind, s.r)
-}
-
-// DecodeStream undoes one of the compressions that are read as a whole.
-func (d *Decoders) DecodeStream(name string, br *bufio.Reader) (io.Reader, error) {
-	switch name {
 	case "bzip2":
-		return bzip2.NewReader(br), nil
-	case "lz4":
-		return lz4Frames(br), nil
+		return bzip2.NewReader(m.r), nil
+	case "xz":
+		return newXZ(m.r, d.MaxWindow)
 	}
-	return newXZ(br, d.MaxWindow)
-}
-
-// lz4Frames reads the frames of an lz4 file one after the other.
-func lz4Frames(r *bufio.Reader) *series {
-	return &series{next: func() (io.Reader, error) {
-		if _, err := r.Peek(1); err != nil {
-			return nil, err
-		}
-		frame := lz4.NewReader(r)
-		return frame, frame.Apply(lz4.ConcurrencyOption(1))
-	}}
+	m.kind, m.gzip = kind, &d.gzip
+	if m.decoder == nil {
+		m.decoder, m.limit = d.forWindow, d.MaxWindow
+	}
+	return m, nil
 }
 
 // xzReader reads an xz file with dictionaries up to a limit. At first only the header of the first stream
@@ -210,9 +189,9 @@ func (x *xzReader) explain(err error) error {
 // HeadSize is the largest number of bytes that identify a compression.
 const HeadSize = 10
 
-// PeekHead returns the first bytes of an input, just enough to exclude a compression: a sender may wait
+// peekHead returns the first bytes of an input, just enough to exclude a compression: a sender may wait
 // for the answer to a first record of two bytes.
-func PeekHead(br *bufio.Reader) (head []byte, err error) {
+func peekHead(br *bufio.Reader) (head []byte, err error) {
 	for n := 1; n <= HeadSize; n++ {
 		if head, err = br.Peek(n); err != nil || !beginsLikeCompressed(head) {
 			return head, err
@@ -230,12 +209,7 @@ func beginsLikeCompressed(head []byte) bool {
 	if Begins(head, bzip2Magic) {
 		return len(head) <= bzip2Block || Begins(head[bzip2Block:], Bzip2BlockMagic)
 	}
-	for _, magic := range []string{GzipMagic, ZstdMagic, XzMagic, Lz4Magic, ZipMagic} {
-		if Begins(head, magic) {
-			return true
-		}
-	}
-	return false
+	return Begins(head, ZipMagic) || slices.ContainsFunc(kinds, func(k kind) bool { return Begins(head, k.magic) })
 }
 
 // Begins compares as far as the shorter of the two goes.
@@ -246,10 +220,18 @@ func Begins(head []byte, magic string) bool {
 
 // forWindow is the decoder for a zstd frame with a window of any size.
 func (d *Decoders) forWindow(int64) (_ *zstd.Decoder, err error) {
-	if d.zstd == nil {
-		d.zstd, err = zstd.NewReader(nil,
-			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(d.MaxWindow)))
+	if d.zstd != nil {
+		return d.zstd, nil
 	}
+	options := []zstd.DOption{
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(d.MaxWindow)),
+	}
+	if bytes.HasPrefix(d.dict, []byte("\x37\xa4\x30\xec")) {
+		options = append(options, zstd.WithDecoderDicts(d.dict))
+	} else if d.dict != nil {
+		options = append(options, zstd.WithDecoderDictRaw(0, d.dict))
+	}
+	d.zstd, err = zstd.NewReader(nil, options...)
 	return d.zstd, err
 }
 
@@ -262,17 +244,16 @@ func IsZstd(head []byte) bool {
 
 // CompressionOf names how what begins so is compressed; "" if it is not.
 func CompressionOf(head []byte) string {
-	switch {
-	case bytes.HasPrefix(head, []byte(GzipMagic)):
-		return "gzip"
-	case IsZstd(head):
+	if IsZstd(head) {
 		return "zstd"
-	case bytes.HasPrefix(head, []byte(XzMagic)):
-		return "xz"
-	case bytes.HasPrefix(head, []byte(bzip2Magic)) && bytes.HasSuffix(head, []byte(Bzip2BlockMagic)):
+	}
+	if bytes.HasPrefix(head, []byte(bzip2Magic)) && bytes.HasSuffix(head, []byte(Bzip2BlockMagic)) {
 		return "bzip2"
-	case bytes.HasPrefix(head, []byte(Lz4Magic)):
-		return "lz4"
+	}
+	for _, k := range kinds {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return k.name
+		}
 	}
 	return ""
 }
@@ -311,23 +292,13 @@ func ReadError(name string, err error) error {
 
 // File is an open file, as stored.
 type File struct {
-	io.Reader             // from its beginning
-	At        io.ReaderAt // nil if it can only be read from its beginning to its end
+	io.Reader // from its beginning
 	io.Closer
+	At interface { // nil if it can only be read from its beginning to its end
+		io.ReaderAt
+		io.Seeker
+	}
 }
 
-// Size is how many bytes a file has that can be read at any place.
-func (f *File) Size() (int64, error) {
-	if section, ok := f.At.(*io.SectionReader); ok {
-		return section.Size(), nil
-	}
-	file, ok := f.At.(*os.File)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
+// Size is how many bytes a file has that can be read at any place. It is not read from its beginning then.
+func (f *File) Size() (int64, error) { return f.At.Seek(0, io.SeekEnd) }

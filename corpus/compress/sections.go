@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"strings"
 )
 
 // Damage says that a piece of an input cannot be read. Behind it reading goes on.
@@ -23,99 +21,142 @@ var ErrSection = errors.New("the end of a member")
 // input.
 const RecognizedBy = 512
 
-// Attempt is the number of stored bytes examined to decide whether a member begins at a likely place.
-const Attempt = 64 << 10
+// attempt is the number of stored bytes examined to decide whether a member begins at a likely place.
+const attempt = 64 << 10
+
+// memberBegins are the magic bytes with which members may begin, before a byte without some bits.
+var memberBegins = map[string]struct {
+	magic   string
+	without byte
+}{
+	"gzip": {GzipMagic + "\x08", 0xe0}, // the method, and no reserved flag (RFC 1952, section 2.3)
+	"zstd": {ZstdMagic, 0x08},          // the reserved bit of the descriptor (RFC 8878, section 3.1.1)
+}
+
+// nextMagic returns the index of a magic before a byte without some bits, or -1.
+func nextMagic(data []byte, magic string, without byte) int {
+	for at := 0; ; at++ {
+		i := bytes.Index(data[at:], []byte(magic))
+		if at += i; i < 0 || at+len(magic) >= len(data) {
+			return -1
+		}
+		if data[at+len(magic)]&without == 0 {
+			return at
+		}
+	}
+}
 
 // Sections reads an input with framed records: its members one after the other, each with the place of
 // its beginning. Damage is passed over, up to the next member that begins with a record.
 type Sections struct {
-	Raw    *History
-	Br     *bufio.Reader          // over raw
-	Starts func(data []byte) bool // reports whether a record begins in data, or an input
-	Kind   CodecKind
-	Gzip   *gzip.Reader
-	Zstd   *zstd.Decoder
-	frame  *zstdFrame
+	Kind   string // of compression, "" without one
+	Base   int64  // added to offsets
+	Single bool   // members have no offsets
+	Begin  int64  // beginning of the open member
 
-	In     io.Reader // the open member
-	open   bool      // the only one there is
-	Ratio  Expansion // of what members are decoded to
-	Base   int64     // added to offsets
-	Single bool      // members have no offsets
-	Begin  int64     // beginning of the open member
+	raw     *history
+	members members   // over raw
+	in      io.Reader // the open member, or an input without members
+	begun   bool
+	own     Decoders               // for a dictionary
+	ratio   Expansion              // of what is decoded
+	starts  func(data []byte) bool // reports whether a record begins in data, or an input
 }
 
-// CodecKind is how an input is compressed.
-type CodecKind uint8
+// SectionsOf reads decoded text as a single section.
+func SectionsOf(text io.Reader) *Sections {
+	raw := &history{r: text}
+	br := bufio.NewReaderSize(raw, ReadBuffer)
+	return &Sections{Single: true, raw: raw, members: members{r: br}, in: br}
+}
 
-const (
-	KindPlain CodecKind = iota
-	KindGzip
-	KindZstd
-	KindStream // of another kind, which is decoded as a whole
-)
+// Sections opens the stored bytes of an input. Of numbered records no beginning is looked for.
+func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(data []byte) bool) (*Sections, error) {
+	s := &Sections{Single: numbered, raw: &history{r: r, keeps: true}, starts: starts}
+	br, began := d.buffered(s.raw), *r.N
+	s.ratio = Expansion{Stored: func() int64 { return *r.N - began - int64(br.Buffered()) }, Most: d.MaxRatio}
+	s.members = members{r: br, at: s.at}
+	var head []byte
+	var err error
+	if numbered {
+		head, err = peekHead(br)
+	} else {
+		head, err = br.Peek(RecognizedBy)
+	}
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	s.Kind = CompressionOf(head[:min(len(head), HeadSize)])
+	if s.Kind == "" && !starts(head) { // the beginning may be damaged
+		s.Kind = s.guess(d, name, numbered)
+	}
+	if s.Kind == "zstd" {
+		dict, err := readDictionary(br, d.MaxWindow)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: its dictionary cannot be read, and nothing without it: %w", name, err)
+		}
+		if dict != nil {
+			s.own = Decoders{MaxWindow: d.MaxWindow, dict: dict}
+			d = &s.own
+		}
+	}
+	if s.in = br; s.Kind != "" {
+		if s.in, err = d.open(s.Kind, &s.members); err != nil {
+			return nil, ReadError(name, NoEOF(err))
+		}
+	}
+	if !s.HasMembers() {
+		s.raw.forget()
+	}
+	return s, nil
+}
+
+// HasMembers reports whether the input has members, each with a checksum.
+func (s *Sections) HasMembers() bool { return s.Kind == "gzip" || s.Kind == "zstd" }
+
+func (s *Sections) Close() { s.own.Close() }
 
 // at is how many stored bytes have been used.
-func (s *Sections) at() int64 { return s.Raw.at() - int64(s.Br.Buffered()) }
+func (s *Sections) at() int64 { return s.raw.at() - int64(s.members.r.Buffered()) }
 
 // Next opens the next member. It returns io.EOF at the end, and Damage before bytes of no member.
 func (s *Sections) Next() error {
-	switch s.Kind {
-	case KindGzip:
-		if err := skipZeros(s.Br); err != nil {
+	if s.begun && !s.HasMembers() {
+		return io.EOF
+	}
+	s.begun = true
+	if s.Kind == "gzip" {
+		if err := skipZeros(s.members.r); err != nil {
 			return err
 		}
-	case KindPlain, KindStream:
-		if s.open {
-			return io.EOF
-		}
-		s.open = true
 	}
-	if _, err := s.Br.Peek(1); err != nil && s.Kind != KindStream { // a decoder may have read all of it
-		return err
+	if s.Kind == "" || s.HasMembers() { // else a decoder may have read all of it
+		if _, err := s.members.r.Peek(1); err != nil {
+			return err
+		}
 	}
 	s.Begin = s.at()
-	s.Raw.from = s.Begin
-	var err error
-	switch s.Kind {
-	case KindGzip:
-		s.In, err = s.Gzip, s.Gzip.Reset(s.Br)
-		s.Gzip.Multistream(false)
-	case KindZstd:
-		s.frame = newZstdFrame(s.Br)
-		s.In, err = s.Zstd, s.Zstd.Reset(s.frame)
-	case KindPlain:
-		s.In = s.Br
+	s.raw.from = s.Begin
+	if !s.HasMembers() {
+		return nil
+	}
+	err := s.members.next()
+	if s.in = s.members.open; err == io.EOF { // behind frames to be skipped
+		return err
 	}
 	return s.damage(err)
 }
 
-// skipZeros passes over zeros, with which tapes and some file systems pad.
-func skipZeros(br *bufio.Reader) error {
-	for {
-		c, err := br.ReadByte()
-		if err != nil {
-			return err
-		}
-		if c != 0 {
-			return br.UnreadByte()
-		}
-	}
-}
-
-// Read reads of the open member. At its end it returns errSection.
-func (s *Sections) Read(p []byte) (int, error) {
-	n, err := s.In.Read(p)
-	if err == io.EOF && s.Kind == KindZstd && s.frame.err != nil {
-		err = s.frame.err
-	}
-	if s.Kind == KindGzip || s.Kind == KindZstd {
-		if err := s.Ratio.Add(n); err != nil {
+// Read reads of the open member. At its end it returns ErrSection.
+func (s *Sections) Read(p []byte) (n int, err error) {
+	n, err = s.in.Read(p)
+	if s.Kind != "" {
+		if err := s.ratio.Add(int64(n)); err != nil {
 			return n, err
 		}
 	}
 	switch {
-	case err == nil || n > 0 && (err == io.EOF || s.Kind == KindPlain): // it comes again
+	case err == nil || n > 0 && (err == io.EOF || s.Kind == ""): // it comes again
 		return n, nil
 	case err == io.EOF:
 		return n, ErrSection
@@ -128,14 +169,12 @@ func (s *Sections) damage(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case s.Raw.err != nil:
-		return s.Raw.err
-	case s.Kind == KindPlain, s.Kind == KindStream:
+	case s.raw.err != nil:
+		return s.raw.err
+	case !s.HasMembers():
 		return err
-	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Damage{"the compressed data ends too early: it is cut off here"}
-	case s.Kind == KindZstd:
-		err = s.frame.explain(err, s.Raw.Limit)
 	}
 	return &Damage{fmt.Sprintf("the compressed data is damaged: %v", err)}
 }
@@ -143,118 +182,110 @@ func (s *Sections) damage(err error) error {
 // Resync goes to the next member that begins with a record, behind the beginning of
 // the damaged one, or returns io.EOF.
 func (s *Sections) Resync() error {
-	s.Raw.rewind(s.Begin+1, s.at())
-	s.Br.Reset(s.Raw)
-	magic := []byte(GzipMagic + "\x08")
-	if s.Kind == KindZstd {
-		magic = []byte(ZstdMagic)
-	}
+	s.raw.rewind(s.Begin+1, s.at())
+	br, magic := s.members.r, memberBegins[s.Kind].magic
+	br.Reset(s.raw)
 	for {
-		head, err := s.Br.Peek(Attempt)
-		if len(head) < len(magic) {
+		head, err := br.Peek(attempt)
+		if len(head) <= len(magic) {
 			return err
 		}
-		i := bytes.Index(head, magic)
+		i := nextMagic(head, magic, 0)
 		if i < 0 {
-			i = len(head) - len(magic) + 1
-			_, _ = s.Br.Discard(i) // they are there
+			_, _ = br.Discard(len(head) - len(magic)) // they are there
 			continue
 		}
-		_, _ = s.Br.Discard(i)
-		head, _ = s.Br.Peek(Attempt)
-		if s.Starts(s.headOf(head)) {
+		_, _ = br.Discard(i)
+		head, _ = br.Peek(attempt)
+		if s.startsIn(s.members, head) {
 			return nil
 		}
-		_, _ = s.Br.Discard(1)
+		_, _ = br.Discard(1)
 	}
 }
 
-// Guess finds out how an input is compressed that does not begin as any: whether there is
-// a member with a record in its first bytes.
-func (s *Sections) Guess() CodecKind {
-	head, _ := s.Br.Peek(Attempt)
-	for _, c := range []struct {
-		kind  CodecKind
-		magic string
-	}{{KindGzip, GzipMagic + "\x08"}, {KindZstd, ZstdMagic}} {
-		s.Kind = c.kind
+// guess names the compression of an input that does not begin as any, by its name, or by a member with a
+// record in its first bytes, but for numbered records by its name alone; "" is none.
+func (s *Sections) guess(d *Decoders, name string, numbered bool) string {
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		return "gzip"
+	case strings.HasSuffix(name, ".zst"):
+		return "zstd"
+	case numbered:
+		return ""
+	}
+	head, _ := s.members.r.Peek(attempt) // an error comes again
+	for _, kind := range []string{"gzip", "zstd"} {
+		m := s.members
+		_, _ = d.open(kind, &m) // never fails
 		for at := 0; ; at++ {
-			i := bytes.Index(head[at:], []byte(c.magic))
+			i := nextMagic(head[at:], memberBegins[kind].magic, 0)
 			if i < 0 {
 				break
 			}
-			if at += i; s.Starts(s.headOf(head[at:])) {
-				return c.kind
+			if at += i; s.startsIn(m, head[at:]) {
+				return kind
 			}
 		}
 	}
-	return KindPlain
+	return ""
 }
 
-// headOf decodes the first bytes of what may be a member.
-func (s *Sections) headOf(stored []byte) []byte {
-	var r io.Reader
-	var err error
-	if s.Kind == KindZstd {
-		err = s.Zstd.Reset(newZstdFrame(bufio.NewReader(bytes.NewReader(stored))))
-		r = s.Zstd
-	} else {
-		err = s.Gzip.Reset(bytes.NewReader(stored))
-		s.Gzip.Multistream(false)
-		r = s.Gzip
-	}
-	if err != nil {
-		return nil
+// startsIn reports whether a record begins in what may be the first bytes of a member.
+func (s *Sections) startsIn(m members, stored []byte) bool {
+	m.r = bufio.NewReader(bytes.NewReader(stored))
+	if m.next() != nil {
+		return false
 	}
 	head := make([]byte, RecognizedBy)
-	n, _ := io.ReadFull(r, head)
-	return head[:n]
+	n, _ := io.ReadFull(m.open, head)
+	return s.starts(head[:n])
 }
 
-// History reads, and can go back to a place that was marked, or to the oldest it
+// history reads, and can go back to a place that was marked, or to the oldest it
 // remembers behind that.
-type History struct {
-	R     io.Reader
+type history struct {
+	r     io.Reader
 	kept  []byte
 	base  int64 // beginning of kept
 	pos   int   // in kept: the next byte; at its end, r goes on
 	from  int64 // marked
 	gone  int64 // back, all in all
 	err   error // of reading, but for the end
-	Limit int64 // of windows, for messages
-	Keeps bool  // it can go back
+	keeps bool  // it can go back
 }
 
 // maxHistory bounds a history, in bytes. A longer damaged member is searched from there on.
 const maxHistory = 4 << 20
 
-func (h *History) at() int64 { return h.base + int64(h.pos) }
+func (h *history) at() int64 { return h.base + int64(h.pos) }
 
 // rewind goes back to a place, from another behind it. It goes back no further than
 // keeps the time in proportion to the input: damaged members may be made to stand in each
 // other by the thousands.
-func (h *History) rewind(to, from int64) {
+func (h *history) rewind(to, from int64) {
 	back := min(from-max(to, h.base), maxHistory+2*from-h.gone)
 	h.gone += back
 	h.pos = int(from - back - h.base)
 }
 
-// Forget says that it need not go back.
-func (h *History) Forget() {
-	h.Keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
+// forget says that it need not go back.
+func (h *history) forget() {
+	h.keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
 }
 
-func (h *History) Read(p []byte) (int, error) {
+func (h *history) Read(p []byte) (int, error) {
 	if h.pos < len(h.kept) {
 		n := copy(p, h.kept[h.pos:])
 		h.pos += n
 		return n, nil
 	}
-	n, err := h.R.Read(p)
+	n, err := h.r.Read(p)
 	if err != nil && err != io.EOF {
 		h.err = err
 	}
-	if !h.Keeps {
+	if !h.keeps {
 		h.base += int64(n)
 		return n, err
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
@@ -91,7 +92,8 @@ func (f *zstdFrame) explain(err error, limit int64) error {
 	case errors.Is(err, zstd.ErrMagicMismatch):
 		return errors.New("what stands here is not zstd")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return &WindowError{Window: f.window(), Limit: limit}
+		return fmt.Errorf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%[1]d, which takes as much memory, or pack the file again with a smaller --long",
+			f.window(), limit)
 	}
 	return err
 }
@@ -114,9 +116,9 @@ const (
 
 var errDictionary = &Damage{"its dictionary is longer than 8 MiB, or is none"}
 
-// ReadDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
+// readDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
 // itself.
-func ReadDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
+func readDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	head, err := br.Peek(8)
 	if err != nil || string(head[:4]) != dictionaryMagic {
 		return nil, nil

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -67,34 +68,23 @@ type contents struct {
 	byName  map[string]int // of inputs, if members are named
 }
 
-// listArchive lists the members of an archive that are wanted.
+// listArchive lists the members of an archive that are wanted. Those of a compressed tar archive are
+// spooled.
 func (l *list) listArchive(name string, want func(name string) bool) (*contents, error) {
 	in := &container{path: name}
 	hasPackage, hasWARC := false, false
-	lister := archive.Lister{
-		Want: func(name string) bool {
-			hasPackage = hasPackage || name == "datapackage.json"
-			hasWARC = hasWARC || isInWACZ(name)
-			return want(name)
-		},
-		Spool: func() (_ io.Writer, err error) {
-			in.spool, err = scratch.New()
-			return in.spool, err
-		},
-	}
-	found, err := l.readArchive(name, lister)
+	found, spooled, err := l.readArchive(in, func(name string) bool {
+		hasPackage = hasPackage || name == "datapackage.json"
+		hasWARC = hasWARC || isInWACZ(name)
+		return want(name)
+	})
 	if err != nil {
 		if in.spool != nil {
 			err = errors.Join(err, in.spool.Close())
 		}
 		return nil, fmt.Errorf("archive %s: %w", name, err)
 	}
-	c := &contents{Contents: found, isWACZ: hasPackage && hasWARC}
-	if in.spool != nil {
-		if c.spooled, err = in.spool.Seek(0, io.SeekCurrent); err != nil {
-			return nil, fmt.Errorf("archive %s: %w", name, err)
-		}
-	}
+	c := &contents{Contents: found, spooled: spooled, isWACZ: hasPackage && hasWARC}
 	members := make([]member, len(found.Members))
 	for i, m := range found.Members {
 		path := name + "/" + m.Name
@@ -109,54 +99,40 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	return c, nil
 }
 
-// readArchive lists an archive of either kind. The wanted members of a compressed tar archive are
-// spooled.
-func (l *list) readArchive(name string, lister archive.Lister) (*archive.Contents, error) {
-	f, err := os.Open(name)
+// readArchive lists an archive of either kind, and returns how many bytes of it were spooled.
+func (l *list) readArchive(in *container, want func(name string) bool) (_ *archive.Contents, spooled int64, err error) {
+	f, err := os.Open(in.path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close() // only read
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
-	}
-	if strings.HasSuffix(strings.ToLower(name), zipEnding) {
-		return lister.Zip(f, info.Size())
+		return nil, 0, err
 	}
 	section := io.NewSectionReader(f, 0, info.Size())
 	// Of a sparse file, too, a few bytes can stand for many.
-	spool := lister.Spool
-	lister.Spool = func() (io.Writer, error) {
-		w, err := spool()
-		return &expansionWriter{w, compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}}, err
-	}
-	head, err := headOf(io.NewSectionReader(f, 0, info.Size()))
-	if err != nil {
-		return nil, err
-	}
-	if compress.CompressionOf(head) == "" {
-		return lister.Tar(section)
+	ratio := &compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}
+	lister := archive.Lister{Want: want, Spool: func(size int64) (_ io.Writer, err error) {
+		if in.spool == nil {
+			in.spool, err = scratch.New()
+		}
+		return in.spool, errors.Join(err, ratio.Add(size))
+	}}
+	if strings.HasSuffix(strings.ToLower(in.path), zipEnding) {
+		found, err := lister.Zip(f, info.Size())
+		return found, 0, err
 	}
 	defer l.limits.Close()
-	decoded, err := l.limits.Decode(name, compress.Counter{R: section, N: new(int64)})
+	decoded, err := l.limits.Decode(in.path, compress.Counter{R: section, N: new(int64)})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return lister.Tar(decoded)
-}
-
-// expansionWriter compares the written bytes with the stored ones.
-type expansionWriter struct {
-	w io.Writer
-	compress.Expansion
-}
-
-func (w *expansionWriter) Write(p []byte) (int, error) {
-	if err := w.Add(len(p)); err != nil {
-		return 0, err
+	if _, plain := decoded.(*bufio.Reader); plain {
+		decoded = io.NewSectionReader(f, 0, info.Size())
 	}
-	return w.w.Write(p)
+	found, err := lister.Tar(decoded)
+	return found, ratio.Decoded, err
 }
 
 // addArchive adds the members of an archive whose names are those of inputs. One that was

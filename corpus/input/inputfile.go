@@ -2,7 +2,6 @@ package input
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,18 +91,10 @@ func (in Input) Head() ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // only read
-	head, err := headOf(f)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
-	}
-	return head, nil
-}
-
-func headOf(f io.Reader) ([]byte, error) {
 	head := make([]byte, compress.HeadSize)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
+	n, err := compress.ReadFull(f, head)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("reading %s: %w", in.Name, err)
 	}
 	return head[:n], nil
 }

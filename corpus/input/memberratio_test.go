@@ -34,8 +34,7 @@ func TestExpandingMember(t *testing.T) {
 	}
 	defer f.Close()
 	f.Reader.(*compress.Expansion).Decoded = compress.RatioFrom
-	var ratio *compress.RatioError
-	if _, err := io.Copy(io.Discard, f); !errors.As(err, &ratio) {
+	if _, err := io.Copy(io.Discard, f); !errors.Is(err, compress.ErrRatio) {
 		t.Error(err)
 	}
 }

@@ -4,32 +4,13 @@ import (
 	"bytes"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/output"
 )
 
-func init() { Formats["endoftext"] = endOfText{} }
-
 // endMark stands behind each document in corpora for language models, such as TinyStories.
-var endMark = []byte("<|endoftext|>")
+const endMark = "<|endoftext|>"
 
-// endOfText is the format of documents that end with endMark.
-type endOfText struct{ Format }
-
-func (endOfText) Name() string { return "texts with " + string(endMark) }
-
-func (endOfText) Noun() string { return "text" }
-
-// Cutter finds the marks.
-func (endOfText) Cutter() corpus.Cutter { return marked{} }
-
-// NewParser returns a parser for one goroutine. Texts cannot be annotated.
-func (endOfText) NewParser(annotate string) (corpus.Parser, error) {
-	return newParser(marked{}, annotate)
-}
-
-// Keep writes a text with its mark on a line.
-func (endOfText) Keep(w *output.Writer, raw []byte) error {
-	return w.WriteRecord(raw, []byte("\n"), endMark, []byte("\n"))
+func init() {
+	Formats["endoftext"] = format{noun: "text", name: "texts with " + endMark, cutter: marked{}, end: "\n" + endMark + "\n"}
 }
 
 // marked finds the ends of texts.
@@ -43,7 +24,7 @@ func (m marked) Cut(data []byte, most int) (end, records int) {
 // End finds an end behind the first bytes, of which a mark may have all but its last.
 func (marked) End(data []byte, from int) int {
 	from = max(0, from-len(endMark)+1)
-	if i := bytes.Index(data[from:], endMark); i >= 0 {
+	if i := bytes.Index(data[from:], []byte(endMark)); i >= 0 {
 		return from + i + len(endMark)
 	}
 	return -1
@@ -51,5 +32,5 @@ func (marked) End(data []byte, from int) int {
 
 // Strip takes the mark and the line ends at both ends away. A white text is empty.
 func (m marked) Strip(record []byte) (raw []byte, empty bool) {
-	return m.paragraphs.Strip(bytes.TrimSuffix(record, endMark))
+	return m.paragraphs.Strip(bytes.TrimSuffix(record, []byte(endMark)))
 }

@@ -15,33 +15,52 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Format is lines, or paragraphs, of plain text.
-type Format struct {
+// format is texts that a cutter finds.
+type format struct {
 	corpus.Lines
-	Paragraphs bool
+	noun   string
+	name   string
+	cutter corpus.Cutter
+	end    string // behind a kept text
 }
 
 // Formats are the formats of plain text, by their words for --format. A format in a file of its own
 // adds itself.
-var Formats = map[string]corpus.Format{"lines": Format{}, "paragraphs": Format{Paragraphs: true}}
-
-func (f Format) Name() string { return f.Noun() + "s of text" }
-
-func (Format) Endings() []string { return []string{".txt", ".text", ".md"} }
-
-func (f Format) Noun() string {
-	if f.Paragraphs {
-		return "paragraph"
-	}
-	return "line"
+var Formats = map[string]corpus.Format{
+	"lines":      format{noun: "line", name: "lines of text", cutter: corpus.LineCutter{}, end: "\n"},
+	"paragraphs": format{noun: "paragraph", name: "paragraphs of text", cutter: paragraphs{}, end: "\n\n"},
 }
 
-// Cutter finds lines or paragraphs.
-func (f Format) Cutter() corpus.Cutter {
-	if f.Paragraphs {
-		return paragraphs{}
+func (f format) Name() string { return f.name }
+
+func (format) Endings() []string { return []string{".txt", ".text", ".md"} }
+
+func (f format) Noun() string { return f.noun }
+
+func (f format) Cutter() corpus.Cutter { return f.cutter }
+
+// Keep writes a text with its end.
+func (f format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw, []byte(f.end)) }
+
+// NewParser returns a parser for one goroutine. Texts cannot be annotated.
+func (f format) NewParser(annotate string) (corpus.Parser, error) {
+	if annotate != "" {
+		return nil, errors.New("--annotate adds a field to lines of JSON, and plain text has none: leave it out, and read the verdicts in --report")
 	}
-	return corpus.LineCutter{}
+	return &parser{cutter: f.cutter}, nil
+}
+
+type parser struct {
+	cutter corpus.Cutter
+	doc    corpus.Document
+}
+
+// Parse returns the documents of a block.
+func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
+	return b.CutDocuments(p.cutter, &p.doc, false, func() error {
+		p.doc.Text = p.doc.Raw
+		return nil
+	})
 }
 
 // paragraphs finds the ends of paragraphs.
@@ -75,37 +94,4 @@ func (paragraphs) End(data []byte, from int) int {
 func (paragraphs) Strip(record []byte) (raw []byte, empty bool) {
 	raw = bytes.Trim(record, "\r\n")
 	return raw, len(bytes.TrimSpace(raw)) == 0
-}
-
-// NewParser returns a parser for one goroutine. Texts cannot be annotated.
-func (f Format) NewParser(annotate string) (corpus.Parser, error) {
-	return newParser(f.Cutter(), annotate)
-}
-
-func newParser(c corpus.Cutter, annotate string) (corpus.Parser, error) {
-	if annotate != "" {
-		return nil, errors.New("--annotate adds a field to lines of JSON, and plain text has none: leave it out, and read the verdicts in --report")
-	}
-	return &parser{cutter: c}, nil
-}
-
-type parser struct {
-	cutter corpus.Cutter
-	doc    corpus.Document
-}
-
-// Parse returns the documents of a block.
-func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return b.CutDocuments(p.cutter, &p.doc, false, func() error {
-		p.doc.Text = p.doc.Raw
-		return nil
-	})
-}
-
-// Keep writes a record with its end.
-func (f Format) Keep(w *output.Writer, raw []byte) error {
-	if f.Paragraphs {
-		return w.WriteRecord(raw, []byte("\n\n"))
-	}
-	return f.Lines.Keep(w, raw)
 }

@@ -30,14 +30,14 @@ func read(f corpus.Format, text string, cfg corpus.SourceConfig) (got []string, 
 }
 
 // oracle does the same with the whole text at hand, by the rules of the package.
-func oracle(f plain.Format, text string) (want []string) {
+func oracle(f corpus.Format, text string) (want []string) {
 	switch {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
 		return nil
 	}
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 	var records []string
-	if f.Paragraphs {
+	if f.Noun() == "paragraph" {
 		// Line by line: an empty one ends the record, with the line before it at least.
 		lines, record := strings.SplitAfter(text, "\n"), ""
 		for _, line := range lines {
@@ -65,7 +65,7 @@ func oracle(f plain.Format, text string) (want []string) {
 }
 
 func compare(t interface{ Errorf(string, ...any) }, text string) {
-	for _, f := range []plain.Format{{}, {Paragraphs: true}} {
+	for _, f := range []corpus.Format{plain.Formats["lines"], plain.Formats["paragraphs"]} {
 		want := oracle(f, text)
 		if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 			continue
@@ -91,11 +91,11 @@ func TestPlain(t *testing.T) {
 
 // TestPlainRejects: of UTF-16 every record is bad, and so is one that is too long.
 func TestPlainRejects(t *testing.T) {
-	got, err := read(plain.Format{}, "\xff\xfea\x00\n\x00b\x00", corpus.SourceConfig{})
+	got, err := read(plain.Formats["lines"], "\xff\xfea\x00\n\x00b\x00", corpus.SourceConfig{})
 	if err != nil || len(got) != 2 || !strings.Contains(got[0], "UTF-16") {
 		t.Errorf("%q, %v", got, err)
 	}
-	got, err = read(plain.Format{Paragraphs: true}, "one\n\n"+strings.Repeat("x\n", 40)+"\nthree\n", corpus.SourceConfig{MaxRecord: 16})
+	got, err = read(plain.Formats["paragraphs"], "one\n\n"+strings.Repeat("x\n", 40)+"\nthree\n", corpus.SourceConfig{MaxRecord: 16})
 	want := []string{`f:1 "one"`, "2 bad: the paragraph is longer than the limit of 16 bytes", `f:3 "three"`}
 	if err != nil || strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("%q, %v", got, err)
@@ -105,7 +105,7 @@ func TestPlainRejects(t *testing.T) {
 // TestKeep: what is written is read again as it was.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.txt")
-	f := plain.Format{Paragraphs: true}
+	f := plain.Formats["paragraphs"]
 	w, err := output.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func FuzzPlain(f *testing.F) {
 	f.Add("a\n\nb\r\n\r\nc")
 	f.Fuzz(func(t *testing.T, text string) {
 		// What begins as a compressed file, or as one of a known format, is none of text.
-		if _, err := read(plain.Format{}, text, corpus.SourceConfig{}); err == nil && len(text) < 1<<12 {
+		if _, err := read(plain.Formats["lines"], text, corpus.SourceConfig{}); err == nil && len(text) < 1<<12 {
 			compare(t, text)
 		}
 	})

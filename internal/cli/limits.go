@@ -88,7 +88,7 @@ func decodersFor(jobs int, filterOnly bool) (decoders int, outside int64) {
 		return 0, 8 << 20
 	}
 	if decoders = min(jobs, processors()); decoders > 1 {
-		outside = compress.DefaultAheadMemory / 2
+		outside = compress.AheadMemory / 2
 	}
 	return decoders, outside
 }

@@ -1,0 +1,204 @@
+package compress
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// errHandedOver ends the reading of members if another piece reads the following ones.
+var errHandedOver = errors.New("what follows is read by another")
+
+// errForeign says that no member begins behind the last one.
+var errForeign = errors.New("cut it off, or unpack the file yourself")
+
+// members reads the members of a gzip or lz4 file, or the frames of a zstd file, which follow each other.
+type members struct {
+	r    *bufio.Reader
+	at   func() int64           // bytes of the file that are used up
+	stop func(begin int64) bool // whether what begins there is another's; nil: nothing is
+	kind string
+	open io.Reader // the member being read
+
+	gzip    *gzip.Reader
+	decoder func(window int64) (*zstd.Decoder, error) // of a zstd frame
+	limit   int64                                     // of windows
+}
+
+// Read reads one member after the other.
+func (m *members) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		if m.open == nil {
+			if err = m.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err = m.open.Read(p)
+		if err == io.EOF {
+			m.open, err = nil, nil
+		} else if len(p) == 0 {
+			break
+		}
+	}
+	return n, err
+}
+
+// next opens the next member. It returns io.EOF behind the last.
+func (m *members) next() (err error) {
+	m.open = nil
+	switch m.kind {
+	case "gzip":
+		return m.nextGzip()
+	case "zstd":
+		return m.nextFrame()
+	}
+	if _, err := m.r.Peek(1); err != nil {
+		return err
+	}
+	frame := lz4.NewReader(m.r)
+	m.open = frame
+	return frame.Apply(lz4.ConcurrencyOption(1))
+}
+
+// nextGzip goes to the next member of a gzip file. Zeros between members and behind the last are
+// passed over, as gzip does: tapes, tar and some file systems pad with them.
+func (m *members) nextGzip() error {
+	if err := skipZeros(m.r); err != nil {
+		return err
+	}
+	if m.stop != nil && m.stop(m.at()) {
+		return errHandedOver
+	}
+	head, err := m.r.Peek(2)
+	switch {
+	case err == io.EOF && head[0] == GzipMagic[0]:
+		return io.ErrUnexpectedEOF
+	case err != nil && err != io.EOF:
+		return err
+	case string(head) != GzipMagic:
+		return m.foreign()
+	}
+	if err := m.gzip.Reset(m.r); err != nil {
+		return NoEOF(err)
+	}
+	m.gzip.Multistream(false)
+	m.open = m.gzip
+	return nil
+}
+
+// skipZeros passes over zeros.
+func skipZeros(br *bufio.Reader) error {
+	for {
+		c, err := br.ReadByte()
+		if err != nil {
+			return err
+		}
+		if c != 0 {
+			return br.UnreadByte()
+		}
+	}
+}
+
+func (m *members) foreign() error {
+	return fmt.Errorf("what follows byte %d of the file is not %s: %w", m.at(), m.kind, errForeign)
+}
+
+// nextFrame goes to the next frame of a zstd file. Frames to be skipped may stand anywhere.
+func (m *members) nextFrame() error {
+	for {
+		if m.stop != nil && m.stop(m.at()) {
+			return errHandedOver
+		}
+		head, err := m.r.Peek(4)
+		switch {
+		case len(head) == 0:
+			return err
+		case len(head) < 4:
+			return NoEOF(err)
+		case string(head) == ZstdMagic:
+			return m.beginFrame()
+		case !IsZstd(head):
+			return m.foreign()
+		}
+		if err := skipFrame(m.r); err != nil {
+			return NoEOF(err)
+		}
+	}
+}
+
+// beginFrame begins a frame. Its header is read first, for the size of the window.
+func (m *members) beginFrame() error {
+	frame := newZstdFrame(m.r)
+	if err := frame.frameHeader(); err != nil {
+		return err
+	}
+	dec, err := m.decoder(frame.window())
+	if err != nil {
+		return err
+	}
+	m.open = &openFrame{dec, frame, m.limit}
+	return dec.Reset(frame)
+}
+
+// openFrame is a zstd frame as it is decoded.
+type openFrame struct {
+	zstd  *zstd.Decoder
+	frame *zstdFrame
+	limit int64 // of windows
+}
+
+func (o *openFrame) Read(p []byte) (int, error) {
+	n, err := o.zstd.Read(p)
+	if err == io.EOF && o.frame.err != nil {
+		err = o.frame.err
+	}
+	return n, o.frame.explain(err, o.limit)
+}
+
+// skipFrame passes over a skippable frame. Four bytes of its header are certain.
+func skipFrame(r *bufio.Reader) error {
+	head, err := r.Peek(8)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyN(io.Discard, r, int64(len(head))+int64(binary.LittleEndian.Uint32(head[4:])))
+	return err
+}
+
+// ErrRatio says that an input expands as no corpus does.
+var ErrRatio = errors.New("it may be made to do harm; if it is not, allow it with --limit ratio=0")
+
+// RatioFrom is how many bytes an input may expand to before its ratio counts.
+const RatioFrom = 1 << 30
+
+// Expansion watches how much larger an input becomes.
+type Expansion struct {
+	R       io.Reader
+	Stored  func() int64
+	Decoded int64
+	Most    int // negative: any
+}
+
+func (e *Expansion) Read(p []byte) (int, error) {
+	n, err := e.R.Read(p)
+	if err := e.Add(int64(n)); err != nil {
+		return n, err
+	}
+	return n, err
+}
+
+// Add counts decoded bytes, or what takes as long.
+func (e *Expansion) Add(n int64) error {
+	if e.Decoded += n; e.Decoded > RatioFrom && e.Most > 0 {
+		if stored := e.Stored(); e.Decoded/int64(e.Most) > stored {
+			return fmt.Errorf("%d bytes of it became %d: no corpus repeats itself more than %d times, so %w", stored, e.Decoded, e.Most, ErrRatio)
+		}
+	}
+	return nil
+}

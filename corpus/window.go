@@ -1,0 +1,139 @@
+package corpus
+
+import (
+	"context"
+	"io"
+
+	"github.com/firstseen/firstseen/corpus/compress"
+)
+
+// window is what was read of an input, and not handed out.
+type window struct {
+	from io.Reader
+	buf  []byte // buf[r:w] was not handed out
+	r, w int
+	base int64  // place of buf in what is read
+	long memory // buf, if a record is long
+	last bool   // from has no more
+	err  error  // from cannot be read further
+}
+
+const (
+	// windowSize is how many bytes are read at once of an input with Frames.
+	windowSize = 256 << 10
+
+	// growth is the factor of the memory for a long record. Only touched pages are taken, so it
+	// costs a quarter of the record while this is copied.
+	growth = 4
+)
+
+// begin empties the window, to be filled from a reader.
+func (w *window) begin(from io.Reader) { *w = window{from: from, buf: w.buf, long: w.long} }
+
+// held is what the window has.
+func (w *window) held() []byte { return w.buf[w.r:w.w] }
+
+// at is the place of what the window has.
+func (w *window) at() int64 { return w.base + int64(w.r) }
+
+// free gives back the memory of a long record.
+func (w *window) free() {
+	if w.long.mem != nil {
+		w.buf = nil
+		w.long.free()
+	}
+}
+
+// need reads until the window has n bytes, or there are no more. A crawler that waits for the answer to
+// its document sends no more until it comes, so of a pipe the end of a record is enough, too. An error
+// may stand behind some bytes.
+func (s *Source) need(ctx context.Context, n int) error {
+	w := &s.window
+	step := 0 // bytes to have before more memory is taken: the stated length of a record may be wrong
+	for idle := 0; len(w.held()) < n && !w.last && w.err == nil; idle++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		held := len(w.held())
+		if held >= step {
+			if step = min(n, max(2*held, s.cfg.BlockSize)); step > s.cfg.BlockSize {
+				if err := s.room(ctx, 2*step); err != nil {
+					return err
+				}
+			}
+		}
+		s.reserve(step)
+		space := w.buf[w.w : w.r+step]
+		if s.framed != nil {
+			space = w.buf[w.w:min(len(w.buf), w.w+windowSize)]
+		}
+		got, err := w.from.Read(space)
+		w.w += got
+		switch {
+		case err == io.EOF:
+			w.last = true
+		case err != nil:
+			w.err = compress.ReadError(s.name, err)
+		case s.live && s.cutter != nil && s.cutter.End(w.held(), held) >= 0:
+			return nil
+		case got > 0:
+			idle = 0
+		case idle == 100:
+			w.err = compress.ReadError(s.name, io.ErrNoProgress)
+		}
+	}
+	if len(w.held()) < n {
+		return w.err
+	}
+	return nil
+}
+
+// reserve makes room for the window to grow to n bytes.
+func (s *Source) reserve(n int) {
+	w := &s.window
+	heap := s.cfg.BlockSize + MaxTerminator
+	if s.framed != nil {
+		heap = max(heap, 4*windowSize)
+	}
+	keeps := w.long.mem == nil || n > heap
+	if keeps && w.r+n <= len(w.buf) {
+		return
+	}
+	w.base += int64(w.r)
+	held := w.held()
+	switch {
+	case keeps && n <= len(w.buf):
+		copy(w.buf, held)
+	case n <= heap:
+		w.buf = append(make([]byte, 0, heap), held...)[:heap]
+		w.long.free()
+	default:
+		w.long.hold(held, max(n, min(growth*n, s.limit)))
+		w.buf = w.long.mem
+	}
+	w.r, w.w = 0, len(held)
+}
+
+// take moves the first n bytes of the window to the block, as its only ones. They move with their memory,
+// unless less has to be copied otherwise.
+func (w *window) take(b *Block, n int, long bool) (data []byte) {
+	data, rest := w.held()[:n:n], w.held()[n:]
+	switch {
+	case long && (w.r > 0 || len(rest) > windowSize || w.long.mem == nil):
+		w.r += n
+		return b.long.hold(data, n)
+	case !long && (n <= len(rest) || w.long.mem != nil):
+		w.r += n
+		b.buf = append(b.buf[:0], data...)
+		return b.buf
+	}
+	next := append(b.buf[:0], rest...)
+	if long {
+		b.long, w.long, b.buf = w.long, memory{}, nil
+	} else {
+		b.buf = w.buf
+	}
+	w.base += int64(w.r + n)
+	w.buf, w.r, w.w = next[:cap(next)], 0, len(next)
+	return data
+}
