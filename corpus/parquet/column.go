@@ -161,7 +161,7 @@ func (c *column) header() (*pageHeader, error) {
 		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
-		t, h := &thriftReader{data: buf}, &pageHeader{}
+		t, h := &byteReader{data: buf}, &pageHeader{}
 		err := t.read(h)
 		if err == nil {
 			c.at += int64(t.at)

@@ -35,22 +35,22 @@ var (
 	errShort  = errors.New("it ends too early")
 )
 
-// thriftReader reads values one after the other. It allocates nothing for the lengths they claim.
+// byteReader reads values one after the other. It allocates nothing for the lengths they claim.
 // After an error it returns zeros.
-type thriftReader struct {
+type byteReader struct {
 	data []byte
 	at   int
 	err  error
 }
 
-func (r *thriftReader) fail(err error) {
+func (r *byteReader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 	r.at = len(r.data)
 }
 
-func (r *thriftReader) byte() byte {
+func (r *byteReader) byte() byte {
 	if r.at >= len(r.data) {
 		r.fail(errShort)
 		return 0
@@ -59,7 +59,7 @@ func (r *thriftReader) byte() byte {
 	return r.data[r.at-1]
 }
 
-func (r *thriftReader) uvarint() uint64 {
+func (r *byteReader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.data[r.at:])
 	switch {
 	case n == 0:
@@ -73,13 +73,15 @@ func (r *thriftReader) uvarint() uint64 {
 	return v
 }
 
-func (r *thriftReader) int() int64 {
+func (r *byteReader) int() int64 {
 	v := r.uvarint()
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (r *thriftReader) bytes() []byte {
-	n := r.uvarint()
+func (r *byteReader) bytes() []byte { return r.take(r.uvarint()) }
+
+// take takes the next n bytes.
+func (r *byteReader) take(n uint64) []byte {
 	if n > uint64(len(r.data)-r.at) {
 		r.fail(errShort)
 		return nil
@@ -89,7 +91,7 @@ func (r *thriftReader) bytes() []byte {
 }
 
 // list reads the number and the type of the elements that follow. Each has a byte at least.
-func (r *thriftReader) list() (n int, typ byte) {
+func (r *byteReader) list() (n int, typ byte) {
 	head := r.byte()
 	size := uint64(head >> 4)
 	if size == 15 {
@@ -103,7 +105,7 @@ func (r *thriftReader) list() (n int, typ byte) {
 }
 
 // each calls f for every field of a structure, which must read its value, or skip it.
-func (r *thriftReader) each(f func(id int, typ byte)) {
+func (r *byteReader) each(f func(id int, typ byte)) {
 	id := 0
 	for r.err == nil {
 		head := r.byte()
@@ -120,10 +122,10 @@ func (r *thriftReader) each(f func(id int, typ byte)) {
 }
 
 // skip passes over a value.
-func (r *thriftReader) skip(typ byte) { r.pass(typ, false, maxNesting) }
+func (r *byteReader) skip(typ byte) { r.pass(typ, false, maxNesting) }
 
 // pass passes over a value, which in a list has a byte even if it is a truth value.
-func (r *thriftReader) pass(typ byte, listed bool, depth int) {
+func (r *byteReader) pass(typ byte, listed bool, depth int) {
 	if depth == 0 {
 		r.fail(errThrift)
 		return
@@ -159,7 +161,7 @@ func (r *thriftReader) pass(typ byte, listed bool, depth int) {
 }
 
 // passAll passes over n elements, each of values of these types.
-func (r *thriftReader) passAll(n uint64, depth int, types ...byte) {
+func (r *byteReader) passAll(n uint64, depth int, types ...byte) {
 	for ; n > 0 && r.err == nil; n-- {
 		for _, typ := range types {
 			r.pass(typ, true, depth-1)
@@ -214,18 +216,18 @@ func thriftType(t reflect.Type) byte {
 
 // readThrift reads a structure to v.
 func readThrift(data []byte, v any) error {
-	r := &thriftReader{data: data}
+	r := &byteReader{data: data}
 	return r.read(v)
 }
 
 // read reads a structure to v.
-func (r *thriftReader) read(v any) error {
+func (r *byteReader) read(v any) error {
 	r.structure(reflect.ValueOf(v).Elem())
 	return r.err
 }
 
 // structure reads the fields that v has, and passes over those of other ids or types.
-func (r *thriftReader) structure(v reflect.Value) {
+func (r *byteReader) structure(v reflect.Value) {
 	fields := thriftFieldsOf(v.Type())
 	r.each(func(id int, typ byte) {
 		i := slices.IndexFunc(fields, func(f thriftField) bool { return f.id == id })
@@ -241,7 +243,7 @@ func (r *thriftReader) structure(v reflect.Value) {
 }
 
 // value reads a value of a type that fits. Of lists it reads those of raw structures.
-func (r *thriftReader) value(v reflect.Value, typ byte) {
+func (r *byteReader) value(v reflect.Value, typ byte) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -267,7 +269,7 @@ func (r *thriftReader) value(v reflect.Value, typ byte) {
 // maxList is how many structures a list may have.
 const maxList = 1 << 20
 
-func (r *thriftReader) raws() []raw {
+func (r *byteReader) raws() []raw {
 	n, typ := r.list()
 	if n > 0 && typ != thriftStruct || n > maxList {
 		r.fail(errThrift)
