@@ -115,12 +115,6 @@ type decompressor struct {
 	brotli brotli.Reader
 }
 
-func (d *decompressor) close() {
-	if d.zstd != nil {
-		d.zstd.Close()
-	}
-}
-
 // mostOf returns how many bytes the stored bytes can be decompressed to at most. Snappy makes 64
 // from a copy of three (or 11 from two), and lz4 255 from each byte of a length. Deflate makes 258
 // from two bits, and zstd a block of 128 KiB from four bytes. Brotli can repeat 16 MiB for a few
@@ -151,15 +145,9 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 		}
 		n = copy(dst, src)
 	case codecSnappy:
-		size, err := snappy.DecodedLen(src)
-		if err != nil {
-			return err
+		if n, err = snappy.DecodedLen(src); err == nil && n == len(dst) {
+			_, err = snappy.Decode(dst, src)
 		}
-		if size != len(dst) {
-			return errSize
-		}
-		_, err = snappy.Decode(dst, src)
-		return err
 	case codecZstd:
 		if d.zstd == nil {
 			if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true)); err != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,71 +103,6 @@ func (r *byteReader) list() (n int, typ byte) {
 	return int(size), head & 15
 }
 
-// each calls f for every field of a structure, which must read its value, or skip it.
-func (r *byteReader) each(f func(id int, typ byte)) {
-	id := 0
-	for r.err == nil {
-		head := r.byte()
-		if head == 0 {
-			return
-		}
-		if delta := int(head >> 4); delta > 0 {
-			id += delta
-		} else {
-			id = int(r.int())
-		}
-		f(id, head&15)
-	}
-}
-
-// skip passes over a value.
-func (r *byteReader) skip(typ byte) { r.pass(typ, false, maxNesting) }
-
-// pass passes over a value, which in a list has a byte even if it is a truth value.
-func (r *byteReader) pass(typ byte, listed bool, depth int) {
-	if depth == 0 {
-		r.fail(errThrift)
-		return
-	}
-	switch typ {
-	case thriftTrue, thriftFalse:
-		if listed {
-			r.byte()
-		}
-	case thriftByte:
-		r.byte()
-	case thriftI16, thriftI32, thriftI64:
-		r.uvarint()
-	case thriftDouble:
-		for range 8 {
-			r.byte()
-		}
-	case thriftBinary:
-		r.bytes()
-	case thriftList, thriftSet:
-		n, elem := r.list()
-		r.passAll(uint64(n), depth, elem)
-	case thriftMap:
-		if n := r.uvarint(); n > 0 {
-			types := r.byte()
-			r.passAll(n, depth, types>>4, types&15)
-		}
-	case thriftStruct:
-		r.each(func(_ int, typ byte) { r.pass(typ, false, depth-1) })
-	default:
-		r.fail(errThrift)
-	}
-}
-
-// passAll passes over n elements, each of values of these types.
-func (r *byteReader) passAll(n uint64, depth int, types ...byte) {
-	for ; n > 0 && r.err == nil; n-- {
-		for _, typ := range types {
-			r.pass(typ, true, depth-1)
-		}
-	}
-}
-
 // raw is an encoded structure. It stays as it is.
 type raw []byte
 
@@ -222,62 +156,113 @@ func readThrift(data []byte, v any) error {
 
 // read reads a structure to v.
 func (r *byteReader) read(v any) error {
-	r.structure(reflect.ValueOf(v).Elem())
+	r.structure(reflect.ValueOf(v).Elem(), maxNesting)
 	return r.err
 }
 
 // structure reads the fields that v has, and passes over those of other ids or types.
-func (r *byteReader) structure(v reflect.Value) {
-	fields := thriftFieldsOf(v.Type())
-	r.each(func(id int, typ byte) {
-		i := slices.IndexFunc(fields, func(f thriftField) bool { return f.id == id })
-		switch {
-		case i < 0, fields[i].written:
-			r.skip(typ)
-		case typ == fields[i].typ, typ == thriftFalse && fields[i].typ == thriftTrue:
-			r.value(v.Field(i), typ)
-		default:
-			r.skip(typ)
-		}
-	})
-}
-
-// value reads a value of a type that fits. Of lists it reads those of raw structures.
-func (r *byteReader) value(v reflect.Value, typ byte) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		r.value(v.Elem(), typ)
-	case reflect.Bool:
-		v.SetBool(typ == thriftTrue)
-	case reflect.String:
-		v.SetString(string(r.bytes()))
-	case reflect.Struct:
-		r.structure(v)
-	case reflect.Slice:
-		v.Set(reflect.ValueOf(r.raws()))
-	default:
-		n := r.int()
-		if v.OverflowInt(n) {
-			r.fail(errThrift)
+func (r *byteReader) structure(v reflect.Value, depth int) {
+	var fields []thriftField
+	if v.IsValid() {
+		fields = thriftFieldsOf(v.Type())
+	}
+	id := 0
+	for r.err == nil {
+		head := r.byte()
+		if head == 0 {
 			return
 		}
-		v.SetInt(n)
+		if delta := int(head >> 4); delta > 0 {
+			id += delta
+		} else {
+			id = int(r.int())
+		}
+		typ, field := head&15, reflect.Value{}
+		for i, f := range fields {
+			fits := f.typ == typ || f.typ == thriftTrue && typ == thriftFalse
+			if f.id == id && fits && !f.written {
+				field = v.Field(i)
+			}
+		}
+		r.value(field, typ, depth-1)
+	}
+}
+
+// value reads a value to v, which is of its type, or passes over it if v is the zero Value.
+func (r *byteReader) value(v reflect.Value, typ byte, depth int) {
+	if depth == 0 {
+		r.fail(errThrift)
+		return
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	switch typ {
+	case thriftTrue, thriftFalse:
+		if v.IsValid() {
+			v.SetBool(typ == thriftTrue)
+		}
+	case thriftByte:
+		r.byte()
+	case thriftI16, thriftI32, thriftI64:
+		n := r.int()
+		switch {
+		case !v.IsValid():
+		case v.OverflowInt(n):
+			r.fail(errThrift)
+		default:
+			v.SetInt(n)
+		}
+	case thriftDouble:
+		r.take(8)
+	case thriftBinary:
+		if b := r.bytes(); v.IsValid() {
+			v.SetString(string(b))
+		}
+	case thriftList, thriftSet:
+		n, elem := r.list()
+		if v.IsValid() {
+			v.Set(reflect.ValueOf(r.raws(n, elem)))
+			return
+		}
+		r.pass(uint64(n), depth, elem)
+	case thriftMap:
+		if n := r.uvarint(); n > 0 {
+			types := r.byte()
+			r.pass(n, depth, types>>4, types&15)
+		}
+	case thriftStruct:
+		r.structure(v, depth)
+	default:
+		r.fail(errThrift)
+	}
+}
+
+// pass passes over n elements, each of values of these types. A truth value in it has a byte.
+func (r *byteReader) pass(n uint64, depth int, types ...byte) {
+	for ; n > 0 && r.err == nil; n-- {
+		for _, typ := range types {
+			if typ == thriftTrue || typ == thriftFalse {
+				typ = thriftByte
+			}
+			r.value(reflect.Value{}, typ, depth-1)
+		}
 	}
 }
 
 // maxList is how many structures a list may have.
 const maxList = 1 << 20
 
-func (r *byteReader) raws() []raw {
-	n, typ := r.list()
+// raws reads a list of raw structures, the only lists that are read.
+func (r *byteReader) raws(n int, typ byte) []raw {
 	if n > 0 && typ != thriftStruct || n > maxList {
 		r.fail(errThrift)
 	}
 	list := []raw{}
 	for i := 0; i < n && r.err == nil; i++ {
 		from := r.at
-		r.skip(thriftStruct)
+		r.structure(reflect.Value{}, maxNesting)
 		list = append(list, r.data[from:r.at:r.at])
 	}
 	return list

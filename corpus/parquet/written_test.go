@@ -75,7 +75,6 @@ func readColumn(t interface{ Fatal(...any) }, data []byte) (values [][]byte) {
 		t.Fatal(err)
 	}
 	p := &pages{file: bytes.NewReader(data), spend: func(int64) error { return nil }}
-	defer p.tool.close()
 	c := &column{leaf: &m.leaves[0], pages: p}
 	for g := range m.Groups {
 		_, chunks, err := m.group(g)
