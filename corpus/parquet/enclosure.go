@@ -20,8 +20,8 @@ type enclosure struct {
 	meta           // but for rows and row groups; its leaves are in the order of the schema
 	order   []int  // of columns in a row
 	codecs  []int32
-	rows    func(records []byte) ([]byte, error) // makes rows of records that are none
-	writers sync.Pool                            // *[]columnWriter, for their memory
+	cut     func(records []byte) (row, rest []byte, err error) // takes the first row
+	writers sync.Pool                                          // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.
@@ -63,6 +63,7 @@ func metaOf(in input.Input) (*meta, error) {
 
 func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	e = &enclosure{print: m.print(), meta: *m}
+	e.cut = e.cutRow
 	e.Version = max(m.Version, 1)
 	if e.order, _, err = f.order(m); err != nil {
 		return nil, err
@@ -218,11 +219,6 @@ func (e *enclosure) columns() []columnWriter {
 
 // Frame makes a row group of rows.
 func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
-	if e.rows != nil {
-		if records, err = e.rows(records); err != nil {
-			return dst, err
-		}
-	}
 	columns := e.columns()
 	if len(records) <= keptFrame {
 		defer e.writers.Put(&columns)
@@ -232,26 +228,32 @@ func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
 		columns[i].dictionary.room = &room
 	}
 	rows := uint64(0)
-	for len(records) > 0 {
-		row, rest, ok := cutLength(records)
-		if !ok || len(row) == 0 {
-			return dst, errRow
+	for ; len(records) > 0; rows++ {
+		var row []byte
+		if row, records, err = e.cut(records); err == nil {
+			err = e.addRow(columns, row)
 		}
-		if err := e.addRow(columns, row); err != nil {
+		if err != nil {
 			return dst, err
 		}
-		records = rest
-		rows++
 	}
 	return e.appendFrame(dst, columns, rows)
 }
 
+// cutRow takes a row as [frameRow] makes it.
+func (e *enclosure) cutRow(records []byte) (row, rest []byte, err error) {
+	row, rest, ok := cutLength(records)
+	if !ok || len(row) == 0 {
+		return nil, nil, errRow
+	}
+	if row, ok = bytes.CutPrefix(row, e.print); !ok {
+		return nil, nil, errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
+	}
+	return row, rest, nil
+}
+
 // addRow adds the entries of a row to the columns.
 func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
-	row, ok := bytes.CutPrefix(row, e.print)
-	if !ok {
-		return errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
-	}
 	for _, i := range e.order {
 		c := &columns[i]
 		if len(c.values) >= pageBytes || c.count >= pageBytes {

@@ -37,6 +37,7 @@ func enclosureOf(l leaf) *enclosure {
 	optional := int32(optional)
 	l.Name, l.path, l.Type, l.Repetition = "c", []string{"c"}, &l.typ, &optional
 	e := &enclosure{print: []byte("schema 1"), meta: meta{leaves: []leaf{l}}, order: []int{0}, codecs: []int32{0}}
+	e.cut = e.cutRow
 	e.Version, e.Orders = 1, []raw{appendThrift(nil, columnOrder{Type: &struct{}{}})}
 	e.Schema = []raw{appendThrift(nil, schemaElement{Name: "schema", Children: 1}), appendThrift(nil, l.schemaElement)}
 	return e
