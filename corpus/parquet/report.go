@@ -197,15 +197,19 @@ func appendNodes(nodes []schemaElement, name string, t reflect.Type) []schemaEle
 	return append(nodes, node)
 }
 
-// appendFields appends the entries of the columns of a struct.
+// appendFields appends the entries of the columns of a struct. A list of structs has a column for each field.
 func appendFields(dst []byte, row reflect.Value) []byte {
 	for i := range row.NumField() {
 		v := row.Field(i)
 		switch {
 		case v.Kind() == reflect.Struct:
 			dst = appendFields(dst, v)
+		case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+			for i := range v.Type().Elem().NumField() {
+				dst = appendEntries(dst, v, func(v reflect.Value) reflect.Value { return v.Field(i) })
+			}
 		case v.Kind() == reflect.Slice:
-			dst = appendList(dst, v)
+			dst = appendEntries(dst, v, func(v reflect.Value) reflect.Value { return v })
 		case v.Kind() != reflect.Pointer:
 			dst = appendPlain(dst, v)
 		case v.IsNil():
@@ -213,18 +217,6 @@ func appendFields(dst []byte, row reflect.Value) []byte {
 		default:
 			dst = appendPlain(append(dst, 1), v.Elem())
 		}
-	}
-	return dst
-}
-
-// appendList appends the entries of a list, for each field if it is of structs.
-func appendList(dst []byte, list reflect.Value) []byte {
-	elem := list.Type().Elem()
-	if elem.Kind() != reflect.Struct {
-		return appendEntries(dst, list, func(v reflect.Value) reflect.Value { return v })
-	}
-	for i := range elem.NumField() {
-		dst = appendEntries(dst, list, func(v reflect.Value) reflect.Value { return v.Field(i) })
 	}
 	return dst
 }
