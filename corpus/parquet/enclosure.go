@@ -253,7 +253,8 @@ func (e *enclosure) cutRow(records []byte) (row, rest []byte, err error) {
 }
 
 // addRow adds the entries of a row to the columns.
-func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
+func (e *enclosure) addRow(columns []columnWriter, row []byte) error {
+	r := &byteReader{data: row}
 	for _, i := range e.order {
 		c := &columns[i]
 		if len(c.values) >= pageBytes || c.count >= pageBytes {
@@ -261,11 +262,9 @@ func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
 				return err
 			}
 		}
-		if row, err = c.leaf.each(row, c.add); err != nil {
-			return err
-		}
+		c.leaf.each(r, c.add)
 	}
-	if len(row) > 0 {
+	if r.err != nil || r.at < len(r.data) {
 		return errRow
 	}
 	return nil
