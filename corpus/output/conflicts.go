@@ -99,89 +99,67 @@ func taken(name string) []place {
 // standard input; they count if they are files. So do standard error, and standard output under another
 // name than "-": a file opened by the shell must not be replaced. Empty names are passed over.
 func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
-	var before []place
+	var all []place
 	for i, out := range outputs {
 		if out == "" || out == input.Stdin && slices.Contains(outputs[:i], out) {
 			continue
 		}
 		places := taken(out)
 		for _, p := range places {
-			for _, other := range before {
-				if p.same(other) {
-					return fmt.Errorf("%s is named as output twice, the second time as %s: give each output its own file", other.said, p.said)
-				}
+			if twice := slices.IndexFunc(all, p.same); twice >= 0 {
+				return fmt.Errorf("%s is named as output twice, the second time as %s: give each output its own file", all[twice].said, p.said)
+			}
+			if index != "" && p.path != "" && p.inside(locate(index)) {
+				return fmt.Errorf("output %s lies in the index directory %s: choose another place", p.said, index)
 			}
 		}
-		if err := checkStreams(out, places); err != nil {
-			return err
-		}
-		if err := checkIndex(index, places); err != nil {
-			return err
-		}
-		before = append(before, places...)
+		all = append(all, places...)
 	}
-	return checkInputs(inputs, before)
-}
-
-// checkStreams refuses an output, other than "-", that is the file of standard output or standard error.
-func checkStreams(out string, places []place) error {
-	if out == input.Stdin {
+	if len(all) == 0 {
 		return nil
 	}
-	for _, stream := range []struct {
-		file       *os.File
-		said, what string
-	}{{os.Stdout, "standard output", `give "-"`}, {os.Stderr, "standard error", "choose another name"}} {
-		file := place{info: regular(stream.file)}
-		if file.info != nil && slices.ContainsFunc(places, file.same) {
-			return fmt.Errorf("output %s is the file that %s goes to: %s", out, stream.said, stream.what)
+	for _, o := range obstacles(inputs, index) {
+		for _, out := range all {
+			if out.same(o.place) && (out.path != "" || !o.stream) {
+				return fmt.Errorf("output %s %s", out.said, o.refusal)
+			}
 		}
 	}
 	return nil
+}
+
+// obstacle is a file that no output may be.
+type obstacle struct {
+	place
+	refusal string
+	stream  bool // "-" may be it
+}
+
+// obstacles are the files of standard output and standard error, of an index, and of inputs.
+func obstacles(inputs []input.Input, index string) (all []obstacle) {
+	all = []obstacle{
+		{place{info: regular(os.Stdout)}, `is the file that standard output goes to: give "-"`, true},
+		{place{info: regular(os.Stderr)}, "is the file that standard error goes to: choose another name", true},
+	}
+	if index != "" {
+		entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
+		for _, e := range entries {
+			at := locate(filepath.Join(index, e.Name()))
+			all = append(all, obstacle{at, "lies in the index directory " + index + ": choose another place", false})
+		}
+	}
+	for _, in := range inputs {
+		if info, err := statInput(in); err == nil && info.Mode().IsRegular() {
+			all = append(all, obstacle{place{info: info}, "is the input " + in.Name + ": choose another name", false})
+		}
+	}
+	return slices.DeleteFunc(all, func(o obstacle) bool { return o.info == nil && o.path == "" })
 }
 
 // regular describes an open file, nil if it is not a regular one.
 func regular(f *os.File) fs.FileInfo {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return info
-	}
-	return nil
-}
-
-// checkIndex refuses outputs in an index directory, and files elsewhere that are
-// one with a file of it.
-func checkIndex(index string, outputs []place) error {
-	if index == "" {
-		return nil
-	}
-	folder := locate(index)
-	entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
-	for _, out := range outputs {
-		within := out.path != "" && out.inside(folder)
-		for _, e := range entries {
-			within = within || out.same(locate(filepath.Join(index, e.Name())))
-		}
-		if within {
-			return fmt.Errorf("output %s lies in the index directory %s: choose another place", out.said, index)
-		}
-	}
-	return nil
-}
-
-func checkInputs(inputs []input.Input, outputs []place) error {
-	if len(outputs) == 0 {
-		return nil
-	}
-	for _, in := range inputs {
-		info, err := statInput(in)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		for _, out := range outputs {
-			if out.info != nil && os.SameFile(out.info, info) {
-				return fmt.Errorf("output %s is the input %s: choose another name", out.said, in.Name)
-			}
-		}
 	}
 	return nil
 }

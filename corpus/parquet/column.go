@@ -23,14 +23,14 @@ type column struct {
 	left  int64 // entries in pages that were not begun
 	page  int   // number of the open page, for messages
 
-	data, words []byte   // a page, and the dictionary
-	starts      []uint32 // of the dictionary's values without a width, and the end of the last, with 4 bytes more
-	levels      []byte   // of a page of version 2
-	joined      []byte   // memory for a value stored as deltas
-	hasWords    bool
-	entries     int // left in the page
-	reps, defs  hybrid
-	values      values
+	data, dictionary []byte   // pages
+	words            [][]byte // of the dictionary
+	levels           []byte   // of a page of version 2
+	joined           []byte   // memory for a value stored as deltas
+	hasWords         bool
+	entries          int // left in the page
+	reps, defs       hybrid
+	values           values
 
 	// The next entry, if more is set.
 	more     bool
@@ -161,7 +161,7 @@ func (c *column) header() (*pageHeader, error) {
 		if err := c.pages.readAt(buf, c.at); err != nil {
 			return nil, err
 		}
-		t, h := &thriftReader{data: buf}, &pageHeader{}
+		t, h := &byteReader{data: buf}, &pageHeader{}
 		err := t.read(h)
 		if err == nil {
 			c.at += int64(t.at)
@@ -180,10 +180,10 @@ func (c *column) openDictionary(h *pageHeader, stored []byte) (err error) {
 	if encoding := h.Dict.Encoding; encoding != encPlain && encoding != encPlainDict {
 		return fmt.Errorf("it is a dictionary in the encoding %d", encoding)
 	}
-	if c.words, err = c.pages.decompress(c.words, int(h.Size), c.chunk.Codec, stored); err != nil {
+	if c.dictionary, err = c.pages.decompress(c.dictionary, int(h.Size), c.chunk.Codec, stored); err != nil {
 		return err
 	}
-	return c.setWords()
+	return c.setWords(c.dictionary, h.Dict.Values)
 }
 
 // begin counts the entries of a page.

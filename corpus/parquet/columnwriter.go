@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // columnWriter makes the pages of a column.
@@ -287,25 +288,16 @@ func (l *leaf) order() func(a, b []byte) int {
 		return func(a, b []byte) int { return cmp.Compare(signed(a), signed(b)) }
 	case typeFloat, typeDouble:
 		return func(a, b []byte) int {
-			switch x, y := fraction(a), fraction(b); {
-			case x < y:
-				return -1
-			case x == y && math.Signbit(x) == math.Signbit(y):
-				return 0
-			case x == y && math.Signbit(x):
-				return -1
+			x, y := fraction(a), fraction(b)
+			if math.IsNaN(x) {
+				return 1
 			}
-			return 1
+			return cmp.Or(cmp.Compare(x, y), cmp.Compare(math.Copysign(1, x), math.Copysign(1, y)))
 		}
 	case typeBytes:
-		if t := l.Logical; t != nil && t.String == nil && t.Enum == nil && t.JSON == nil && t.BSON == nil {
-			return nil
-		}
-		if l.Converted == nil {
-			return bytes.Compare
-		}
-		switch *l.Converted {
-		case convertedUTF8, convertedEnum, convertedJSON, convertedBSON:
+		t, texts := l.Logical, []int32{convertedUTF8, convertedEnum, convertedJSON, convertedBSON}
+		logical := t == nil || t.String != nil || t.Enum != nil || t.JSON != nil || t.BSON != nil
+		if logical && (l.Converted == nil || slices.Contains(texts, *l.Converted)) {
 			return bytes.Compare
 		}
 	case typeFixed:

@@ -20,8 +20,8 @@ type enclosure struct {
 	meta           // but for rows and row groups; its leaves are in the order of the schema
 	order   []int  // of columns in a row
 	codecs  []int32
-	rows    func(records []byte) ([]byte, error) // makes rows of records that are none
-	writers sync.Pool                            // *[]columnWriter, for their memory
+	cut     func(records []byte) (row, rest []byte, err error) // takes the first row
+	writers sync.Pool                                          // *[]columnWriter, for their memory
 }
 
 // Enclose reads the footers of the inputs.
@@ -63,6 +63,7 @@ func metaOf(in input.Input) (*meta, error) {
 
 func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	e = &enclosure{print: m.print(), meta: *m}
+	e.cut = e.cutRow
 	e.Version = max(m.Version, 1)
 	if e.order, _, err = f.order(m); err != nil {
 		return nil, err
@@ -86,13 +87,6 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	return e, err
 }
 
-// written is a row group that was written.
-type written struct {
-	start   int64 // of its frame
-	rows    int64
-	columns []columnMeta
-}
-
 // End makes the footer of a file of frames.
 func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 	if size > 0 {
@@ -104,108 +98,84 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 			return nil, nil
 		}
 	}
-	var groups []written
-	for end := size; end > 0; end = groups[len(groups)-1].start {
-		g, err := e.frame(file, end)
+	var groups []rowGroup
+	for end := size; end > 0; end = groups[len(groups)-1].Start - 4 {
+		g, _, err := e.frame(file, end)
 		if err != nil {
 			return nil, err
 		}
 		groups = append(groups, g)
 	}
 	slices.Reverse(groups)
-	footer := e.footer(groups)
-	end := footer
-	if size == 0 {
-		end = append([]byte(fileMagic), footer...)
+	footer := e.fileMeta
+	footer.Rows, footer.Groups, footer.CreatedBy = 0, nil, "firstseen"
+	for i, g := range groups {
+		if ordinal := int16(i); int(ordinal) == i {
+			g.Ordinal = &ordinal
+		}
+		footer.Rows += g.Rows
+		footer.Groups = append(footer.Groups, appendThrift(nil, g))
 	}
-	end = binary.LittleEndian.AppendUint32(end, uint32(len(footer)))
+	var end []byte
+	if size == 0 {
+		end = append(end, fileMagic...)
+	}
+	from := len(end)
+	end = appendThrift(end, footer)
+	end = binary.LittleEndian.AppendUint32(end, uint32(len(end)-from))
 	return append(end, fileMagic...), nil
 }
 
 var errFrames = errors.New("the file is not as it was written")
 
 // frame reads the trailer of the frame that ends at a place.
-func (e *enclosure) frame(file io.ReaderAt, end int64) (g written, err error) {
+func (e *enclosure) frame(file io.ReaderAt, end int64) (g rowGroup, columns []columnMeta, err error) {
 	tail := make([]byte, frameTail)
 	if _, err := file.ReadAt(tail, max(end-frameTail, 0)); err != nil {
-		return g, err
+		return g, nil, err
 	}
 	number := func(at int) int64 { return int64(binary.LittleEndian.Uint64(tail[at:])) }
-	rows, columns, size, length := number(0), number(8), number(16), number(24)
-	start, description := end-length, end-frameTail-size
-	if string(tail[32:]) != frameMagic || columns != int64(len(e.leaves)) || start < 0 || size < 0 || description < start {
-		return g, errFrames
+	rows, count, size, start := number(0), number(8), number(16), end-number(24)
+	from := end - frameTail - size
+	if string(tail[32:]) != frameMagic || count != int64(len(e.leaves)) || start < 0 || size < 0 || from < start {
+		return g, nil, errFrames
 	}
-	b := make([]byte, size)
-	if _, err := file.ReadAt(b, description); err != nil {
-		return g, err
+	r := &byteReader{data: make([]byte, size)}
+	if _, err := file.ReadAt(r.data, from); err != nil {
+		return g, nil, err
 	}
-	g = written{start: start, rows: rows, columns: make([]columnMeta, columns)}
-	for i := range g.columns {
-		var ok bool
-		if b, ok = g.columns[i].parse(b, start); !ok {
-			return g, errFrames
-		}
+	g = rowGroup{Rows: rows, Start: start + 4}
+	for i := range e.leaves {
+		c := columnMeta{Type: e.leaves[i].typ, Path: e.leaves[i].path, Codec: e.codecs[i], Encodings: []int32{encPlain, encRLE}}
+		c.readTrailer(r, start)
+		g.Plain, g.Stored = g.Plain+c.Plain, g.Stored+c.Stored
+		g.Chunks = append(g.Chunks, appendThrift(nil, columnChunk{Meta: c}))
+		columns = append(columns, c)
 	}
-	if len(b) > 0 {
-		return g, errFrames
+	if r.err != nil || r.at < len(r.data) {
+		err = errFrames
 	}
-	return g, nil
+	return g, columns, err
 }
 
-// parse reads the part of a frame's trailer about a column, and returns the rest.
-func (c *columnMeta) parse(b []byte, start int64) (rest []byte, ok bool) {
+// readTrailer reads the part of a frame's trailer about a column. The frame begins at start.
+func (c *columnMeta) readTrailer(r *byteReader, start int64) {
 	c.Statistics = &bounds{}
 	at, dictionary := int64(0), int64(0)
 	for _, to := range []*int64{&at, &dictionary, &c.Stored, &c.Plain, &c.Values, &c.Statistics.Nulls} {
-		v, n := binary.Uvarint(b)
-		if *to = int64(v); n <= 0 || *to < 0 {
-			return nil, false
+		if *to = int64(r.uvarint()); *to < 0 {
+			r.fail(errFrames)
 		}
-		b = b[n:]
 	}
 	for _, to := range []**string{&c.Statistics.Min, &c.Statistics.Max} {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v > uint64(len(b)-n)+1 {
-			return nil, false
-		}
-		if b = b[n:]; v > 0 {
-			bound := string(b[:v-1])
-			*to, b = &bound, b[v-1:]
+		if n := r.uvarint(); n > 0 {
+			bound := string(r.take(n - 1))
+			*to = &bound
 		}
 	}
 	if c.Data = start + at + dictionary; dictionary > 0 {
-		c.Dictionary = start + at
+		c.Dictionary, c.Encodings = start+at, append(c.Encodings, encDict)
 	}
-	return b, true
-}
-
-// footer makes the footer of a file of row groups.
-func (e *enclosure) footer(groups []written) []byte {
-	footer := e.fileMeta
-	footer.Rows, footer.Groups, footer.CreatedBy = 0, nil, "firstseen"
-	for i := range groups {
-		footer.Rows += groups[i].rows
-		footer.Groups = append(footer.Groups, e.describe(&groups[i], i))
-	}
-	return appendThrift(nil, footer)
-}
-
-// describe makes the RowGroup with this number.
-func (e *enclosure) describe(g *written, number int) raw {
-	row := rowGroup{Rows: g.rows, Start: g.start + 4}
-	if ordinal := int16(number); int(ordinal) == number {
-		row.Ordinal = &ordinal
-	}
-	for i, c := range g.columns {
-		c.Type, c.Path, c.Codec, c.Encodings = e.leaves[i].typ, e.leaves[i].path, e.codecs[i], []int32{encPlain, encRLE}
-		if c.Dictionary > 0 {
-			c.Encodings = append(c.Encodings, encDict)
-		}
-		row.Plain, row.Stored = row.Plain+c.Plain, row.Stored+c.Stored
-		row.Chunks = append(row.Chunks, appendThrift(nil, columnChunk{Meta: c}))
-	}
-	return appendThrift(nil, row)
 }
 
 // pageBytes is how many bytes of values a page gets at most, unless one row has more.
@@ -249,11 +219,6 @@ func (e *enclosure) columns() []columnWriter {
 
 // Frame makes a row group of rows.
 func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
-	if e.rows != nil {
-		if records, err = e.rows(records); err != nil {
-			return dst, err
-		}
-	}
 	columns := e.columns()
 	if len(records) <= keptFrame {
 		defer e.writers.Put(&columns)
@@ -263,26 +228,33 @@ func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
 		columns[i].dictionary.room = &room
 	}
 	rows := uint64(0)
-	for len(records) > 0 {
-		row, rest, ok := cutLength(records)
-		if !ok || len(row) == 0 {
-			return dst, errRow
+	for ; len(records) > 0; rows++ {
+		var row []byte
+		if row, records, err = e.cut(records); err == nil {
+			err = e.addRow(columns, row)
 		}
-		if err := e.addRow(columns, row); err != nil {
+		if err != nil {
 			return dst, err
 		}
-		records = rest
-		rows++
 	}
 	return e.appendFrame(dst, columns, rows)
 }
 
-// addRow adds the entries of a row to the columns.
-func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
-	row, ok := bytes.CutPrefix(row, e.print)
-	if !ok {
-		return errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
+// cutRow takes a row as [frameRow] makes it.
+func (e *enclosure) cutRow(records []byte) (row, rest []byte, err error) {
+	row, rest, ok := cutLength(records)
+	if !ok || len(row) == 0 {
+		return nil, nil, errRow
 	}
+	if row, ok = bytes.CutPrefix(row, e.print); !ok {
+		return nil, nil, errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
+	}
+	return row, rest, nil
+}
+
+// addRow adds the entries of a row to the columns.
+func (e *enclosure) addRow(columns []columnWriter, row []byte) error {
+	r := &byteReader{data: row}
 	for _, i := range e.order {
 		c := &columns[i]
 		if len(c.values) >= pageBytes || c.count >= pageBytes {
@@ -290,11 +262,9 @@ func (e *enclosure) addRow(columns []columnWriter, row []byte) (err error) {
 				return err
 			}
 		}
-		if row, err = c.leaf.each(row, c.add); err != nil {
-			return err
-		}
+		c.leaf.each(r, c.add)
 	}
-	if len(row) > 0 {
+	if r.err != nil || r.at < len(r.data) {
 		return errRow
 	}
 	return nil

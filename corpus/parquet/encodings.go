@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 )
 
 var errLevels = errors.New("its runs of levels or indices end too early, or are longer than the page")
@@ -30,7 +31,7 @@ func (h *hybrid) next() (uint32, error) {
 	if !h.packed {
 		return h.value, nil
 	}
-	v := bits(h.data, h.bit, h.width)
+	v := bitsAt(h.data, h.bit, h.width)
 	h.bit += h.width
 	if h.left == 0 {
 		h.data = h.data[min(uint(len(h.data)), (h.bit+7)/8):]
@@ -68,36 +69,20 @@ func (h *hybrid) run() error {
 	return nil
 }
 
-// bits returns the number made of some bits at a place; bits behind the data are 0.
-func bits(data []byte, at, width uint) (v uint64) {
+// bitsAt returns the number made of some bits at a place; bits behind the data are 0.
+func bitsAt(data []byte, at, width uint) uint64 {
 	i, shift := at/8, at%8
-	if i+9 <= uint(len(data)) {
-		v = binary.LittleEndian.Uint64(data[i:]) >> shift
-		if shift > 0 {
-			v |= uint64(data[i+8]) << (64 - shift)
-		}
-	} else {
-		for k := uint(0); k < 9 && i+k < uint(len(data)); k++ {
-			if s := 8*int(k) - int(shift); s < 0 {
-				v |= uint64(data[i+k]) >> -s
-			} else if s < 64 {
-				v |= uint64(data[i+k]) << s
-			}
-		}
+	if i+9 > uint(len(data)) {
+		var end [9]byte
+		copy(end[:], data[min(i, uint(len(data))):])
+		data, i = end[:], 0
 	}
-	if width < 64 {
-		v &= 1<<width - 1
-	}
-	return v
+	v := binary.LittleEndian.Uint64(data[i:])>>shift | uint64(data[i+8])<<(64-shift)
+	return v & (1<<width - 1)
 }
 
 // bitsFor is how many bits the numbers up to n take.
-func bitsFor(n int) (width uint) {
-	for ; n > 0; n >>= 1 {
-		width++
-	}
-	return width
-}
+func bitsFor(n int) uint { return uint(bits.Len(uint(n))) }
 
 var errDelta = errors.New("its deltas are not as they are encoded")
 
@@ -107,8 +92,7 @@ const maxDeltaBlock = 1 << 16
 // deltas reads numbers stored as differences (Encodings.md, "Delta Encoding"). It holds only its
 // position.
 type deltas struct {
-	data   []byte
-	bad    bool   // it ended too early
+	byteReader
 	left   uint64 // numbers, in all
 	value  int64
 	first  bool // value is the next number
@@ -118,32 +102,20 @@ type deltas struct {
 	mini   int // the next miniblock of the block
 	least  int64
 	packed []byte // the miniblock
-	at     int    // in it
+	done   int    // of it
 }
 
 // newDeltas reads at most n numbers.
 func newDeltas(data []byte, n int) (*deltas, error) {
-	d := &deltas{data: data, first: true}
+	d := &deltas{byteReader: byteReader{data: data}, first: true}
 	block, minis := d.uvarint(), d.uvarint()
-	d.left, d.value = d.uvarint(), d.varint()
-	if d.bad || block == 0 || block > maxDeltaBlock || minis == 0 || block%minis != 0 || block/minis%8 != 0 || d.left > uint64(n) {
+	d.left, d.value = d.uvarint(), d.int()
+	if d.err != nil || block == 0 || block > maxDeltaBlock || minis == 0 || block%minis != 0 || block/minis%8 != 0 || d.left > uint64(n) {
 		return nil, errDelta
 	}
 	d.minis, d.size = int(minis), int(block/minis)
-	d.mini, d.at = d.minis, d.size
+	d.mini, d.done = d.minis, d.size
 	return d, nil
-}
-
-func (d *deltas) uvarint() uint64 {
-	v, n := binary.Uvarint(d.data)
-	d.bad = d.bad || n <= 0
-	d.data = d.data[max(n, 0):]
-	return v
-}
-
-func (d *deltas) varint() int64 {
-	v := d.uvarint()
-	return int64(v>>1) ^ -int64(v&1)
 }
 
 func (d *deltas) next() (int64, error) {
@@ -155,33 +127,33 @@ func (d *deltas) next() (int64, error) {
 		d.first = false
 		return d.value, nil
 	}
-	if d.at == d.size {
+	if d.done == d.size {
 		if err := d.miniblock(); err != nil {
 			return 0, err
 		}
 	}
 	width := uint(d.widths[d.mini-1])
-	d.value += d.least + int64(bits(d.packed, uint(d.at)*width, width))
-	d.at++
+	d.value += d.least + int64(bitsAt(d.packed, uint(d.done)*width, width))
+	d.done++
 	return d.value, nil
 }
 
 // miniblock goes on to the next miniblock.
 func (d *deltas) miniblock() error {
 	if d.mini == d.minis {
-		if d.least = d.varint(); d.bad || len(d.data) < d.minis {
+		d.least, d.widths = d.int(), d.take(uint64(d.minis))
+		if d.err != nil {
 			return errDelta
 		}
-		d.widths, d.data, d.mini = d.data[:d.minis], d.data[d.minis:], 0
+		d.mini = 0
 	}
 	width := int(d.widths[d.mini])
 	if width > 64 {
 		return errDelta
 	}
-	size := min(d.size*width/8, len(d.data)) // the last may be cut off
-	d.packed, d.data = d.data[:size], d.data[size:]
+	d.packed = d.take(uint64(min(d.size*width/8, len(d.data)-d.at))) // the last may be cut off
 	d.mini++
-	d.at = 0
+	d.done = 0
 	return nil
 }
 
@@ -196,5 +168,5 @@ func deltasBefore(data []byte, n int) (d *deltas, rest []byte, err error) {
 			return nil, nil, err
 		}
 	}
-	return d, end.data, nil
+	return d, end.data[end.at:], nil
 }

@@ -26,7 +26,6 @@ func Dump(path string) (string, error) {
 	fmt.Fprintf(&out, "%q %q %q\n", m.Schema, m.Metadata, m.Orders)
 	for i := range m.leaves {
 		p := &pages{file: file, spend: func(int64) error { return nil }}
-		defer p.tool.close()
 		c := &column{leaf: &m.leaves[i], pages: p}
 		fmt.Fprintf(&out, "%s:", m.leaves[i].name())
 		for g := range m.Groups {

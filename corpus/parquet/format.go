@@ -111,10 +111,11 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 // fill fills the document, or returns why it is none.
 func (p *parser) fill(b *corpus.Block, r *rows) error {
 	first := r.columns[0].leaf
-	e, rest, err := first.cutEntry(p.doc.Raw[len(r.print):], true)
+	in := &byteReader{data: p.doc.Raw[len(r.print):]}
+	e := first.readEntry(in, true)
 	switch p.text = e.value; {
-	case err != nil:
-		return err
+	case in.err != nil:
+		return errRow
 	case e.value == nil:
 		return errors.New("the text is null")
 	case !corpus.ValidUTF8(e.value):
@@ -123,9 +124,10 @@ func (p *parser) fill(b *corpus.Block, r *rows) error {
 	p.doc.Text = e.value
 	if r.id != nil {
 		if r.id != first {
-			if e, _, err = r.id.cutEntry(rest, true); err != nil {
-				return err
-			}
+			e = r.id.readEntry(in, true)
+		}
+		if in.err != nil {
+			return errRow
 		}
 		if err := p.setID(b, r.id, e.value); err != nil {
 			return err

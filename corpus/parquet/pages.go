@@ -65,7 +65,7 @@ func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]
 	if err := p.spend(int64(size)); err != nil {
 		return buf, err
 	}
-	if most := mostOf(codec, len(stored)); size > most {
+	if most := growth[codec] * int64(len(stored)); growth[codec] > 0 && int64(size) > most {
 		return buf, fmt.Errorf("it says it has %d bytes decompressed, and with its codec %d stored cannot be more than %d: it is damaged", size, len(stored), most)
 	}
 	buf, err := p.grow(buf, size)
@@ -115,30 +115,12 @@ type decompressor struct {
 	brotli brotli.Reader
 }
 
-func (d *decompressor) close() {
-	if d.zstd != nil {
-		d.zstd.Close()
-	}
-}
-
-// mostOf returns how many bytes the stored bytes can be decompressed to at most. Snappy makes 64
-// from a copy of three (or 11 from two), and lz4 255 from each byte of a length. Deflate makes 258
-// from two bits, and zstd a block of 128 KiB from four bytes. Brotli can repeat 16 MiB for a few
-// bytes. The bound avoids allocating memory for impossible sizes.
-func mostOf(codec int32, stored int) int {
-	switch codec {
-	case codecNone:
-		return stored
-	case codecSnappy:
-		return 22 * stored
-	case codecLZ4, codecLZ4Raw:
-		return 256 * stored
-	case codecGzip:
-		return 1033 * stored
-	case codecZstd:
-		return min(stored, maxPage>>15) << 15
-	}
-	return maxPage
+// growth is how many bytes a codec makes of a stored byte at most, so that no memory is allocated for
+// impossible sizes. Snappy makes 64 from a copy of three (or 11 from two), and lz4 255 from each byte
+// of a length. Deflate makes 258 from two bits, and zstd a block of 128 KiB from four bytes. Brotli has
+// no bound: it can repeat 16 MiB for a few bytes.
+var growth = map[int32]int64{
+	codecNone: 1, codecSnappy: 22, codecLZ4: 256, codecLZ4Raw: 256, codecGzip: 1033, codecZstd: 1 << 15,
 }
 
 // decompress fills dst, whose length is the size claimed by the file.
@@ -151,15 +133,9 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 		}
 		n = copy(dst, src)
 	case codecSnappy:
-		size, err := snappy.DecodedLen(src)
-		if err != nil {
-			return err
+		if n, err = snappy.DecodedLen(src); err == nil && n == len(dst) {
+			_, err = snappy.Decode(dst, src)
 		}
-		if size != len(dst) {
-			return errSize
-		}
-		_, err = snappy.Decode(dst, src)
-		return err
 	case codecZstd:
 		if d.zstd == nil {
 			if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true)); err != nil {

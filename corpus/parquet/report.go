@@ -115,26 +115,19 @@ func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
 	e := &enclosure{meta: meta{fileMeta: fileMeta{
 		Version: 1, Schema: []raw{appendThrift(nil, schemaElement{Name: "schema"})}, Orders: []raw{},
 	}}}
-	err := e.addColumns(nodes, children, codecZstd)
-	e.print = e.meta.print()
-	return e, err
+	return e, e.addColumns(nodes, children, codecZstd)
 }
 
 // newLines encloses lines of JSON, each a row.
 func newLines(row reflect.Type) (output.Enclosure, error) {
 	e, err := newEnclosure(fieldNodes(nil, row))
-	e.rows = func(lines []byte) (rows []byte, err error) {
-		for line := range bytes.Lines(lines) {
-			v := reflect.New(row)
-			if err := json.Unmarshal(line, v.Interface()); err != nil {
-				return nil, fmt.Errorf("a line for a row: %w", err)
-			}
-			at := len(rows)
-			rows = append(rows, 0, 0, 0, 0)
-			rows = appendFields(append(rows, e.print...), v.Elem())
-			binary.LittleEndian.PutUint32(rows[at:], uint32(len(rows)-at-4))
+	e.cut = func(lines []byte) (fields, rest []byte, err error) {
+		line, rest, _ := bytes.Cut(lines, []byte{'\n'})
+		v := reflect.New(row)
+		if err := json.Unmarshal(line, v.Interface()); err != nil {
+			return nil, nil, fmt.Errorf("a line for a row: %w", err)
 		}
-		return rows, nil
+		return appendFields(nil, v.Elem()), rest, nil
 	}
 	return e, err
 }
@@ -153,12 +146,9 @@ func Integers(names ...string) (output.Enclosure, error) {
 		nodes = appendNodes(nodes, name, reflect.TypeFor[int64]())
 	}
 	e, err := newEnclosure(nodes, len(names))
-	e.rows = func(records []byte) (rows []byte, err error) {
-		for record := range slices.Chunk(records, 8*len(names)) {
-			rows = binary.LittleEndian.AppendUint32(rows, uint32(len(e.print)+len(record)))
-			rows = append(append(rows, e.print...), record...)
-		}
-		return rows, nil
+	e.cut = func(records []byte) (fields, rest []byte, err error) {
+		size := min(8*len(names), len(records))
+		return records[:size], records[size:], nil
 	}
 	return e, err
 }
@@ -207,15 +197,19 @@ func appendNodes(nodes []schemaElement, name string, t reflect.Type) []schemaEle
 	return append(nodes, node)
 }
 
-// appendFields appends the entries of the columns of a struct.
+// appendFields appends the entries of the columns of a struct. A list of structs has a column for each field.
 func appendFields(dst []byte, row reflect.Value) []byte {
 	for i := range row.NumField() {
 		v := row.Field(i)
 		switch {
 		case v.Kind() == reflect.Struct:
 			dst = appendFields(dst, v)
+		case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+			for i := range v.Type().Elem().NumField() {
+				dst = appendEntries(dst, v, func(v reflect.Value) reflect.Value { return v.Field(i) })
+			}
 		case v.Kind() == reflect.Slice:
-			dst = appendList(dst, v)
+			dst = appendEntries(dst, v, func(v reflect.Value) reflect.Value { return v })
 		case v.Kind() != reflect.Pointer:
 			dst = appendPlain(dst, v)
 		case v.IsNil():
@@ -223,18 +217,6 @@ func appendFields(dst []byte, row reflect.Value) []byte {
 		default:
 			dst = appendPlain(append(dst, 1), v.Elem())
 		}
-	}
-	return dst
-}
-
-// appendList appends the entries of a list, for each field if it is of structs.
-func appendList(dst []byte, list reflect.Value) []byte {
-	elem := list.Type().Elem()
-	if elem.Kind() != reflect.Struct {
-		return appendEntries(dst, list, func(v reflect.Value) reflect.Value { return v })
-	}
-	for i := range elem.NumField() {
-		dst = appendEntries(dst, list, func(v reflect.Value) reflect.Value { return v.Field(i) })
 	}
 	return dst
 }

@@ -142,8 +142,8 @@ func (r *rows) fail(err error) error { return fmt.Errorf("row group %d: %w", r.g
 // Read is about how many bytes of the file are read.
 func (r *rows) Read() int64 { return r.columns[0].at }
 
-// Close gives the memory back.
-func (r *rows) Close() { r.pages.tool.close() }
+// Close does nothing: there is only memory.
+func (*rows) Close() {}
 
 // A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
 // the schema. Then come the entries of each column read: first those of the text, then of the id,
@@ -227,52 +227,39 @@ type entry struct {
 	value    []byte // nil for a null
 }
 
-// cutEntry takes an entry from the beginning of a row; first that of its column.
-func (l *leaf) cutEntry(row []byte, first bool) (e entry, rest []byte, err error) {
+// readEntry reads an entry of a row; first that of its column.
+func (l *leaf) readEntry(r *byteReader, first bool) (e entry) {
 	e.def = l.maxDef
 	if !first {
-		if len(row) == 0 {
-			return e, row, errRow
-		}
-		e.rep, row = int(row[0]), row[1:]
+		e.rep = int(r.byte())
 	}
 	if l.maxDef > 0 {
-		if len(row) == 0 {
-			return e, row, errRow
-		}
-		e.def, row = int(row[0]), row[1:]
+		e.def = int(r.byte())
 	}
 	if e.def < l.maxDef {
-		return e, row, nil
+		return e
 	}
 	size := uint64(l.width())
 	if size == 0 {
-		n := 0
-		if size, n = binary.Uvarint(row); n <= 0 {
-			return e, row, errRow
-		}
-		row = row[n:]
+		size = r.uvarint()
 	}
-	if size > uint64(len(row)) {
-		return e, row, errRow
-	}
-	e.value = row[:size:size]
-	return e, row[size:], nil
+	e.value = r.take(size)
+	return e
 }
 
-// each calls f for all entries of a column in a row, and returns the bytes behind them.
-func (l *leaf) each(row []byte, f func(e entry)) ([]byte, error) {
+// each calls f for all entries of a column in a row.
+func (l *leaf) each(r *byteReader, f func(e entry)) {
 	for first := true; ; first = false {
-		if !first && len(row) > 0 && row[0] == 0 {
-			return row[1:], nil
+		if !first && r.at < len(r.data) && r.data[r.at] == 0 {
+			r.at++
+			return
 		}
-		e, rest, err := l.cutEntry(row, first)
-		if err != nil {
-			return rest, err
+		e := l.readEntry(r, first)
+		if r.err != nil {
+			return
 		}
-		f(e)
-		if row = rest; l.maxRep == 0 {
-			return row, nil
+		if f(e); l.maxRep == 0 {
+			return
 		}
 	}
 }

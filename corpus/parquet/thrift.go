@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,22 +34,22 @@ var (
 	errShort  = errors.New("it ends too early")
 )
 
-// thriftReader reads values one after the other. It allocates nothing for the lengths they claim.
+// byteReader reads values one after the other. It allocates nothing for the lengths they claim.
 // After an error it returns zeros.
-type thriftReader struct {
+type byteReader struct {
 	data []byte
 	at   int
 	err  error
 }
 
-func (r *thriftReader) fail(err error) {
+func (r *byteReader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 	r.at = len(r.data)
 }
 
-func (r *thriftReader) byte() byte {
+func (r *byteReader) byte() byte {
 	if r.at >= len(r.data) {
 		r.fail(errShort)
 		return 0
@@ -59,7 +58,7 @@ func (r *thriftReader) byte() byte {
 	return r.data[r.at-1]
 }
 
-func (r *thriftReader) uvarint() uint64 {
+func (r *byteReader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.data[r.at:])
 	switch {
 	case n == 0:
@@ -73,13 +72,15 @@ func (r *thriftReader) uvarint() uint64 {
 	return v
 }
 
-func (r *thriftReader) int() int64 {
+func (r *byteReader) int() int64 {
 	v := r.uvarint()
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (r *thriftReader) bytes() []byte {
-	n := r.uvarint()
+func (r *byteReader) bytes() []byte { return r.take(r.uvarint()) }
+
+// take takes the next n bytes.
+func (r *byteReader) take(n uint64) []byte {
 	if n > uint64(len(r.data)-r.at) {
 		r.fail(errShort)
 		return nil
@@ -89,7 +90,7 @@ func (r *thriftReader) bytes() []byte {
 }
 
 // list reads the number and the type of the elements that follow. Each has a byte at least.
-func (r *thriftReader) list() (n int, typ byte) {
+func (r *byteReader) list() (n int, typ byte) {
 	head := r.byte()
 	size := uint64(head >> 4)
 	if size == 15 {
@@ -100,71 +101,6 @@ func (r *thriftReader) list() (n int, typ byte) {
 		return 0, 0
 	}
 	return int(size), head & 15
-}
-
-// each calls f for every field of a structure, which must read its value, or skip it.
-func (r *thriftReader) each(f func(id int, typ byte)) {
-	id := 0
-	for r.err == nil {
-		head := r.byte()
-		if head == 0 {
-			return
-		}
-		if delta := int(head >> 4); delta > 0 {
-			id += delta
-		} else {
-			id = int(r.int())
-		}
-		f(id, head&15)
-	}
-}
-
-// skip passes over a value.
-func (r *thriftReader) skip(typ byte) { r.pass(typ, false, maxNesting) }
-
-// pass passes over a value, which in a list has a byte even if it is a truth value.
-func (r *thriftReader) pass(typ byte, listed bool, depth int) {
-	if depth == 0 {
-		r.fail(errThrift)
-		return
-	}
-	switch typ {
-	case thriftTrue, thriftFalse:
-		if listed {
-			r.byte()
-		}
-	case thriftByte:
-		r.byte()
-	case thriftI16, thriftI32, thriftI64:
-		r.uvarint()
-	case thriftDouble:
-		for range 8 {
-			r.byte()
-		}
-	case thriftBinary:
-		r.bytes()
-	case thriftList, thriftSet:
-		n, elem := r.list()
-		r.passAll(uint64(n), depth, elem)
-	case thriftMap:
-		if n := r.uvarint(); n > 0 {
-			types := r.byte()
-			r.passAll(n, depth, types>>4, types&15)
-		}
-	case thriftStruct:
-		r.each(func(_ int, typ byte) { r.pass(typ, false, depth-1) })
-	default:
-		r.fail(errThrift)
-	}
-}
-
-// passAll passes over n elements, each of values of these types.
-func (r *thriftReader) passAll(n uint64, depth int, types ...byte) {
-	for ; n > 0 && r.err == nil; n-- {
-		for _, typ := range types {
-			r.pass(typ, true, depth-1)
-		}
-	}
 }
 
 // raw is an encoded structure. It stays as it is.
@@ -214,68 +150,119 @@ func thriftType(t reflect.Type) byte {
 
 // readThrift reads a structure to v.
 func readThrift(data []byte, v any) error {
-	r := &thriftReader{data: data}
+	r := &byteReader{data: data}
 	return r.read(v)
 }
 
 // read reads a structure to v.
-func (r *thriftReader) read(v any) error {
-	r.structure(reflect.ValueOf(v).Elem())
+func (r *byteReader) read(v any) error {
+	r.structure(reflect.ValueOf(v).Elem(), maxNesting)
 	return r.err
 }
 
 // structure reads the fields that v has, and passes over those of other ids or types.
-func (r *thriftReader) structure(v reflect.Value) {
-	fields := thriftFieldsOf(v.Type())
-	r.each(func(id int, typ byte) {
-		i := slices.IndexFunc(fields, func(f thriftField) bool { return f.id == id })
-		switch {
-		case i < 0, fields[i].written:
-			r.skip(typ)
-		case typ == fields[i].typ, typ == thriftFalse && fields[i].typ == thriftTrue:
-			r.value(v.Field(i), typ)
-		default:
-			r.skip(typ)
-		}
-	})
-}
-
-// value reads a value of a type that fits. Of lists it reads those of raw structures.
-func (r *thriftReader) value(v reflect.Value, typ byte) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		r.value(v.Elem(), typ)
-	case reflect.Bool:
-		v.SetBool(typ == thriftTrue)
-	case reflect.String:
-		v.SetString(string(r.bytes()))
-	case reflect.Struct:
-		r.structure(v)
-	case reflect.Slice:
-		v.Set(reflect.ValueOf(r.raws()))
-	default:
-		n := r.int()
-		if v.OverflowInt(n) {
-			r.fail(errThrift)
+func (r *byteReader) structure(v reflect.Value, depth int) {
+	var fields []thriftField
+	if v.IsValid() {
+		fields = thriftFieldsOf(v.Type())
+	}
+	id := 0
+	for r.err == nil {
+		head := r.byte()
+		if head == 0 {
 			return
 		}
-		v.SetInt(n)
+		if delta := int(head >> 4); delta > 0 {
+			id += delta
+		} else {
+			id = int(r.int())
+		}
+		typ, field := head&15, reflect.Value{}
+		for i, f := range fields {
+			fits := f.typ == typ || f.typ == thriftTrue && typ == thriftFalse
+			if f.id == id && fits && !f.written {
+				field = v.Field(i)
+			}
+		}
+		r.value(field, typ, depth-1)
+	}
+}
+
+// value reads a value to v, which is of its type, or passes over it if v is the zero Value.
+func (r *byteReader) value(v reflect.Value, typ byte, depth int) {
+	if depth == 0 {
+		r.fail(errThrift)
+		return
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	switch typ {
+	case thriftTrue, thriftFalse:
+		if v.IsValid() {
+			v.SetBool(typ == thriftTrue)
+		}
+	case thriftByte:
+		r.byte()
+	case thriftI16, thriftI32, thriftI64:
+		n := r.int()
+		switch {
+		case !v.IsValid():
+		case v.OverflowInt(n):
+			r.fail(errThrift)
+		default:
+			v.SetInt(n)
+		}
+	case thriftDouble:
+		r.take(8)
+	case thriftBinary:
+		if b := r.bytes(); v.IsValid() {
+			v.SetString(string(b))
+		}
+	case thriftList, thriftSet:
+		n, elem := r.list()
+		if v.IsValid() {
+			v.Set(reflect.ValueOf(r.raws(n, elem)))
+			return
+		}
+		r.pass(uint64(n), depth, elem)
+	case thriftMap:
+		if n := r.uvarint(); n > 0 {
+			types := r.byte()
+			r.pass(n, depth, types>>4, types&15)
+		}
+	case thriftStruct:
+		r.structure(v, depth)
+	default:
+		r.fail(errThrift)
+	}
+}
+
+// pass passes over n elements, each of values of these types. A truth value in it has a byte.
+func (r *byteReader) pass(n uint64, depth int, types ...byte) {
+	for ; n > 0 && r.err == nil; n-- {
+		for _, typ := range types {
+			if typ == thriftTrue || typ == thriftFalse {
+				typ = thriftByte
+			}
+			r.value(reflect.Value{}, typ, depth-1)
+		}
 	}
 }
 
 // maxList is how many structures a list may have.
 const maxList = 1 << 20
 
-func (r *thriftReader) raws() []raw {
-	n, typ := r.list()
+// raws reads a list of raw structures, the only lists that are read.
+func (r *byteReader) raws(n int, typ byte) []raw {
 	if n > 0 && typ != thriftStruct || n > maxList {
 		r.fail(errThrift)
 	}
 	list := []raw{}
 	for i := 0; i < n && r.err == nil; i++ {
 		from := r.at
-		r.skip(thriftStruct)
+		r.structure(reflect.Value{}, maxNesting)
 		list = append(list, r.data[from:r.at:r.at])
 	}
 	return list

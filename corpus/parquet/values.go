@@ -30,10 +30,8 @@ func (c *column) newValues(encoding int32, data []byte) (values, error) {
 	switch {
 	case encoding == encPlain && typ == typeBoolean:
 		return truths(hybrid{data: data, width: 1, packed: true, left: 8 * len(data)}), nil
-	case encoding == encPlain && typ == typeBytes:
-		return plainBytes(data), nil
 	case encoding == encPlain:
-		return plainFixed(data, c.leaf.width()), nil
+		return plain(data, c.leaf.width()), nil
 	case encoding == encDict, encoding == encPlainDict:
 		return c.indexed(data)
 	case encoding == encRLE && typ == typeBoolean:
@@ -66,19 +64,18 @@ func cutLength(data []byte) (counted, rest []byte, ok bool) {
 	return data[:n:n], data[n:], true
 }
 
-func plainFixed(data []byte, width int) values {
+// plain reads values of a width, or behind their lengths at width 0.
+func plain(data []byte, width int) values {
 	at := 0
-	return func() ([]byte, error) {
-		if len(data)-at < width {
-			return nil, errValues
+	if width > 0 {
+		return func() ([]byte, error) {
+			if len(data)-at < width {
+				return nil, errValues
+			}
+			at += width
+			return data[at-width : at], nil
 		}
-		at += width
-		return data[at-width : at], nil
 	}
-}
-
-func plainBytes(data []byte) values {
-	at := 0
 	return func() ([]byte, error) {
 		v, _, ok := cutLength(data[at:])
 		if !ok {
@@ -125,53 +122,44 @@ func (c *column) indexed(data []byte) (values, error) {
 	index := newHybrid(data[1:], uint(data[0]))
 	return func() ([]byte, error) {
 		i, err := index.next()
+		if err == nil && uint64(i) >= uint64(len(c.words)) {
+			err = fmt.Errorf("it names the value %d of the dictionary, which has fewer", i)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return c.word(i)
+		return c.words[i], nil
 	}, nil
 }
 
-// setWords takes the values of a dictionary page, and finds those without a width.
-func (c *column) setWords() error {
+// wordBytes is the memory for the place of a value in a dictionary.
+const wordBytes = 24
+
+// setWords takes the values of a dictionary page. Each has a byte at least.
+func (c *column) setWords(data []byte, count int32) error {
 	c.hasWords = true
-	if c.leaf.typ == typeBoolean {
+	switch {
+	case c.leaf.typ == typeBoolean:
 		return errors.New("it is a dictionary of truth values")
-	}
-	if c.leaf.width() > 0 {
-		return nil
-	}
-	count, at := 0, uint64(0)
-	for ; at+4 <= uint64(len(c.words)); count++ {
-		at += 4 + uint64(binary.LittleEndian.Uint32(c.words[at:]))
-	}
-	if at != uint64(len(c.words)) {
+	case count < 0 || int64(count) > int64(len(data)):
 		return errValues
 	}
-	if more := count + 1 - cap(c.starts); more > 0 {
-		if err := c.pages.hold(4 * more); err != nil {
+	if more := int(count) - cap(c.words); more > 0 {
+		if err := c.pages.hold(more * wordBytes); err != nil {
 			return err
 		}
-		c.starts = make([]uint32, 0, count+1)
+		c.words = make([][]byte, 0, count)
 	}
-	c.starts = append(c.starts[:0], 4)
-	for at = 0; at < uint64(len(c.words)); {
-		at += 4 + uint64(binary.LittleEndian.Uint32(c.words[at:]))
-		c.starts = append(c.starts, uint32(at)+4)
+	c.words = c.words[:0]
+	next := plain(data, c.leaf.width())
+	for range count {
+		word, err := next()
+		if err != nil {
+			return err
+		}
+		c.words = append(c.words, word)
 	}
 	return nil
-}
-
-// word returns a value of the dictionary.
-func (c *column) word(i uint32) ([]byte, error) {
-	if width := uint64(c.leaf.width()); width > 0 {
-		if at := uint64(i) * width; at+width <= uint64(len(c.words)) {
-			return c.words[at:][:width], nil
-		}
-	} else if uint64(i)+1 < uint64(len(c.starts)) {
-		return c.words[c.starts[i] : c.starts[i+1]-4], nil
-	}
-	return nil, fmt.Errorf("it names the value %d of the dictionary, which has fewer", i)
 }
 
 func deltaNumbers(data []byte, n, width int) (values, error) {

@@ -37,6 +37,7 @@ func enclosureOf(l leaf) *enclosure {
 	optional := int32(optional)
 	l.Name, l.path, l.Type, l.Repetition = "c", []string{"c"}, &l.typ, &optional
 	e := &enclosure{print: []byte("schema 1"), meta: meta{leaves: []leaf{l}}, order: []int{0}, codecs: []int32{0}}
+	e.cut = e.cutRow
 	e.Version, e.Orders = 1, []raw{appendThrift(nil, columnOrder{Type: &struct{}{}})}
 	e.Schema = []raw{appendThrift(nil, schemaElement{Name: "schema", Children: 1}), appendThrift(nil, l.schemaElement)}
 	return e
@@ -75,7 +76,6 @@ func readColumn(t interface{ Fatal(...any) }, data []byte) (values [][]byte) {
 		t.Fatal(err)
 	}
 	p := &pages{file: bytes.NewReader(data), spend: func(int64) error { return nil }}
-	defer p.tool.close()
 	c := &column{leaf: &m.leaves[0], pages: p}
 	for g := range m.Groups {
 		_, chunks, err := m.group(g)
@@ -151,11 +151,11 @@ func TestColumnsAreRead(t *testing.T) {
 
 // checkStatistics holds the statistics of a frame against the values.
 func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
-	g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
+	_, columns, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, l := g.columns[0].Statistics, &e.leaves[0]
+	m, l := columns[0].Statistics, &e.leaves[0]
 	nulls, number := int64(0), func(v []byte) any {
 		switch {
 		case l.typ == typeInt32:
@@ -226,9 +226,9 @@ func TestRepeatedValuesTakeLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
-		if err != nil || len(frame) > c.most || (g.columns[0].Dictionary > 0) != c.dict {
-			t.Errorf("%.30q: %d bytes, a dictionary at %d, %v", c.values[0], len(frame), g.columns[0].Dictionary, err)
+		_, columns, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
+		if err != nil || len(frame) > c.most || (columns[0].Dictionary > 0) != c.dict {
+			t.Errorf("%.30q: %d bytes, a dictionary at %d, %v", c.values[0], len(frame), columns[0].Dictionary, err)
 		}
 		whole := file(t, e, frame)
 		m, err := readMeta(bytes.NewReader(whole), int64(len(whole)))
