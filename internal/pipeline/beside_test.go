@@ -94,7 +94,6 @@ func TestBatchIsGivenBackAtOnce(t *testing.T) {
 	newPipeline(&job, c) // bounds blocks
 	w, err := job.newWorker()
 	indextest.Must(t, err)
-	w.help = func() {}
 	b, given := new(block), 0
 	indextest.Must(t, errors.Join(job.Source.Next(t.Context(), &b.source), w.fill(b)))
 	n := len(b.records)

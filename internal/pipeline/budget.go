@@ -26,7 +26,7 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	p := &pipeline{
 		job: job, committer: c,
 		free: make(chan *block, n), work: make(chan *block, n), order: make(chan *block, n),
-		inFlight: semaphore.NewWeighted(inFlightBytes), extra: semaphore.NewWeighted(inFlightBytes), committed: make(chan struct{}),
+		inFlight: semaphore.NewWeighted(inFlightBytes), extra: semaphore.NewWeighted(inFlightBytes),
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {

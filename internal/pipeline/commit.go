@@ -42,7 +42,7 @@ type committer struct {
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, led: -1, beside: new(errgroup.Group), out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
-		c.pool = newPool(job.Workers)
+		c.pool = &pool{size: job.Workers}
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {

@@ -147,8 +147,8 @@ type record struct {
 
 // Run reads, judges and writes all documents of the job's source, in order.
 //
-// One goroutine reads and Workers parse and extract. One decides in the order of the input, with
-// the help of the others. The decisions depend on nothing but the input.
+// One goroutine reads and Workers parse and extract. One decides in the order of the input, and has
+// as many others for it. The decisions depend on nothing but the input.
 // Cancelling ctx stops at once; the index then holds the last checkpoint.
 func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) {
 	c, err := newCommitter(x, &job)
@@ -177,7 +177,6 @@ type pipeline struct {
 	size      int              // bytes of a block, but for a longer record
 	inflation corpus.Inflation // of the input being committed
 	readErr   error            // set before order is closed
-	committed chan struct{}    // closed at the end
 }
 
 func (p *pipeline) run(ctx context.Context) error {
@@ -185,8 +184,8 @@ func (p *pipeline) run(ctx context.Context) error {
 	// The reader is not waited for when the run is cancelled: it may be
 	// blocked on a terminal or a pipe, which nothing can interrupt.
 	go p.read(ctx)
-	for worker := range max(p.job.Workers, 1) {
-		g.Go(func() error { return p.extract(ctx, worker+1) })
+	for range max(p.job.Workers, 1) {
+		g.Go(func() error { return p.extract(ctx) })
 	}
 	g.Go(func() error { return p.commit(ctx) })
 	err := p.committer.failed(g.Wait())
@@ -231,38 +230,23 @@ func (p *pipeline) read(ctx context.Context) {
 	}
 }
 
-// extract is the work of one worker, numbered from 1.
-func (p *pipeline) extract(ctx context.Context, number int) error {
+// extract is the work of one worker.
+func (p *pipeline) extract(ctx context.Context) error {
 	w, err := p.job.newWorker()
 	if err != nil {
 		return err
 	}
-	var idle chan struct{}
-	if pool := p.committer.pool; pool != nil {
-		idle = pool.idle
-		w.help = func() { pool.help(number) }
-	}
-	work, committed := p.work, chan struct{}(nil)
 	for {
 		// Not a range over work: the reader that closes it may be blocked
 		// for ever when the run is cancelled.
 		var b *block
 		select {
-		case b = <-work:
-		case <-idle:
-			w.help()
-			continue
-		case <-committed:
-			return nil
+		case b = <-p.work:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if b == nil && idle == nil {
+		if b == nil {
 			return nil
-		}
-		if b == nil { // all is extracted: it helps until all is committed
-			work, committed = nil, p.committed
-			continue
 		}
 		// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
 		// for, or no other would ever give back anything.
@@ -275,14 +259,11 @@ func (p *pipeline) extract(ctx context.Context, number int) error {
 			return err
 		}
 		b.done <- struct{}{}
-		if idle != nil {
-			runtime.Gosched() // the waiting goroutine goes first
-		}
+		runtime.Gosched() // the waiting goroutine goes first
 	}
 }
 
 func (p *pipeline) commit(ctx context.Context) error {
-	defer close(p.committed)
 	for {
 		b, err := p.next(ctx)
 		if err != nil {
