@@ -72,7 +72,7 @@ func (j *journaled) recover() error {
 		}
 	}
 	h.Generation = max(next, 1)
-	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal); err != nil {
+	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal, j.fail); err != nil {
 		return err
 	}
 	if err = j.cfg.Index.EnsureCapacity(); j.isFull(err) {
@@ -208,14 +208,9 @@ func (j *journaled) between(docs int, durable bool, task func() error) error {
 		}
 		if err != nil || !durable {
 			done(err)
-			return
+			done = nil
 		}
-		j.rec.after(func(err error) {
-			if err != nil {
-				j.fail(err)
-			}
-			done(err)
-		})
+		j.rec.hand(done)
 	})
 }
 
@@ -251,7 +246,8 @@ func (j *journaled) record(s *apply.Step) error {
 		j.replayed.Done++
 		return nil
 	}
-	return j.rec.add(&s.Entry)
+	j.rec.add(&s.Entry)
+	return nil
 }
 
 // drop removes the journals that a checkpoint has made worthless.
