@@ -24,7 +24,7 @@ type committer struct {
 	job      *Job
 	out      outputs
 	common   report.Commonest
-	pool     *pool // nil with one worker
+	pool     dedup.Pool // of no goroutines with one worker
 	decision decision
 	lines    [2]decided      // of the documents being decided, and of those being written
 	beside   *errgroup.Group // it writes; a goroutine that touches outputs or lets answers go waits for it
@@ -36,13 +36,12 @@ type committer struct {
 	at      Position
 	stored  int64
 	started time.Time
-	took    time.Duration // in commit
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, led: -1, beside: new(errgroup.Group), out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
 	if job.Workers > 1 {
-		c.pool = &pool{size: job.Workers}
+		c.pool = dedup.Pool{Size: job.Workers, Run: func(tasks int, f func(worker, task int)) { runTasks(job.Workers, tasks, f) }}
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
@@ -222,11 +221,6 @@ func (c *committer) showLive() {
 	live.Documents.Store(c.tally.Documents)
 	live.Removed.Store(c.tally.Removed)
 	live.Stored.Store(c.stored)
-	live.Committing.Store(int64(c.took))
-	live.Saving.Store(int64(c.index.Saving()))
-	if c.pool != nil {
-		live.Together.Store(int64(c.pool.took))
-	}
 	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -80,9 +79,6 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	if err != nil || length == 0 {
 		return n, err
 	}
-	if c.pool != nil { // its part of a checkpoint counts as part of that
-		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
-	}
 	return n, c.index.Ack(length) // nothing is due yet after a group, see fits
 }
 
@@ -152,7 +148,7 @@ func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 
 // fits is how many records can be decided together, and their length.
 func (c *committer) fits(b *block, at int) (n int, length int64) {
-	if c.pool == nil || c.job.Retries || len(b.records)-at < leastGroup {
+	if c.pool.Size == 0 || c.job.Retries || len(b.records)-at < leastGroup {
 		return 0, 0
 	}
 	left, bad := c.index.Budget(), c.tally.Bad
@@ -228,9 +224,9 @@ func (c *committer) decide(b *block, at, n int) error {
 		g.linker.Link(docs)
 	}
 	g.results = slices.Grow(g.results[:0], len(g.which))[:len(g.which)]
-	out.reset(len(g.which), c.pool.size)
-	g.errs = append(g.errs[:0], make([]error, c.pool.size)...)
-	err := c.index.DecideAll(docs, dedup.Pool{Size: c.pool.size, Run: c.pool.run}, func(worker, i int, t dedup.Decision) {
+	out.reset(len(g.which), c.pool.Size)
+	g.errs = append(g.errs[:0], make([]error, c.pool.Size)...)
+	err := c.index.DecideAll(docs, c.pool, func(worker, i int, t dedup.Decision) {
 		g.results[i] = t
 		var err error
 		out.lines[i], out.bufs[worker], err = c.out.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
@@ -254,7 +250,7 @@ func (c *committer) countSeen(b *block) {
 	if seen == 0 {
 		return
 	}
-	c.pool.run(report.CommonParts, func(_, part int) {
+	c.pool.Run(report.CommonParts, func(_, part int) {
 		for i := range g.results {
 			rec := &b.records[g.which[i]]
 			for _, at := range g.results[i].Seen {
@@ -309,8 +305,6 @@ func (r *record) length() int64 {
 // commit commits a block of records. If left is the block afterwards, giveBack is or was called
 // once it is written; else the caller has it.
 func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
-	begun := time.Now()
-	defer func() { c.took += time.Since(begun) }()
 	c.stored = b.source.Read
 	records := len(b.records) // once the last is written, b belongs to others
 	for at := 0; at < records; {

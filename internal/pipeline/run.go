@@ -114,10 +114,6 @@ const MaxStored = 1536
 type Live struct {
 	Documents, Removed, Stored atomic.Int64
 	LoadPerMillion             atomic.Int64 // of the filter
-	// Committing is the working time of the committing goroutine. During Together, a part of
-	// Committing, the pool could help; another part, Saving, went into checkpoints. No number of
-	// processors makes the rest shorter. Nanoseconds.
-	Committing, Together, Saving atomic.Int64
 }
 
 // block is what travels: a piece of the source on its way from the reader through a worker to the committer.

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"iter"
 	"sync/atomic"
-	"time"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -100,17 +99,10 @@ func (b *block) share() {
 // cut cuts off the first n of a slice.
 func cut[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }
 
-// pool runs the tasks of the committing goroutine on all processors. If all of these extract, the
-// committing goroutine does its tasks alone; then extraction runs ahead, until blocks are short.
-type pool struct {
-	size int           // goroutines at once, the committing one as number 0
-	took time.Duration // in run, with more than one task
-}
-
-// run calls f with 0 to tasks-1, and returns when all calls have. It waits for no goroutine that
-// has not begun a task. It is for the goroutine that commits.
-func (c *pool) run(tasks int, f func(worker, task int)) {
-	begun := time.Now()
+// runTasks calls f with 0 to tasks-1 in so many goroutines, this one as number 0, and returns when all
+// calls have. It waits for no goroutine that has not begun a task: if extraction takes all processors,
+// this one does its tasks alone. Then extraction runs ahead, until blocks are short.
+func runTasks(goroutines, tasks int, f func(worker, task int)) {
 	var next, done atomic.Int64
 	finished := make(chan struct{}, 1)
 	work := func(worker int) {
@@ -125,14 +117,11 @@ func (c *pool) run(tasks int, f func(worker, task int)) {
 			}
 		}
 	}
-	for worker := 1; worker < min(tasks, c.size); worker++ {
+	for worker := 1; worker < min(tasks, goroutines); worker++ {
 		go work(worker)
 	}
 	work(0)
 	if tasks > 0 {
 		<-finished
-	}
-	if tasks > 1 { // else no other goroutine could help
-		c.took += time.Since(begun)
 	}
 }
