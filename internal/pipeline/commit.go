@@ -22,7 +22,8 @@ import (
 type committer struct {
 	index    *index.Index
 	job      *Job
-	out      outputs
+	out      *Outputs // of the job
+	buf      []byte   // for a line of Rejects
 	common   report.Commonest
 	pool     dedup.Pool // of no goroutines with one worker
 	decision decision
@@ -39,13 +40,12 @@ type committer struct {
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, led: -1, beside: new(errgroup.Group), out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, out: &job.Outputs, led: -1, beside: new(errgroup.Group), started: time.Now()}
 	if job.Workers > 1 {
 		c.pool = dedup.Pool{Size: job.Workers, Run: func(tasks int, f func(worker, task int)) { runTasks(job.Workers, tasks, f) }}
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
-		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
 	if err := job.Window.Check(x); err != nil {
@@ -182,7 +182,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err := c.beside.Wait(); err != nil {
 		return nil, err
 	}
-	written, err := c.out.sync(ended)
+	written, err := c.sync(ended)
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}

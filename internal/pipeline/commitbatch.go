@@ -126,14 +126,14 @@ func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 	for i := range b.records[at : at+n] {
 		rec := &b.records[at+i]
 		if !rec.isDocument() {
-			if err := c.out.record(b, rec, nil); err != nil {
+			if err := c.record(b, rec, nil); err != nil {
 				return err
 			}
 			continue
 		}
 		l := &lines[0]
 		lines = lines[1:]
-		if err := c.out.record(b, rec, l); err != nil {
+		if err := c.record(b, rec, l); err != nil {
 			return err
 		}
 		if l.kept {
@@ -194,7 +194,7 @@ func (c *committer) decideOne(b *block, at int) (err error) {
 	}
 	g.results = append(g.results[:0], dedup.Decision{Result: &c.one})
 	out.reset(1, 1)
-	if out.lines[0], out.bufs[0], err = c.out.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
+	if out.lines[0], out.bufs[0], err = c.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
 		return err
 	}
 	for i := range rec.set.Features[:rec.set.Parts()] {
@@ -229,7 +229,7 @@ func (c *committer) decide(b *block, at, n int) error {
 	err := c.index.DecideAll(docs, c.pool, func(worker, i int, t dedup.Decision) {
 		g.results[i] = t
 		var err error
-		out.lines[i], out.bufs[worker], err = c.out.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
+		out.lines[i], out.bufs[worker], err = c.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
 		if g.errs[worker] == nil {
 			g.errs[worker] = err
 		}
