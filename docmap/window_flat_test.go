@@ -66,6 +66,36 @@ func flat(t *testing.T, table *Table, num uint32) {
 	}
 }
 
+// TestWindowSlicesCloseKeysAlone: seven holders of one slice and the first document of the next do not close
+// a key together. If they did, the one taken back would count for ever.
+func TestWindowSlicesCloseKeysAlone(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	must(t, table.SetWindow(800))
+	key := []uint64{12345}
+	add := func(num, time uint32) {
+		table.Advance(time)
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+		}
+		_, err := table.Add([]string{fmt.Sprint(num)}, [][]byte{nil}, [][]uint64{key}, []uint32{time}, nil)
+		must(t, err)
+	}
+	for num := uint32(1); num < keyLimit; num++ {
+		add(num, 1000)
+	}
+	add(keyLimit, 1500)
+	if n := len(table.tombstones.win.slices); n != 2 {
+		t.Fatalf("%d slices, want 2", n)
+	}
+	_, err := table.Forget([]uint32{1})
+	must(t, err)
+	var p postings
+	must(t, table.ask(key, &p))
+	if want := []uint32{2, 3, 4, 5, 6, 7, 8}; !slices.Equal(p.of(0), want) {
+		t.Errorf("the key has the holders %v, want %v", p.of(0), want)
+	}
+}
+
 // Numbers are not used again: the last ones work, and after them Add returns an error.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()

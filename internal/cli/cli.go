@@ -159,6 +159,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitFailed
 	case errors.Is(err, output.ErrReaderGone), errors.Is(err, syscall.EPIPE):
 		return exitReaderGone
+	case errors.Is(err, errInterrupted): // also if bad records are reported with it: not all is done
+		return exitInterrupted
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords
 	case errors.Is(err, index.ErrFull):

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -208,6 +209,9 @@ func (f *options) derive(cmd *cobra.Command, ended error) error {
 	}
 	if err == nil && d.keptFiles != "" && !part {
 		err = writeKept(cmd, f.documents(), f.Inputs, report, f.Others, d.keptFiles)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
 	}
 	if err != nil {
 		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))

@@ -3,10 +3,13 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestKilledWhileDeriving kills runs at random instants, also while files are made of their
@@ -39,5 +42,31 @@ func TestKilledWhileDeriving(t *testing.T) {
 	}
 	if k.arrived == 0 {
 		t.Error("no run was killed: all ended too early")
+	}
+}
+
+// TestInterruptedWhileDeriving: a run with bad records has not come to its end as long as the files made
+// of its report are missing, and its exit code says so.
+func TestInterruptedWhileDeriving(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3)+"no record\n")
+	if err := syscall.Mkfifo(filepath.Join(dir, "pairs.jsonl"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, dir, "dedup", "--index", "index", "--docs", "1k", "--report", "report.jsonl", "--pairs", "pairs.jsonl", "in.jsonl")
+	start(t, cmd)
+	report := filepath.Join(dir, "report.jsonl")
+	for _, err := os.Stat(report); err != nil; _, err = os.Stat(report) {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond) // most likely it waits for a reader of the pairs by now
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	exits(t, cmd, exitInterrupted)
+	for _, part := range []string{"some records were bad", "the same command again makes what it was to make of the report: interrupted"} {
+		if said := cmd.Stderr.(*bytes.Buffer).String(); !strings.Contains(said, part) {
+			t.Errorf("it said %q, without %q", said, part)
+		}
 	}
 }

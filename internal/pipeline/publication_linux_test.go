@@ -59,7 +59,7 @@ func TestPublication(t *testing.T) {
 }
 
 func treeBelow(r *told, dir string, early bool) *output.TreePlan {
-	return &output.TreePlan{Dir: r.path(dir), Early: early, Files: []output.TreeOutput{{Name: "a.jsonl"}, {Name: "b/c/d.jsonl"}}}
+	return &output.TreePlan{Dir: r.path(dir), Early: early, Files: []output.TreeOutput{{Name: "e/a.jsonl"}, {Name: "b/c/d.jsonl"}}}
 }
 
 // call is a system call that has succeeded. Its lines of the trace are where it began and
