@@ -10,18 +10,13 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// worker holds the private data of one goroutine that parses and extracts.
+// worker holds what a goroutine needs to parse and to extract.
 type worker struct {
 	job       *Job
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
 	linker    dedup.Linker
-}
-
-func (j *Job) newWorker() (*worker, error) {
-	extractor, err := feature.NewExtractor(j.Scheme)
-	return &worker{job: j, extractor: extractor}, err
 }
 
 func (b *block) all() iter.Seq[*corpus.Document] {
@@ -41,7 +36,10 @@ func (w *worker) fill(b *block) (err error) {
 		if w.job.Annotate { // every record is answered
 			field = AnnotationField
 		}
-		if w.parser, err = b.source.Format.NewParser(field); err != nil {
+		if w.extractor, err = feature.NewExtractor(w.job.Scheme); err == nil {
+			w.parser, err = b.source.Format.NewParser(field)
+		}
+		if err != nil {
 			return err
 		}
 	}
