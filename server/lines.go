@@ -96,7 +96,7 @@ func (s *Service) wholeLines() bufio.SplitFunc {
 
 // answerLines decides the lines of a block and returns their answers.
 func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err error) {
-	var docs []*document
+	var docs []*apply.Step
 	var lines []corpus.Document
 	for doc := range p.Parse(b) {
 		lines = append(lines, *doc)
@@ -113,7 +113,7 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 			continue
 		}
 		doc := docs[0]
-		if docs = docs[1:]; doc.bad != nil {
+		if docs = docs[1:]; doc.Kind == 0 {
 			out = fmt.Appendf(out, "{%q:%s}\n", pipeline.AnnotationField, doc.Answer)
 		} else {
 			before, after := line.Raw[:line.Slot.At], line.Raw[line.Slot.At:]
@@ -125,11 +125,9 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 
 // seePatiently decides documents for a connection, whose client reads no code to try again: while others are
 // served, it waits.
-func (s *Service) seePatiently(docs []*document) error {
+func (s *Service) seePatiently(docs []*apply.Step) error {
 	r := &request{docs: docs}
-	if err := s.prepare(r); err != nil {
-		return err
-	}
+	s.prepare(r)
 	for {
 		err := s.decide(r)
 		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {

@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // errType means that nothing is known about bodies of a type.
@@ -39,7 +40,7 @@ func badLine(body []byte, at int, err error) *problem {
 const maxID = 64 << 10
 
 // parse returns the documents of a body. It keeps no part of the body but through them.
-func (s *Service) parse(body []byte, contentType, id string) ([]*document, error) {
+func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if contentType == "" || kind == "application/x-www-form-urlencoded" { // the default of curl
 		kind, err = "application/x-ndjson", nil
@@ -77,7 +78,7 @@ func checkID(id string) error {
 }
 
 // page returns the document of a page. Its encoding stands in contentType or in the page.
-func (s *Service) page(body []byte, contentType, id string) ([]*document, error) {
+func (s *Service) page(body []byte, contentType, id string) ([]*apply.Step, error) {
 	if s.cfg.Page == nil {
 		return nil, errType
 	}
@@ -88,11 +89,11 @@ func (s *Service) page(body []byte, contentType, id string) ([]*document, error)
 	if err != nil {
 		return nil, badBody("%v", err)
 	}
-	return []*document{newDocument(id, text, exact)}, nil
+	return []*apply.Step{newDocument(id, text, exact)}, nil
 }
 
 // archive returns the documents of a web archive, compressed or not.
-func (s *Service) archive(body []byte) (docs []*document, err error) {
+func (s *Service) archive(body []byte) (docs []*apply.Step, err error) {
 	if s.cfg.Archive == nil {
 		return nil, errType
 	}
@@ -118,7 +119,7 @@ func (s *Service) archive(body []byte) (docs []*document, err error) {
 	return docs, err
 }
 
-func plainText(body []byte, id string) ([]*document, error) {
+func plainText(body []byte, id string) ([]*apply.Step, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func plainText(body []byte, id string) ([]*document, error) {
 		_, at, _ := transform.Bytes(encoding.UTF8Validator, body)
 		return nil, badLine(body, at, errors.New("the text is not UTF-8"))
 	}
-	return []*document{newDocument(id, body, false)}, nil
+	return []*apply.Step{newDocument(id, body, false)}, nil
 }
 
 // linesOf turns an object, or an array of objects, into lines of JSON.
@@ -165,7 +166,7 @@ func linesOf(body []byte) ([]byte, error) {
 const bodyName = "\x00body"
 
 // parseLines returns the documents of lines of JSON. A line that is no document is one that is bad.
-func (s *Service) parseLines(body []byte) (docs []*document, err error) {
+func (s *Service) parseLines(body []byte) (docs []*apply.Step, err error) {
 	p, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser("")
 	if err != nil {
 		return nil, err
@@ -182,16 +183,16 @@ func lineBlock(data []byte, first int64) *corpus.Block {
 }
 
 // documentOf returns a parsed document. One without an id is bad: no later answer could name it.
-func documentOf(doc *corpus.Document) *document {
+func documentOf(doc *corpus.Document) *apply.Step {
 	if doc.Bad == nil && bytes.HasPrefix(doc.ID, []byte(bodyName)) {
 		doc.Bad = &corpus.BadRecord{At: doc.At, Reason: "it has no id, and later answers name a document by it"}
 	}
 	if doc.Bad != nil {
-		return &document{bad: doc.Bad}
+		return &apply.Step{Answer: pipeline.BadAnswer(doc.Bad)}
 	}
 	return newDocument(string(doc.ID), doc.Text, doc.Exact)
 }
 
-func newDocument(id string, text []byte, exact bool) *document {
-	return &document{Step: apply.Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}}
+func newDocument(id string, text []byte, exact bool) *apply.Step {
+	return &apply.Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}
 }

@@ -58,10 +58,8 @@ func (a *Applier) Do(s *Step) error {
 	if err := pipeline.Retry(a.Index, &r, false); err != nil {
 		return err
 	}
-	if s.Answer, err = pipeline.Answer(&r); err == nil {
-		err = a.Done(s)
-	}
-	if err != nil {
+	s.Answer = pipeline.Answer(&r)
+	if err := a.Done(s); err != nil {
 		return err
 	}
 	if a.Decided != nil {

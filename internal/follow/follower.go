@@ -252,10 +252,7 @@ func (f *Follower) do(s *step) (err error) {
 		s.Answer = []byte(`{"forgotten":0}`)
 		return f.done(&s.Step)
 	}
-	s.Answer, err = pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
-	if err != nil {
-		return err
-	}
+	s.Answer = pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
 	return f.done(&s.Step)
 }
 

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,9 +108,9 @@ func (c *committer) prepare(dst []byte, b *block, rec *record, r *dedup.Result) 
 		l.report = dst[at:len(dst):len(dst)]
 	}
 	if c.job.Annotate {
-		l.annotation, err = annotate(r, told)
+		l.annotation = annotate(r, told)
 	}
-	return l, dst, err
+	return l, dst, nil
 }
 
 // record writes the results of a record; l is of a document.
@@ -145,27 +144,22 @@ func (c *committer) record(b *block, rec *record, l *lines) error {
 }
 
 // annotate returns the value added to a record; line is its report, if it has one.
-func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
+func annotate(r *dedup.Result, line *report.Reported) []byte {
 	a := annotation{Verdict: report.VerdictOf(r), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 		a.Contained, a.Estimated = &line.Contained, line.Estimated
 	}
-	value, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("annotating: %w", err)
-	}
-	return value, nil
+	return encoded(a)
 }
 
 // reject writes a bad record and, if every record has an answer, its answer.
 func (c *committer) reject(b *block, rec *record) error {
 	if c.job.Annotate && c.out.Kept != nil {
-		answer, err := BadAnswer(rec.Bad)
-		if err := cmp.Or(err, c.shard(len(rec.Bad.Raw))); err != nil {
+		if err := c.shard(len(rec.Bad.Raw)); err != nil {
 			return err
 		}
-		if err := b.source.Format.Answer(c.out.Kept, rec.Raw, AnnotationField, answer); err != nil {
+		if err := b.source.Format.Answer(c.out.Kept, rec.Raw, AnnotationField, BadAnswer(rec.Bad)); err != nil {
 			return err
 		}
 	}
@@ -208,7 +202,7 @@ func (c *committer) shard(record int) (err error) {
 }
 
 // Answer returns the value of AnnotationField for a decided document, as JSON.
-func Answer(r *dedup.Result) ([]byte, error) {
+func Answer(r *dedup.Result) []byte {
 	if r.Verdict == dedup.Unique && !r.Again {
 		return annotate(r, nil)
 	}
@@ -217,12 +211,12 @@ func Answer(r *dedup.Result) ([]byte, error) {
 }
 
 // BadAnswer returns the value of AnnotationField for a bad record, as JSON.
-func BadAnswer(bad *corpus.BadRecord) ([]byte, error) {
+func BadAnswer(bad *corpus.BadRecord) []byte {
 	value, err := report.AppendJSON(nil, refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason})
 	if err != nil {
-		err = fmt.Errorf("annotating: %w", err)
+		panic(err) // plain values only
 	}
-	return value, err
+	return value
 }
 
 // Retry turns the result of a document that was kept before, with this id and text, into the earlier
