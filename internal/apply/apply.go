@@ -19,6 +19,7 @@ import (
 // Step is an entry to do. A document has its sketch.
 type Step struct {
 	journal.Entry
+	Offset int64 // in a log
 	Sketch feature.Sketch
 	Answer []byte // in JSON; about a document it is the value of pipeline.AnnotationField
 }

@@ -12,13 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // Log is a sequence of records with ascending offsets. Append is for any number of goroutines.
@@ -92,7 +90,6 @@ type Follower struct {
 
 	steps  apply.Applier
 	place  place
-	now    *step
 	unsure bool            // place and index may not agree: nothing more is stored
 	saving context.Context // of flush
 }
@@ -215,7 +212,7 @@ func (f *Follower) work() (more bool) {
 	return more
 }
 
-func (f *Follower) doAll(steps []*step) {
+func (f *Follower) doAll(steps []*apply.Step) {
 	for _, s := range steps {
 		if f.ctx.Err() != nil {
 			return
@@ -235,29 +232,25 @@ func (f *Follower) fail(err error) {
 }
 
 // do does a step.
-func (f *Follower) do(s *step) (err error) {
-	f.now = s
-	switch {
-	case s.bad != "":
-	case s.Kind == journal.Settings:
+func (f *Follower) do(s *apply.Step) error {
+	switch s.Kind {
+	case 0: // it has its answer
+	case journal.Settings:
 		if err := f.change(s); !errors.Is(err, errSettings) {
 			return err
 		}
-		s.bad = errSettings.Error()
+		refuse(s, errSettings.Error())
 	default:
-		err = f.steps.Do(&s.Step)
-		if !errors.Is(err, index.ErrNoBatch) {
+		if err := f.steps.Do(s); !errors.Is(err, index.ErrNoBatch) {
 			return err
 		}
 		s.Answer = []byte(`{"forgotten":0}`)
-		return f.done(&s.Step)
 	}
-	s.Answer = pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
-	return f.done(&s.Step)
+	return f.done(s)
 }
 
 // change sets the rules for the records behind this one.
-func (f *Follower) change(s *step) error {
+func (f *Follower) change(s *apply.Step) error {
 	to, err := parseSettings(s.Text)
 	if err == nil {
 		err = f.place.Settings.checkChange(&to)
@@ -274,23 +267,22 @@ func (f *Follower) change(s *step) error {
 			return err
 		}
 	}
-	return f.done(&s.Step)
+	return f.done(s)
 }
 
-// done notes that the index has the present step.
+// done notes that the index has a step.
 func (f *Follower) done(s *apply.Step) error {
 	a := answer{value: s.Answer}
-	if s.Kind == journal.Seen && f.now.bad == "" {
+	if s.Kind == journal.Seen {
 		a.id = s.ID
 	}
-	offset := f.now.offset
 	if a.value != nil {
-		if err := f.cfg.Log.Publish(f.ctx, offset, func() []byte { return a.line(offset) }); err != nil {
+		if err := f.cfg.Log.Publish(f.ctx, s.Offset, func() []byte { return a.line(s.Offset) }); err != nil {
 			return err
 		}
 	}
-	f.place.Next = offset + 1
-	f.answers.add(offset, a)
+	f.place.Next = s.Offset + 1
+	f.answers.add(s.Offset, a)
 	return nil
 }
 
