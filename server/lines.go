@@ -55,7 +55,7 @@ func (s *Service) serveLines(c net.Conn) error {
 	in.Buffer(make([]byte, min(64<<10, s.cfg.MaxBody)), int(s.cfg.MaxBody))
 	in.Split(s.wholeLines())
 	for next := int64(1); in.Scan(); {
-		out, err := s.answerLines(parser, lineBlock(in.Bytes(), next))
+		out, err := s.answerLines(parser, apply.Lines(in.Bytes(), next))
 		if err == nil {
 			err = c.SetWriteDeadline(time.Now().Add(writing))
 		}
@@ -101,7 +101,7 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 	for doc := range p.Parse(b) {
 		lines = append(lines, *doc)
 		if !doc.Empty {
-			docs = append(docs, documentOf(doc))
+			docs = append(docs, apply.Parsed(doc))
 		}
 	}
 	if err := s.seePatiently(docs); err != nil {

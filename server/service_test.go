@@ -65,7 +65,7 @@ func texts(n int) (docs []*apply.Step) {
 		if i > 0 && i%3 == 0 {
 			from, edit = rnd.IntN(i), fmt.Sprintf(" One more sentence, the %dth of them.", i)
 		}
-		docs = append(docs, newDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
+		docs = append(docs, apply.NewDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
 	}
 	return docs
 }

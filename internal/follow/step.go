@@ -17,7 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // Record is a record of a log.
@@ -28,10 +27,11 @@ type Record struct {
 	Value  []byte
 }
 
-// refuse makes a step that of a record without meaning: it has no kind, and its answer.
+// refuse makes a step that of a record without meaning.
 func refuse(s *apply.Step, why string) {
-	bad := &corpus.BadRecord{At: corpus.Place{Record: s.Offset}, Reason: why}
-	*s = apply.Step{Offset: s.Offset, Answer: pipeline.BadAnswer(bad)}
+	offset := s.Offset
+	*s = *apply.Refused(&corpus.BadRecord{At: corpus.Place{Record: offset}, Reason: why})
+	s.Offset = offset
 }
 
 // prepare makes the steps of records, with all workers.
@@ -75,30 +75,19 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	return s, nil
 }
 
-// noName stands for the name of a file: a document without an id would be called after it.
-const noName = "\x00log"
-
 // parseLine makes the step of a line of JSON.
 func parseLine(s *apply.Step, r *Record, fields jsonl.Fields) error {
 	p, err := jsonl.Format{Fields: fields}.NewParser("")
 	if err != nil {
 		return err
 	}
-	n, bad := 0, ""
-	for doc := range p.Parse(&corpus.Block{File: noName, First: corpus.Place{Record: 1}, Data: r.Value, Format: jsonl.Format{}}) {
-		switch n++; {
-		case doc.Bad != nil:
-			bad = doc.Bad.Reason
-		case len(doc.ID) >= len(noName) && string(doc.ID[:len(noName)]) == noName:
-			bad = "it has no id, and later verdicts name a document by it"
-		}
-		s.Entry = journal.Entry{Kind: journal.Seen, Time: r.Time.UnixNano(), ID: string(doc.ID), Text: doc.Text}
+	n := 0
+	for doc := range p.Parse(apply.Lines(r.Value, r.Offset)) {
+		n++
+		*s = *apply.Parsed(doc)
 	}
-	if n != 1 {
-		bad = "a record is one document, and this one has several lines"
-	}
-	if bad != "" {
-		refuse(s, bad)
+	if s.Offset, s.Time = r.Offset, r.Time.UnixNano(); n != 1 {
+		refuse(s, "a record is one document, and this one has several lines")
 	}
 	return nil
 }
