@@ -248,7 +248,7 @@ func TestJournalFails(t *testing.T) {
 func settle(t *testing.T, s *Service) {
 	t.Helper()
 	indextest.Must(t, s.decider.Do(func() error {
-		for s.own.work() {
+		for s.own.loop.Step() {
 			continue
 		}
 		if s.own.rec.next != nil {

@@ -83,8 +83,7 @@ type Follower struct {
 	ahead      chan struct{} // a place for each chunk of steps that waits or is done
 	reading    sync.WaitGroup
 	target     int64           // the end of the records that Open found
-	ctx        context.Context // ended by the first error, or by Close
-	cancel     context.CancelCauseFunc
+	ctx        context.Context // Failed of the loop, which Close ends, too
 
 	// The rest belongs to the deciding goroutine.
 
@@ -101,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 		cfg.Policy.Now = time.Now
 	}
 	f := &Follower{cfg: cfg, ahead: make(chan struct{}, 2), saving: ctx}
-	f.loop = apply.NewLoop(waiting, f.work)
+	f.loop = apply.NewLoop(waiting, cfg.Index, func() {})
 	f.steps = apply.Applier{Index: cfg.Index, Done: f.done}
 	if err := f.find(ctx); err != nil {
 		return nil, err
@@ -121,8 +120,8 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if f.place.Settings.NoKey {
 		f.scheme = f.place.Settings.Scheme
 	}
-	f.ctx, f.cancel = context.WithCancelCause(context.Background())
-	f.saving = f.ctx
+	f.ctx, f.saving = f.loop.Failed, f.loop.Failed
+	context.AfterFunc(f.ctx, func() { f.answers.end(context.Cause(f.ctx)) })
 	return f, nil
 }
 
@@ -150,7 +149,7 @@ func (p *place) values() (map[string][]byte, error) {
 // Start begins to decide. decided is called with the result of each document.
 func (f *Follower) Start(decided func(*dedup.Result)) {
 	f.steps.Decided = decided
-	f.reading.Go(func() { f.fail(f.read()) })
+	f.reading.Go(func() { f.loop.Fail(f.read()) })
 	go f.loop.Run()
 }
 
@@ -200,18 +199,6 @@ func (f *Follower) follows(next int64, records []Record) (int64, error) {
 	return next, nil
 }
 
-// work does a piece of the work that checkpoints have left. It reports whether there is more.
-func (f *Follower) work() (more bool) {
-	if f.ctx.Err() != nil {
-		return false
-	}
-	more, err := f.cfg.Index.Step()
-	if err != nil {
-		f.fail(err)
-	}
-	return more
-}
-
 func (f *Follower) doAll(steps []*apply.Step) {
 	for _, s := range steps {
 		if f.ctx.Err() != nil {
@@ -219,16 +206,9 @@ func (f *Follower) doAll(steps []*apply.Step) {
 		}
 		if err := f.do(s); err != nil {
 			f.unsure = true
-			f.fail(err)
+			f.loop.Fail(err)
 		}
 	}
-}
-
-// fail ends the follower with its first error, unless it is ended already.
-func (f *Follower) fail(err error) {
-	name, _ := f.cfg.Log.Topic()
-	f.cancel(fmt.Errorf("following topic %s: %w", name, err))
-	f.answers.end(context.Cause(f.ctx))
 }
 
 // do does a step.
@@ -355,14 +335,14 @@ func (f *Follower) Do(task func() error) error {
 // Close brings all that is decided into the index. It is called once. If it interrupts a step, the next
 // follower goes on from the last checkpoint, as after a kill.
 func (f *Follower) Close() error {
-	f.cancel(apply.ErrLater)
+	f.loop.Fail(apply.ErrLater)
 	f.loop.Close()
 	f.reading.Wait()
 	err := context.Cause(f.ctx)
-	f.answers.end(err)
 	switch {
 	case !errors.Is(err, apply.ErrLater):
-		return err
+		name, _ := f.cfg.Log.Topic()
+		return fmt.Errorf("following topic %s: %w", name, err)
 	case f.unsure:
 		return nil
 	}
