@@ -64,7 +64,6 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 type scaled struct {
 	cost
 	documents int64
-	serial    time.Duration
 }
 
 func scaleBest(ctx context.Context, path string, jobs, rounds int, memory uint64) (best scaled, err error) {
@@ -75,20 +74,23 @@ func scaleBest(ctx context.Context, path string, jobs, rounds int, memory uint64
 			return best, err
 		}
 		if i == 0 || c.wall < best.wall {
-			best = scaled{c, live.Documents.Load(), serialPart(live)}
+			best = scaled{c, live.Documents.Load()}
 		}
 	}
 	return best, nil
 }
 
-// serialPart is how long the goroutine that commits has worked alone, checkpoints aside:
-// they wait for the disk, once in so many keys.
-func serialPart(l *pipeline.Live) time.Duration {
-	return time.Duration(l.Committing.Load() - l.Together.Load() - l.Saving.Load())
+// serialPart is the part of the time of a run with one job that more of them have not made shorter, by
+// Amdahl's law.
+func (s *scaled) serialPart(jobs int, one time.Duration) time.Duration {
+	if jobs == 1 {
+		return one
+	}
+	return max(0, (time.Duration(jobs)*s.wall-one)/time.Duration(jobs-1))
 }
 
 func (s *scaled) print(out io.Writer, file string, jobs int, one time.Duration) {
-	serial := float64(s.serial) / float64(s.documents)
+	serial := float64(s.serialPart(jobs, one)) / float64(s.documents)
 	fmt.Fprintf(out, "| %s | %d | %.2f | %.2f | %.2f | %.0f | %.0f |", file, jobs, s.wall.Seconds(),
 		one.Seconds()/s.wall.Seconds(), s.cpu.Seconds(), float64(s.documents)/s.wall.Seconds(), serial)
 	for _, processors := range []float64{16, 64} {

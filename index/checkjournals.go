@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/index/filterlog"
-	served "github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // Torn: the end of the file is not whole, as after a kill while it was written. What
@@ -77,7 +77,7 @@ func (c *checker) checkJournal(path string) error {
 
 func (c *checker) findJournal(name string, err error) bool {
 	remedy := fromACopy + ", or remove it: what was kept in that time will be kept again"
-	return c.findError(name, err, filterlog.ErrDamaged, filterlog.ErrVersion, remedy, otherVersion)
+	return c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, remedy, otherVersion)
 }
 
 // checkServed reads the journals of a running server. The end of the last one is being written.
@@ -88,8 +88,8 @@ func (c *checker) checkServed() error {
 	}
 	for _, n := range generations {
 		name := ServedName(n)
-		_, _, err := served.Read(c.path(name), func([]byte) error { return c.ctx.Err() })
-		if errors.Is(err, fs.ErrNotExist) || c.findError(name, err, served.ErrDamaged, served.ErrVersion, fromACopy, otherVersion) {
+		_, _, err := journal.Read(c.path(name), func([]byte) error { return c.ctx.Err() })
+		if errors.Is(err, fs.ErrNotExist) || c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, fromACopy, otherVersion) {
 			continue // a checkpoint has made it worthless, or it is a finding
 		}
 		if err != nil {

@@ -181,10 +181,8 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	case n > s.cfg.MaxDocuments:
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has %d documents, at most %d are allowed: send fewer at once", n, s.cfg.MaxDocuments)
 	}
-	if err = s.prepare(req); err == nil {
-		err = s.decide(req)
-	}
-	if err != nil {
+	s.prepare(req)
+	if err := s.decide(req); err != nil {
 		return nil, err
 	}
 	var out []byte
@@ -192,7 +190,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 		switch {
 		case req.check && req.report:
 			out = fmt.Appendf(out, "%s\n", doc.Answer)
-		case doc.bad != nil:
+		case doc.Kind == 0:
 			out = fmt.Appendf(out, "{%s\n", doc.Answer[1:])
 		default:
 			id, err := json.Marshal(doc.ID)

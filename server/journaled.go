@@ -19,8 +19,6 @@ type journaled struct {
 	extractors apply.Extractors
 	count      *counters
 	loop       *apply.Loop
-	failed     context.Context // ended by the first error of index or journal
-	fail       context.CancelCauseFunc
 	full       atomic.Bool // the filter may take no more documents
 
 	// The rest belongs to the goroutine that decides.
@@ -35,8 +33,7 @@ type journaled struct {
 // openJournaled does the steps of journals left by a killed server.
 func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journaled, error) {
 	j := &journaled{cfg: cfg, extractors: free, count: count}
-	j.loop = apply.NewLoop(cfg.Waiting, j.work)
-	j.failed, j.fail = context.WithCancelCause(context.Background())
+	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, j.noteSaving)
 	j.steps = apply.Applier{Index: cfg.Index, Done: j.record, Decided: count.decided}
 	p := cfg.Policy
 	p.Now, p.Flush = j.steps.Now, j.flush
@@ -72,7 +69,7 @@ func (j *journaled) recover() error {
 		}
 	}
 	h.Generation = max(next, 1)
-	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal); err != nil {
+	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal, j.loop.Fail); err != nil {
 		return err
 	}
 	if err = j.cfg.Index.EnsureCapacity(); j.isFull(err) {
@@ -198,38 +195,20 @@ func (j *journaled) Do(task func() error) error { return j.between(0, false, tas
 // between has the deciding goroutine do a task, after that of all others.
 func (j *journaled) between(docs int, durable bool, task func() error) error {
 	return j.loop.Do(docs, func(done func(error)) {
-		err := context.Cause(j.failed)
+		err := context.Cause(j.loop.Failed)
 		if err == nil {
 			j.steps.Arrive(j.cfg.Policy.Now().UnixNano())
 			err = task()
 		}
 		if err != nil && !errors.Is(err, index.ErrFull) && !errors.Is(err, index.ErrNoBatch) {
-			j.fail(err) // it is about the index, and not about the request
+			j.loop.Fail(err) // it is about the index, and not about the request
 		}
 		if err != nil || !durable {
 			done(err)
-			return
+			done = nil
 		}
-		j.rec.after(func(err error) {
-			if err != nil {
-				j.fail(err)
-			}
-			done(err)
-		})
+		j.rec.hand(done)
 	})
-}
-
-// work does a piece of the work that checkpoints have left. It reports whether there is more.
-func (j *journaled) work() (more bool) {
-	if j.failed.Err() != nil {
-		return false
-	}
-	more, err := j.cfg.Index.Step()
-	if err != nil {
-		j.fail(err)
-	}
-	j.noteSaving()
-	return more && err == nil
 }
 
 // noteSaving counts the time of the last checkpoint, or of a piece of its work.
@@ -251,7 +230,8 @@ func (j *journaled) record(s *apply.Step) error {
 		j.replayed.Done++
 		return nil
 	}
-	return j.rec.add(&s.Entry)
+	j.rec.add(&s.Entry)
+	return nil
 }
 
 // drop removes the journals that a checkpoint has made worthless.
@@ -278,12 +258,12 @@ func (j *journaled) isFull(err error) bool {
 }
 
 // Failed is closed when index or journal have failed.
-func (j *journaled) Failed() <-chan struct{} { return j.failed.Done() }
+func (j *journaled) Failed() <-chan struct{} { return j.loop.Failed.Done() }
 
 // Close answers what waits, and brings all into the index.
 func (j *journaled) Close() error {
 	j.loop.Close()
-	err := context.Cause(j.failed)
+	err := context.Cause(j.loop.Failed)
 	if err == nil {
 		err = j.rec.drain()
 	}

@@ -55,7 +55,7 @@ func (s *Service) serveLines(c net.Conn) error {
 	in.Buffer(make([]byte, min(64<<10, s.cfg.MaxBody)), int(s.cfg.MaxBody))
 	in.Split(s.wholeLines())
 	for next := int64(1); in.Scan(); {
-		out, err := s.answerLines(parser, lineBlock(in.Bytes(), next))
+		out, err := s.answerLines(parser, apply.Lines(in.Bytes(), next))
 		if err == nil {
 			err = c.SetWriteDeadline(time.Now().Add(writing))
 		}
@@ -96,12 +96,12 @@ func (s *Service) wholeLines() bufio.SplitFunc {
 
 // answerLines decides the lines of a block and returns their answers.
 func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err error) {
-	var docs []*document
+	var docs []*apply.Step
 	var lines []corpus.Document
 	for doc := range p.Parse(b) {
 		lines = append(lines, *doc)
 		if !doc.Empty {
-			docs = append(docs, documentOf(doc))
+			docs = append(docs, apply.Parsed(doc))
 		}
 	}
 	if err := s.seePatiently(docs); err != nil {
@@ -113,7 +113,7 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 			continue
 		}
 		doc := docs[0]
-		if docs = docs[1:]; doc.bad != nil {
+		if docs = docs[1:]; doc.Kind == 0 {
 			out = fmt.Appendf(out, "{%q:%s}\n", pipeline.AnnotationField, doc.Answer)
 		} else {
 			before, after := line.Raw[:line.Slot.At], line.Raw[line.Slot.At:]
@@ -125,11 +125,9 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 
 // seePatiently decides documents for a connection, whose client reads no code to try again: while others are
 // served, it waits.
-func (s *Service) seePatiently(docs []*document) error {
+func (s *Service) seePatiently(docs []*apply.Step) error {
 	r := &request{docs: docs}
-	if err := s.prepare(r); err != nil {
-		return err
-	}
+	s.prepare(r)
 	for {
 		err := s.decide(r)
 		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {

@@ -16,7 +16,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/internal/apply"
-	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // errType means that nothing is known about bodies of a type.
@@ -39,7 +38,7 @@ func badLine(body []byte, at int, err error) *problem {
 const maxID = 64 << 10
 
 // parse returns the documents of a body. It keeps no part of the body but through them.
-func (s *Service) parse(body []byte, contentType, id string) ([]*document, error) {
+func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if contentType == "" || kind == "application/x-www-form-urlencoded" { // the default of curl
 		kind, err = "application/x-ndjson", nil
@@ -77,7 +76,7 @@ func checkID(id string) error {
 }
 
 // page returns the document of a page. Its encoding stands in contentType or in the page.
-func (s *Service) page(body []byte, contentType, id string) ([]*document, error) {
+func (s *Service) page(body []byte, contentType, id string) ([]*apply.Step, error) {
 	if s.cfg.Page == nil {
 		return nil, errType
 	}
@@ -88,21 +87,21 @@ func (s *Service) page(body []byte, contentType, id string) ([]*document, error)
 	if err != nil {
 		return nil, badBody("%v", err)
 	}
-	return []*document{newDocument(id, text, exact)}, nil
+	return []*apply.Step{apply.NewDocument(id, text, exact)}, nil
 }
 
 // archive returns the documents of a web archive, compressed or not.
-func (s *Service) archive(body []byte) (docs []*document, err error) {
+func (s *Service) archive(body []byte) (docs []*apply.Step, err error) {
 	if s.cfg.Archive == nil {
 		return nil, errType
 	}
-	in := input.Input{Path: input.Stdin, Name: bodyName, Size: int64(len(body))}
+	in := input.Input{Path: input.Stdin, Name: apply.NoFile, Size: int64(len(body))}
 	source := corpus.NewSource([]input.Input{in}, s.cfg.Archive, corpus.SourceConfig{Stdin: bytes.NewReader(body), MaxRecord: int(s.cfg.MaxBody)})
 	defer source.Close() // it was only read
 	left := s.cfg.MaxBody
 	err = corpus.EachBlock(context.Background(), source, func(b *corpus.Block, parser corpus.Parser) error {
 		for doc := range parser.Parse(b) {
-			one := documentOf(doc)
+			one := apply.Parsed(doc)
 			one.Text = bytes.Clone(one.Text) // the block is used again
 			docs = append(docs, one)
 			if left -= int64(len(one.Text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
@@ -118,7 +117,7 @@ func (s *Service) archive(body []byte) (docs []*document, err error) {
 	return docs, err
 }
 
-func plainText(body []byte, id string) ([]*document, error) {
+func plainText(body []byte, id string) ([]*apply.Step, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -126,7 +125,7 @@ func plainText(body []byte, id string) ([]*document, error) {
 		_, at, _ := transform.Bytes(encoding.UTF8Validator, body)
 		return nil, badLine(body, at, errors.New("the text is not UTF-8"))
 	}
-	return []*document{newDocument(id, body, false)}, nil
+	return []*apply.Step{apply.NewDocument(id, body, false)}, nil
 }
 
 // linesOf turns an object, or an array of objects, into lines of JSON.
@@ -161,37 +160,14 @@ func linesOf(body []byte) ([]byte, error) {
 	return lines.Bytes(), nil
 }
 
-// bodyName stands for the name of a file: a document without an id would be called after it.
-const bodyName = "\x00body"
-
 // parseLines returns the documents of lines of JSON. A line that is no document is one that is bad.
-func (s *Service) parseLines(body []byte) (docs []*document, err error) {
+func (s *Service) parseLines(body []byte) (docs []*apply.Step, err error) {
 	p, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser("")
 	if err != nil {
 		return nil, err
 	}
-	for doc := range p.Parse(lineBlock(body, 1)) {
-		docs = append(docs, documentOf(doc))
+	for doc := range p.Parse(apply.Lines(body, 1)) {
+		docs = append(docs, apply.Parsed(doc))
 	}
 	return docs, nil
-}
-
-// lineBlock is a block of lines, the first of them with this number.
-func lineBlock(data []byte, first int64) *corpus.Block {
-	return &corpus.Block{File: bodyName, First: corpus.Place{Record: first}, Data: data, Format: jsonl.Format{}}
-}
-
-// documentOf returns a parsed document. One without an id is bad: no later answer could name it.
-func documentOf(doc *corpus.Document) *document {
-	if doc.Bad == nil && bytes.HasPrefix(doc.ID, []byte(bodyName)) {
-		doc.Bad = &corpus.BadRecord{At: doc.At, Reason: "it has no id, and later answers name a document by it"}
-	}
-	if doc.Bad != nil {
-		return &document{bad: doc.Bad}
-	}
-	return newDocument(string(doc.ID), doc.Text, doc.Exact)
-}
-
-func newDocument(id string, text []byte, exact bool) *document {
-	return &document{Step: apply.Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}}
 }

@@ -1,12 +1,15 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -30,43 +33,44 @@ func (s state) values() map[string][]byte {
 }
 
 // recorder writes the journal in groups. Entries that come while a group is on its way to the disk are
-// the next group. So a group waits for at most one other.
+// the next group. So a group waits for at most one other. Its methods are for one goroutine.
 type recorder struct {
-	dir    string
-	header journal.Header
-
-	// These belong to the goroutine that adds.
-
+	dir     string
+	header  journal.Header
+	log     *journal.Log
 	entries uint64                       // in this journal
 	bytes   int64                        // in this journal
 	limit   int64                        // bytes after which it is to be rotated
 	next    func() (*journal.Log, error) // waits for the next journal, made before it is needed; nil for none
 	dropped func() error                 // waits until old journals are removed
-
-	mu      sync.Mutex
-	changed sync.Cond
-	log     *journal.Log
-	pending []byte        // entries of the next group
-	waiting []func(error) // for it
-	spare   []byte
-	writing bool
-	closed  bool
-	err     error // of the journal: nothing can be answered any more
-	stopped chan struct{}
+	pending []byte                       // entries to hand over
+	queue   chan handed
+	room    *semaphore.Weighted // for bytes in the queue
+	fail    func(error)         // called once the journal takes no more
+	stopped chan error          // has the error of the writing, once that has ended
 }
 
-// maxPending bounds the bytes of entries not yet on the disk.
+// handed is a part of a group.
+type handed struct {
+	entries []byte
+	done    func(error) // nil if it does not matter when they are on the disk
+}
+
+// maxPending bounds the bytes of entries not yet on the disk, beside those of one request.
 const maxPending = 256 << 20
 
 // newRecorder begins the journal of a header in the folder dir. It should be rotated after limit bytes.
-func newRecorder(dir string, h journal.Header, limit int64) (*recorder, error) {
-	r := &recorder{dir: dir, header: h, limit: limit, dropped: func() error { return nil }, stopped: make(chan struct{})}
-	r.changed.L = &r.mu
-	var err error
-	if r.log, err = journal.Create(journalPath(dir, h.Generation), h); err != nil {
+// fail gets the error of a write.
+func newRecorder(dir string, h journal.Header, limit int64, fail func(error)) (*recorder, error) {
+	log, err := journal.Create(journalPath(dir, h.Generation), h)
+	if err != nil {
 		return nil, err
 	}
-	go r.write()
+	r := &recorder{
+		dir: dir, header: h, log: log, limit: limit, dropped: func() error { return nil }, fail: fail,
+		queue: make(chan handed, 256), room: semaphore.NewWeighted(maxPending), stopped: make(chan error, 1),
+	}
+	go func() { r.stopped <- r.write() }()
 	return r, nil
 }
 
@@ -74,21 +78,14 @@ func journalPath(dir string, generation uint64) string {
 	return filepath.Join(dir, index.ServedName(generation))
 }
 
-// add appends an entry to the next group.
-func (r *recorder) add(e *journal.Entry) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.pending) > maxPending && r.err == nil {
-		r.changed.Wait()
-	}
+// add appends an entry to those that hand hands over.
+func (r *recorder) add(e *journal.Entry) {
 	before := len(r.pending)
 	r.pending = e.Append(r.pending)
 	r.entries++
 	if r.bytes += int64(len(r.pending) - before); r.bytes > r.limit/2 {
 		r.prepare()
 	}
-	r.changed.Broadcast()
-	return r.err
 }
 
 // state is the place in the journals behind all that was added.
@@ -105,63 +102,51 @@ func (r *recorder) prepare() {
 	go func(next func() (*journal.Log, error)) { _, _ = next() }(r.next)
 }
 
-// after calls done when all entries added so far are on the disk, or can no longer come there.
-func (r *recorder) after(done func(error)) {
-	r.mu.Lock()
-	idle, err := len(r.pending) == 0 && !r.writing, r.err
-	if !idle && err == nil {
-		r.waiting = append(r.waiting, done)
-		r.changed.Broadcast()
+// hand has the added entries written. done, if it is not nil, is called when they and all before them
+// are on the disk, or can no longer come there.
+func (r *recorder) hand(done func(error)) {
+	if len(r.pending) == 0 && done == nil {
+		return
 	}
-	r.mu.Unlock()
-	if idle || err != nil {
-		done(err)
-	}
+	h := handed{r.pending, done}
+	_ = r.room.Acquire(context.Background(), h.weight()) // the writing gives all back
+	r.queue <- h
+	r.pending = nil
 }
 
-// write brings groups to the disk until the recorder is closed.
-func (r *recorder) write() {
-	defer close(r.stopped)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for {
-		for len(r.pending) == 0 && len(r.waiting) == 0 && !r.closed {
-			r.changed.Wait()
-		}
-		if len(r.pending) == 0 && len(r.waiting) == 0 {
-			return
-		}
-		r.writeGroup()
-	}
-}
+func (h *handed) weight() int64 { return min(int64(len(h.entries)), maxPending) }
 
-// writeGroup is called with the lock, and gives it up while it writes.
-func (r *recorder) writeGroup() {
-	group, waiting := r.pending, r.waiting
-	r.pending, r.spare, r.waiting, r.writing = r.spare[:0], nil, nil, true
-	err := r.err
-	r.mu.Unlock()
-	if len(group) > 0 && err == nil {
-		err = r.log.Append(nil, group)
+// write brings groups to the disk until the queue is closed.
+func (r *recorder) write() (err error) {
+	for first := range r.queue {
+		parts, group := []handed{first}, first.entries
+		for len(r.queue) > 0 {
+			part := <-r.queue
+			parts, group = append(parts, part), append(group, part.entries...)
+		}
+		if len(group) > 0 && err == nil {
+			if err = r.log.Append(nil, group); err != nil {
+				r.fail(err)
+			}
+		}
+		for i := range parts {
+			r.room.Release(parts[i].weight())
+			if done := parts[i].done; done != nil {
+				done(err)
+			}
+		}
 	}
-	for _, done := range waiting {
-		done(err)
-	}
-	r.mu.Lock()
-	if r.writing, r.err = false, err; cap(group) <= 1<<20 {
-		r.spare = group[:0]
-	}
-	r.changed.Broadcast()
+	return err
 }
 
 // drain waits until all entries are on the disk.
 func (r *recorder) drain() error {
 	done := make(chan error, 1)
-	r.after(func(err error) { done <- err })
+	r.hand(func(err error) { done <- err })
 	return <-done
 }
 
-// rotate begins the journal of the next generation. Only the goroutine that adds may call it.
+// rotate begins the journal of the next generation.
 func (r *recorder) rotate() error {
 	if err := r.drain(); err != nil {
 		return err
@@ -176,11 +161,8 @@ func (r *recorder) rotate() error {
 		return fmt.Errorf("beginning a journal: %w", err)
 	}
 	old := r.log
-	r.mu.Lock()
-	r.log = next
+	r.log, r.entries, r.bytes = next, 0, 0
 	r.header.Generation++
-	r.mu.Unlock()
-	r.entries, r.bytes = 0, 0
 	return old.Close()
 }
 
@@ -208,7 +190,7 @@ func dropBefore(dir string, generation uint64) error {
 	return err
 }
 
-// close ends the writing, after all entries are on the disk. A journal without entries is removed.
+// close ends the writing, after all entries are on the disk.
 func (r *recorder) close() error {
 	err := r.dropped()
 	if r.next != nil {
@@ -216,10 +198,7 @@ func (r *recorder) close() error {
 			err = errors.Join(err, next.Close(), os.Remove(journalPath(r.dir, r.header.Generation+1)))
 		}
 	}
-	r.mu.Lock()
-	r.closed = true
-	r.changed.Broadcast()
-	r.mu.Unlock()
-	<-r.stopped
-	return errors.Join(err, r.err, r.log.Close())
+	r.hand(nil)
+	close(r.queue)
+	return errors.Join(err, <-r.stopped, r.log.Close())
 }

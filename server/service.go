@@ -167,15 +167,9 @@ func (s *Service) Close() error {
 	return s.decider.Close()
 }
 
-// document is a document of a request, or the reason why a record is none.
-type document struct {
-	apply.Step
-	bad *corpus.BadRecord
-}
-
 // request is documents that are decided as one block.
 type request struct {
-	docs   []*document
+	docs   []*apply.Step // those that are bad have no kind, and their answer
 	batch  string
 	check  bool // nothing is remembered
 	report bool // with check: answers as in a report
@@ -184,19 +178,16 @@ type request struct {
 }
 
 // prepare makes the steps of a request.
-func (s *Service) prepare(r *request) (err error) {
+func (s *Service) prepare(r *request) {
 	for _, doc := range r.docs {
-		if doc.bad == nil {
+		if doc.Kind == journal.Seen {
 			doc.Batch = r.batch
-			r.steps = append(r.steps, &doc.Step)
-		} else if doc.Answer, err = pipeline.BadAnswer(doc.bad); err != nil {
-			return err
+			r.steps = append(r.steps, doc)
 		}
 	}
 	if s.own != nil || r.check {
 		s.extractors.Sketch(r.steps...)
 	}
-	return nil
 }
 
 // decide decides the documents of a request that is prepared, in their order, and sets their answers.
@@ -222,7 +213,7 @@ func (s *Service) check(r *request) error {
 		case r.report:
 			doc.Answer, err = report.AppendJSON(nil, report.Report(&found, doc.ID, &doc.Sketch, doc.Text))
 		default:
-			doc.Answer, err = pipeline.Answer(&found)
+			doc.Answer = pipeline.Answer(&found)
 		}
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/step"
@@ -57,20 +58,20 @@ func closed(t *testing.T, s *Service, x *index.Index) {
 }
 
 // texts are documents with near copies: every third is an edit of an earlier one.
-func texts(n int) (docs []*document) {
+func texts(n int) (docs []*apply.Step) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		from, edit := i, ""
 		if i > 0 && i%3 == 0 {
 			from, edit = rnd.IntN(i), fmt.Sprintf(" One more sentence, the %dth of them.", i)
 		}
-		docs = append(docs, newDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
+		docs = append(docs, apply.NewDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
 	}
 	return docs
 }
 
 // give has a service decide documents, in requests of at most 7.
-func give(t *testing.T, s *Service, docs []*document) {
+func give(t *testing.T, s *Service, docs []*apply.Step) {
 	t.Helper()
 	for block := range slices.Chunk(docs, 7) {
 		indextest.Must(t, see(s, &request{docs: block, batch: "b" + block[0].ID[1:2]}))
@@ -78,9 +79,7 @@ func give(t *testing.T, s *Service, docs []*document) {
 }
 
 func see(s *Service, r *request) error {
-	if err := s.prepare(r); err != nil {
-		return err
-	}
+	s.prepare(r)
 	return s.decide(r)
 }
 
@@ -226,7 +225,7 @@ func TestJournalFails(t *testing.T) {
 	}
 	t.Cleanup(func() { step.Hook = nil })
 	for _, doc := range docs[1:] {
-		if err := see(s, &request{docs: []*document{doc}}); !errors.Is(err, full) {
+		if err := see(s, &request{docs: []*apply.Step{doc}}); !errors.Is(err, full) {
 			t.Errorf("%s: error %v", doc.ID, err)
 		}
 	}
@@ -249,7 +248,7 @@ func TestJournalFails(t *testing.T) {
 func settle(t *testing.T, s *Service) {
 	t.Helper()
 	indextest.Must(t, s.decider.Do(func() error {
-		for s.own.work() {
+		for s.own.loop.Step() {
 			continue
 		}
 		if s.own.rec.next != nil {

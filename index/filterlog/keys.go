@@ -2,7 +2,6 @@ package filterlog
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/firstseen/firstseen/internal/journal"
@@ -29,14 +28,6 @@ type Group struct {
 	Keys      []uint64
 }
 
-var (
-	// ErrDamaged means that the log is not as it was written, and not merely
-	// cut at its end.
-	ErrDamaged = errors.New("the log is damaged")
-	// ErrVersion means that a later version has written it.
-	ErrVersion = errors.New("the log is of another version")
-)
-
 const (
 	tokenAt   = 32
 	fixedSize = 88 // header before scheme and note
@@ -55,14 +46,10 @@ var logKind = journal.Kind{
 		_, _, whole := texts(header)
 		return whole
 	},
-	Fields:    16,
-	Unit:      8,
-	Most:      1 << 24,
-	Damaged:   ErrDamaged,
-	Newer:     ErrVersion,
-	Like:      "a log of keys",
-	BadHeader: "a header of %d bytes cannot be",
-	Remedy:    "the documents kept in that time will be kept again",
+	Fields: 16,
+	Unit:   8,
+	Most:   1 << 24,
+	Remedy: "the documents kept in that time will be kept again",
 }
 
 func (h *LogHeader) encode() []byte {

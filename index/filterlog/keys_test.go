@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 var testHeader = LogHeader{
@@ -99,7 +101,7 @@ func TestTornAtEveryByte(t *testing.T) {
 	for cut := range data {
 		_, groups, torn, err := readLog(t, data[:cut])
 		if int64(cut) < ends[0] {
-			if !errors.Is(err, ErrDamaged) {
+			if !errors.Is(err, journal.ErrDamaged) {
 				t.Fatalf("cut inside the header at %d: %v", cut, err)
 			}
 			continue
@@ -136,7 +138,7 @@ func TestDamageIsRefused(t *testing.T) {
 		bad[i/8] ^= 1 << (i % 8)
 		_, groups, torn, err := readLog(t, bad)
 		switch {
-		case i/8 < last && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion):
+		case i/8 < last && !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrVersion):
 			t.Fatalf("bit %d flipped: %d groups, %v", i, len(groups), err)
 		case i/8 >= last && (err != nil || torn != int64(len(data))-last || !equalGroups(groups, testGroups()[:4])):
 			t.Fatalf("bit %d of the last group flipped: %d groups, %d torn, %v", i, len(groups), torn, err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/internal/journal"
 )
 
 // TestGroupsInTheirOrder: a missing group is damage if later ones exist; a repeated one is no
@@ -15,7 +17,7 @@ import (
 func TestGroupsInTheirOrder(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	without := slices.Concat(data[:ends[2]], data[ends[3]:])
-	if _, groups, _, err := readLog(t, without); !errors.Is(err, ErrDamaged) {
+	if _, groups, _, err := readLog(t, without); !errors.Is(err, journal.ErrDamaged) {
 		t.Errorf("without its third group: %d groups, %v", len(groups), err)
 	}
 	again := slices.Concat(data, data[ends[2]:ends[3]])
@@ -34,7 +36,7 @@ func TestLaterGroupAnywhere(t *testing.T) {
 		for _, shift := range []int64{0, 8} { // from the group, or behind its first number
 			bad := bytes.Clone(data)
 			bad[ends[0]+shift] ^= 1
-			if _, _, torn, err := readLog(t, bad); !errors.Is(err, ErrDamaged) {
+			if _, _, torn, err := readLog(t, bad); !errors.Is(err, journal.ErrDamaged) {
 				t.Errorf("a later group after %d bytes: %d torn, %v", start, torn, err)
 			}
 		}
@@ -49,7 +51,7 @@ func TestLaterVersionIsRefused(t *testing.T) {
 		le.PutUint32(data[16:], v)
 		sum := ends[0] - sumSize
 		le.PutUint64(data[sum:], xxh3.Hash(data[:sum]))
-		if _, groups, _, err := readLog(t, data); !errors.Is(err, ErrVersion) {
+		if _, groups, _, err := readLog(t, data); !errors.Is(err, journal.ErrVersion) {
 			t.Errorf("version %d: %d groups, %v", v, len(groups), err)
 		}
 	}

@@ -3,12 +3,15 @@
 package apply
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"time"
 
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
@@ -19,8 +22,36 @@ import (
 // Step is an entry to do. A document has its sketch.
 type Step struct {
 	journal.Entry
+	Offset int64 // in a log
 	Sketch feature.Sketch
 	Answer []byte // in JSON; about a document it is the value of pipeline.AnnotationField
+}
+
+// NewDocument returns the step of a document.
+func NewDocument(id string, text []byte, exact bool) *Step {
+	return &Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}
+}
+
+// Refused returns the step of a record that is no document: it has no kind, and its answer.
+func Refused(bad *corpus.BadRecord) *Step { return &Step{Answer: pipeline.BadAnswer(bad)} }
+
+// NoFile stands for the name of a file: a document without an id would be called after it.
+const NoFile = "\x00body"
+
+// Lines is a block of lines of JSON, the first of them with this number.
+func Lines(data []byte, first int64) *corpus.Block {
+	return &corpus.Block{File: NoFile, First: corpus.Place{Record: first}, Data: data, Format: jsonl.Format{}}
+}
+
+// Parsed returns the step of a document of NoFile. One without an id is bad: no later answer could name it.
+func Parsed(doc *corpus.Document) *Step {
+	switch {
+	case doc.Bad != nil:
+		return Refused(doc.Bad)
+	case bytes.HasPrefix(doc.ID, []byte(NoFile)):
+		return Refused(&corpus.BadRecord{At: doc.At, Reason: "it has no id, and later answers name a document by it"})
+	}
+	return NewDocument(string(doc.ID), doc.Text, doc.Exact)
 }
 
 // Applier is for one goroutine.
@@ -58,10 +89,8 @@ func (a *Applier) Do(s *Step) error {
 	if err := pipeline.Retry(a.Index, &r, false); err != nil {
 		return err
 	}
-	if s.Answer, err = pipeline.Answer(&r); err == nil {
-		err = a.Done(s)
-	}
-	if err != nil {
+	s.Answer = pipeline.Answer(&r)
+	if err := a.Done(s); err != nil {
 		return err
 	}
 	if a.Decided != nil {

@@ -1,9 +1,12 @@
 package apply
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/firstseen/firstseen/index"
 )
 
 var (
@@ -31,7 +34,12 @@ const stepEvery = 128
 // Loop does pieces of work in one goroutine, in the order in which they come. Its other methods are for
 // any number of goroutines.
 type Loop struct {
-	step    func() (more bool)
+	// Failed is ended by Fail, with the first error as its cause. The loop fails with the index.
+	Failed context.Context
+	Fail   context.CancelCauseFunc
+
+	index   *index.Index
+	worked  func()
 	queue   chan *work
 	closing chan struct{}
 	stopped chan struct{} // Run has ended
@@ -44,10 +52,25 @@ type work struct {
 	done  chan error  // has one
 }
 
-// NewLoop returns a loop in which so much work may wait. step does a piece of the work that checkpoints
-// have left, and reports whether there is more.
-func NewLoop(waiting int, step func() (more bool)) *Loop {
-	return &Loop{step: step, queue: make(chan *work, waiting), closing: make(chan struct{}), stopped: make(chan struct{})}
+// NewLoop returns a loop in which so much work may wait. Between other work it does what checkpoints of
+// the index have left, and calls worked after each piece of that.
+func NewLoop(waiting int, x *index.Index, worked func()) *Loop {
+	l := &Loop{index: x, worked: worked, queue: make(chan *work, waiting), closing: make(chan struct{}), stopped: make(chan struct{})}
+	l.Failed, l.Fail = context.WithCancelCause(context.Background())
+	return l
+}
+
+// Step does a piece of the work that checkpoints have left, and reports whether there is more.
+func (l *Loop) Step() (more bool) {
+	if l.Failed.Err() != nil {
+		return false
+	}
+	more, err := l.index.Step()
+	if err != nil {
+		l.Fail(err)
+	}
+	l.worked()
+	return more && err == nil
 }
 
 // Waiting is how much work waits.
@@ -97,7 +120,7 @@ func (l *Loop) Run() {
 		select {
 		case w = <-l.queue:
 		default:
-			if since = 0; l.step() {
+			if since = 0; l.Step() {
 				continue
 			}
 			select {
@@ -114,7 +137,7 @@ func (l *Loop) Run() {
 		}
 		if since += w.docs; since >= stepEvery {
 			since = 0
-			l.step()
+			l.Step()
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,12 +111,12 @@ var ErrSet = errors.New("the shards are no complete set")
 func ReadSet(dirs []string) ([]*Manifest, error) {
 	var set []*Manifest
 	for _, dir := range dirs {
-		paths, err := filepath.Glob(filepath.Join(escaped(dir), "shard-*"+manifestEnding))
+		names, err := fs.Glob(os.DirFS(dir), "shard-*"+manifestEnding)
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range paths {
-			m, err := readManifest(path)
+		for _, name := range names {
+			m, err := readManifest(filepath.Join(dir, name))
 			if err != nil {
 				return nil, err
 			}
@@ -124,11 +125,6 @@ func ReadSet(dirs []string) ([]*Manifest, error) {
 	}
 	slices.SortStableFunc(set, func(a, b *Manifest) int { return a.Shard - b.Shard })
 	return set, checkSet(set, dirs)
-}
-
-// escaped makes a pattern that matches the folder's own name.
-func escaped(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 func checkSet(set []*Manifest, dirs []string) error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -121,11 +122,8 @@ func (r Row) AppendBinary(dst []byte) []byte {
 
 // AppendLine appends the row as a line.
 func (r Row) AppendLine(dst []byte) []byte {
-	const digits = "0123456789abcdef"
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, digits[r.Key>>shift&15])
-	}
-	return r.Place.AppendLine(append(dst, ' '))
+	key := binary.BigEndian.AppendUint64(nil, r.Key)
+	return r.Place.AppendLine(append(hex.AppendEncode(dst, key), ' '))
 }
 
 // AppendLine appends the place as a line of 19 digits.

@@ -159,7 +159,6 @@ func TestAnyFeatures(t *testing.T) {
 		if err != nil || len(rest) > 0 {
 			t.Fatal(err)
 		}
-		parsed := step{Step: apply.Step{Entry: entry}}
-		parsed.takeFeatures(feature.Scheme{}.Name())
+		takeFeatures(&apply.Step{Entry: entry}, feature.Scheme{}.Name())
 	}
 }

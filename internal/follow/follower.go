@@ -12,13 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // Log is a sequence of records with ascending offsets. Append is for any number of goroutines.
@@ -85,14 +83,12 @@ type Follower struct {
 	ahead      chan struct{} // a place for each chunk of steps that waits or is done
 	reading    sync.WaitGroup
 	target     int64           // the end of the records that Open found
-	ctx        context.Context // ended by the first error, or by Close
-	cancel     context.CancelCauseFunc
+	ctx        context.Context // Failed of the loop, which Close ends, too
 
 	// The rest belongs to the deciding goroutine.
 
 	steps  apply.Applier
 	place  place
-	now    *step
 	unsure bool            // place and index may not agree: nothing more is stored
 	saving context.Context // of flush
 }
@@ -104,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 		cfg.Policy.Now = time.Now
 	}
 	f := &Follower{cfg: cfg, ahead: make(chan struct{}, 2), saving: ctx}
-	f.loop = apply.NewLoop(waiting, f.work)
+	f.loop = apply.NewLoop(waiting, cfg.Index, func() {})
 	f.steps = apply.Applier{Index: cfg.Index, Done: f.done}
 	if err := f.find(ctx); err != nil {
 		return nil, err
@@ -124,8 +120,8 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if f.place.Settings.NoKey {
 		f.scheme = f.place.Settings.Scheme
 	}
-	f.ctx, f.cancel = context.WithCancelCause(context.Background())
-	f.saving = f.ctx
+	f.ctx, f.saving = f.loop.Failed, f.loop.Failed
+	context.AfterFunc(f.ctx, func() { f.answers.end(context.Cause(f.ctx)) })
 	return f, nil
 }
 
@@ -153,7 +149,7 @@ func (p *place) values() (map[string][]byte, error) {
 // Start begins to decide. decided is called with the result of each document.
 func (f *Follower) Start(decided func(*dedup.Result)) {
 	f.steps.Decided = decided
-	f.reading.Go(func() { f.fail(f.read()) })
+	f.reading.Go(func() { f.loop.Fail(f.read()) })
 	go f.loop.Run()
 }
 
@@ -203,64 +199,38 @@ func (f *Follower) follows(next int64, records []Record) (int64, error) {
 	return next, nil
 }
 
-// work does a piece of the work that checkpoints have left. It reports whether there is more.
-func (f *Follower) work() (more bool) {
-	if f.ctx.Err() != nil {
-		return false
-	}
-	more, err := f.cfg.Index.Step()
-	if err != nil {
-		f.fail(err)
-	}
-	return more
-}
-
-func (f *Follower) doAll(steps []*step) {
+func (f *Follower) doAll(steps []*apply.Step) {
 	for _, s := range steps {
 		if f.ctx.Err() != nil {
 			return
 		}
 		if err := f.do(s); err != nil {
 			f.unsure = true
-			f.fail(err)
+			f.loop.Fail(err)
 		}
 	}
-}
-
-// fail ends the follower with its first error, unless it is ended already.
-func (f *Follower) fail(err error) {
-	name, _ := f.cfg.Log.Topic()
-	f.cancel(fmt.Errorf("following topic %s: %w", name, err))
-	f.answers.end(context.Cause(f.ctx))
 }
 
 // do does a step.
-func (f *Follower) do(s *step) (err error) {
-	f.now = s
-	switch {
-	case s.bad != "":
-	case s.Kind == journal.Settings:
+func (f *Follower) do(s *apply.Step) error {
+	switch s.Kind {
+	case 0: // it has its answer
+	case journal.Settings:
 		if err := f.change(s); !errors.Is(err, errSettings) {
 			return err
 		}
-		s.bad = errSettings.Error()
+		refuse(s, errSettings.Error())
 	default:
-		err = f.steps.Do(&s.Step)
-		if !errors.Is(err, index.ErrNoBatch) {
+		if err := f.steps.Do(s); !errors.Is(err, index.ErrNoBatch) {
 			return err
 		}
 		s.Answer = []byte(`{"forgotten":0}`)
-		return f.done(&s.Step)
 	}
-	s.Answer, err = pipeline.BadAnswer(&corpus.BadRecord{At: corpus.Place{Record: s.offset}, Reason: s.bad})
-	if err != nil {
-		return err
-	}
-	return f.done(&s.Step)
+	return f.done(s)
 }
 
 // change sets the rules for the records behind this one.
-func (f *Follower) change(s *step) error {
+func (f *Follower) change(s *apply.Step) error {
 	to, err := parseSettings(s.Text)
 	if err == nil {
 		err = f.place.Settings.checkChange(&to)
@@ -277,23 +247,22 @@ func (f *Follower) change(s *step) error {
 			return err
 		}
 	}
-	return f.done(&s.Step)
+	return f.done(s)
 }
 
-// done notes that the index has the present step.
+// done notes that the index has a step.
 func (f *Follower) done(s *apply.Step) error {
 	a := answer{value: s.Answer}
-	if s.Kind == journal.Seen && f.now.bad == "" {
+	if s.Kind == journal.Seen {
 		a.id = s.ID
 	}
-	offset := f.now.offset
 	if a.value != nil {
-		if err := f.cfg.Log.Publish(f.ctx, offset, func() []byte { return a.line(offset) }); err != nil {
+		if err := f.cfg.Log.Publish(f.ctx, s.Offset, func() []byte { return a.line(s.Offset) }); err != nil {
 			return err
 		}
 	}
-	f.place.Next = offset + 1
-	f.answers.add(offset, a)
+	f.place.Next = s.Offset + 1
+	f.answers.add(s.Offset, a)
 	return nil
 }
 
@@ -366,14 +335,14 @@ func (f *Follower) Do(task func() error) error {
 // Close brings all that is decided into the index. It is called once. If it interrupts a step, the next
 // follower goes on from the last checkpoint, as after a kill.
 func (f *Follower) Close() error {
-	f.cancel(apply.ErrLater)
+	f.loop.Fail(apply.ErrLater)
 	f.loop.Close()
 	f.reading.Wait()
 	err := context.Cause(f.ctx)
-	f.answers.end(err)
 	switch {
 	case !errors.Is(err, apply.ErrLater):
-		return err
+		name, _ := f.cfg.Log.Topic()
+		return fmt.Errorf("following topic %s: %w", name, err)
 	case f.unsure:
 		return nil
 	}

@@ -158,7 +158,7 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 		return nil, err
 	}
 	s, err := parse(&head, jsonl.Fields{})
-	if err == nil && (s.bad != "" || s.Kind != journal.Settings) {
+	if err == nil && (s.Kind != journal.Settings) {
 		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
 	}
 	settings := new(Settings)

@@ -27,27 +27,27 @@ type Record struct {
 	Value  []byte
 }
 
-// step is the request of a record.
-type step struct {
-	apply.Step
-	offset int64
-	bad    string // the reason why it asks for nothing
+// refuse makes a step that of a record without meaning.
+func refuse(s *apply.Step, why string) {
+	offset := s.Offset
+	*s = *apply.Refused(&corpus.BadRecord{At: corpus.Place{Record: offset}, Reason: why})
+	s.Offset = offset
 }
 
 // prepare makes the steps of records, with all workers.
-func (f *Follower) prepare(records []Record) ([]*step, error) {
-	steps := make([]*step, len(records))
+func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
+	steps := make([]*apply.Step, len(records))
 	var g errgroup.Group
 	g.SetLimit(cap(f.extractors))
 	for i := range records {
 		g.Go(func() error {
 			s, err := parse(&records[i], f.fields)
 			switch {
-			case err != nil || s.bad != "":
+			case err != nil:
 			case s.Kind == journal.Sketched:
-				s.takeFeatures(f.scheme)
+				takeFeatures(s, f.scheme)
 			default:
-				f.extractors.Sketch(&s.Step)
+				f.extractors.Sketch(s)
 			}
 			steps[i] = s
 			return err
@@ -57,10 +57,10 @@ func (f *Follower) prepare(records []Record) ([]*step, error) {
 }
 
 // parse returns the step of a record. An error means that a later version has written it.
-func parse(r *Record, fields jsonl.Fields) (*step, error) {
-	s := &step{offset: r.Offset}
+func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
+	s := &apply.Step{Offset: r.Offset}
 	if len(r.Value) > 0 && r.Value[0] == '{' {
-		err := s.parseLine(r, fields)
+		err := parseLine(s, r, fields)
 		return s, err
 	}
 	e, rest, err := journal.CutEntry(r.Value)
@@ -68,33 +68,26 @@ func parse(r *Record, fields jsonl.Fields) (*step, error) {
 	case errors.Is(err, journal.ErrVersion):
 		return nil, fmt.Errorf("offset %d: %w; update this follower", r.Offset, err)
 	case err != nil || len(rest) > 0:
-		s.bad = "it is neither an entry nor a line of JSON"
+		refuse(s, "it is neither an entry nor a line of JSON")
+	default:
+		s.Entry = e
 	}
-	s.Entry = e
 	return s, nil
 }
 
-// noName stands for the name of a file: a document without an id would be called after it.
-const noName = "\x00log"
-
 // parseLine makes the step of a line of JSON.
-func (s *step) parseLine(r *Record, fields jsonl.Fields) error {
+func parseLine(s *apply.Step, r *Record, fields jsonl.Fields) error {
 	p, err := jsonl.Format{Fields: fields}.NewParser("")
 	if err != nil {
 		return err
 	}
 	n := 0
-	for doc := range p.Parse(&corpus.Block{File: noName, First: corpus.Place{Record: 1}, Data: r.Value, Format: jsonl.Format{}}) {
-		switch n++; {
-		case doc.Bad != nil:
-			s.bad = doc.Bad.Reason
-		case len(doc.ID) >= len(noName) && string(doc.ID[:len(noName)]) == noName:
-			s.bad = "it has no id, and later verdicts name a document by it"
-		}
-		s.Entry = journal.Entry{Kind: journal.Seen, Time: r.Time.UnixNano(), ID: string(doc.ID), Text: doc.Text}
+	for doc := range p.Parse(apply.Lines(r.Value, r.Offset)) {
+		n++
+		*s = *apply.Parsed(doc)
 	}
-	if n != 1 {
-		s.bad = "a record is one document, and this one has several lines"
+	if s.Offset, s.Time = r.Offset, r.Time.UnixNano(); n != 1 {
+		refuse(s, "a record is one document, and this one has several lines")
 	}
 	return nil
 }
@@ -116,15 +109,15 @@ var (
 )
 
 // takeFeatures makes the step that of a document with this sketch.
-func (s *step) takeFeatures(scheme string) {
+func takeFeatures(s *apply.Step, scheme string) {
 	text := s.Text
 	s.Kind, s.Text = journal.Seen, nil
-	if err := s.parseFeatures(scheme, text); err != nil {
-		s.bad = err.Error()
+	if err := parseFeatures(s, scheme, text); err != nil {
+		refuse(s, err.Error())
 	}
 }
 
-func (s *step) parseFeatures(scheme string, text []byte) error {
+func parseFeatures(s *apply.Step, scheme string, text []byte) error {
 	if scheme == "" {
 		return errNoFeatures
 	}

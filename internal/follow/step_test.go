@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 		"line":            {`{"id":"y","body":"a text"}`, "", "y"},
 		"line with end":   {"{\"id\":\"y\",\"body\":\"a text\"}\n", "", "y"},
 		"two lines":       {"{\"id\":\"y\",\"body\":\"a\"}\n{\"id\":\"z\",\"body\":\"b\"}", "several lines", "z"},
-		"no text":         {`{"id":"y"}`, `"body" is missing`, ""},
+		"no text":         {`{"id":"y"}`, `body\" is missing`, ""},
 		"no id":           {`{"body":"a text"}`, "no id", ""},
 		"torn":            {`{"id":"y","body":"a`, "", ""},
 		"nothing":         {"", "neither", ""},
@@ -33,10 +33,11 @@ func TestParse(t *testing.T) {
 	} {
 		s, err := parse(&Record{Offset: 3, Time: time.Unix(1, 5), Value: []byte(c.value)}, jsonl.Fields{Text: "body", ID: "id"})
 		indextest.Must(t, err)
-		if c.bad == "" && name != "torn" && s.bad != "" || !strings.Contains(s.bad, c.bad) || name == "torn" && s.bad == "" {
-			t.Errorf("%s: bad %q, want %q", name, s.bad, c.bad)
+		bad := string(s.Answer)
+		if c.bad == "" && name != "torn" && bad != "" || !strings.Contains(bad, c.bad) || name == "torn" && bad == "" || (bad != "") != (s.Kind == 0) {
+			t.Errorf("%s: kind %d, bad %q, want %q", name, s.Kind, bad, c.bad)
 		}
-		if s.bad == "" && (s.Entry.ID != c.id || s.offset != 3) {
+		if s.Offset != 3 || bad == "" && s.ID != c.id {
 			t.Errorf("%s: %+v", name, s.Entry)
 		}
 		if name == "line" && s.Entry.Time != time.Unix(1, 5).UnixNano() {

@@ -40,7 +40,7 @@ func dialed(t *testing.T, c *kfake.Cluster, verdicts string) *Topic {
 // kill ends a follower without a checkpoint.
 func kill(t *testing.T, f *Follower, x interface{ Close() error }) {
 	t.Helper()
-	f.cancel(nil)
+	f.loop.Fail(nil)
 	f.loop.Close()
 	f.reading.Wait()
 	indextest.Must(t, x.Close())

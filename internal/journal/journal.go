@@ -38,14 +38,15 @@ type Kind struct {
 	Wide        bool   // length and checksum of a body have 64 bits, else 32
 	Unit        int    // bytes that the length counts; headers and bodies are multiples of it
 	Least, Most uint64 // length of a body
-
-	// Damaged means that a journal is not as it was written, and not merely cut at its end. Newer
-	// means that a later version has written it.
-	Damaged, Newer error
-	Like           string // what a file of another kind is not
-	BadHeader      string // a header whose length, the argument, cannot be
-	Remedy         string
+	Remedy      string // without the journal
 }
+
+var (
+	// ErrDamaged means that a journal is not as it was written, and not merely cut at its end.
+	ErrDamaged = errors.New("the journal is damaged")
+	// ErrVersion means that a later version has written it.
+	ErrVersion = errors.New("the journal is of another version")
+)
 
 // Name returns the name of a journal, by its generation.
 func Name(prefix string, generation uint64) string {
@@ -176,7 +177,7 @@ func (l *Log) Close() error { return l.file.Close() }
 
 // explain adds the file and the remedy to an error about its content.
 func (k *Kind) explain(path string, err error) error {
-	if errors.Is(err, k.Damaged) || errors.Is(err, k.Newer) {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrVersion) {
 		return fmt.Errorf("reading %s: %w; put the index back from a copy, or remove this file: then %s", path, err, k.Remedy)
 	}
 	return err

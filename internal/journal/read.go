@@ -12,8 +12,8 @@ import (
 // Read returns the header of a journal, the size of the file, and how many bytes at its end are no whole
 // group, left by a crash during their writing. No group is lost with them for which Append has returned
 // nil. each gets the groups in order; one is valid until it returns. Without each only the header is
-// read. An error of each is returned as it is. Others wrap Damaged or Newer, or come from reading the
-// file.
+// read. An error of each is returned as it is. Others wrap ErrDamaged or ErrVersion, or come from reading
+// the file.
 func (k *Kind) Read(path string, each func(fields, body []byte) error) (header []byte, size, torn int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func (k *Kind) Read(path string, each func(fields, body []byte) error) (header [
 	return header, info.Size(), torn, k.explain(path, err)
 }
 
-func (k *Kind) damage(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", k.Damaged, fmt.Sprintf(format, args...))
+func damage(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
 // reader reads a journal. Its buffer is used again.
@@ -49,21 +49,20 @@ type reader struct {
 func (in *reader) header() ([]byte, error) {
 	var prefix [prefixSize]byte
 	if in.size < prefixSize {
-		return nil, in.damage("it is cut short")
+		return nil, damage("it is cut short")
 	}
 	if _, err := in.r.ReadAt(prefix[:], 0); err != nil {
 		return nil, err
 	}
 	if string(prefix[:16]) != in.Magic {
-		return nil, in.damage("it does not begin like %s", in.Like)
+		return nil, damage("it does not begin with %s", in.Magic)
 	}
 	if v := binary.LittleEndian.Uint32(prefix[16:]); v != in.Version {
-		return nil, fmt.Errorf("%w: version %d, known is %d", in.Newer, v, in.Version)
+		return nil, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, in.Version)
 	}
-	number := int64(binary.LittleEndian.Uint32(prefix[20:]))
-	length := in.HeaderBase + number
+	length := in.HeaderBase + int64(binary.LittleEndian.Uint32(prefix[20:]))
 	if length < in.HeaderLeast || length > in.HeaderMost || length%int64(in.Unit) != 0 {
-		return nil, in.damage(in.BadHeader, number)
+		return nil, damage("a header of %d bytes cannot be", length)
 	}
 	header := make([]byte, min(length, in.size))
 	if _, err := in.r.ReadAt(header, 0); err != nil {
@@ -71,10 +70,10 @@ func (in *reader) header() ([]byte, error) {
 	}
 	end := len(header) - sumSize
 	if length > in.size || binary.LittleEndian.Uint64(header[end:]) != xxh3.Hash(header[:end]) {
-		return nil, in.damage("the header does not match its checksum")
+		return nil, damage("the header does not match its checksum")
 	}
 	if in.Whole != nil && !in.Whole(header) {
-		return nil, in.damage("the header contradicts itself")
+		return nil, damage("the header contradicts itself")
 	}
 	in.seed = in.Seed(header)
 	return header, nil
@@ -150,7 +149,7 @@ func (in *reader) onlyTorn(at int64, number uint64) error {
 		for i := int64(0); i < window && i+head <= int64(len(b)); i += int64(in.Unit) {
 			// Almost no data has a small number there, so few heads are hashed.
 			if n := binary.LittleEndian.Uint64(b[i+8:]); n > number && n < 1<<40 && in.isHead(b[i:i+head]) {
-				return in.damage("group %d is not as it was written, and there are later ones", number)
+				return damage("group %d is not as it was written, and there are later ones", number)
 			}
 		}
 	}

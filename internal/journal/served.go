@@ -13,13 +13,6 @@ type Header struct {
 	Settings   string   // by which its documents were decided
 }
 
-var (
-	// ErrDamaged is Kind.Damaged of a server's journal.
-	ErrDamaged = errors.New("the journal is damaged")
-	// ErrVersion is its Kind.Newer.
-	ErrVersion = errors.New("the journal is of another version")
-)
-
 const (
 	fixedSize   = 56 // header before the settings
 	maxSettings = 1 << 16
@@ -35,15 +28,11 @@ var served = Kind{
 	Seed: func(header []byte) uint64 {
 		return binary.LittleEndian.Uint64(header[len(header)-sumSize:])
 	},
-	Wide:      true,
-	Unit:      1,
-	Least:     1,
-	Most:      1 << 30,
-	Damaged:   ErrDamaged,
-	Newer:     ErrVersion,
-	Like:      "a journal",
-	BadHeader: "a header with settings of %d bytes cannot be",
-	Remedy:    "the documents answered since the last checkpoint are kept again",
+	Wide:   true,
+	Unit:   1,
+	Least:  1,
+	Most:   1 << 30,
+	Remedy: "the documents answered since the last checkpoint are kept again",
 }
 
 // Create makes the journal of a server, as [Kind.Create] does.

@@ -92,9 +92,7 @@ func TestBatchIsGivenBackAtOnce(t *testing.T) {
 	c, err := newCommitter(x, &job)
 	indextest.Must(t, err)
 	newPipeline(&job, c) // bounds blocks
-	w, err := job.newWorker()
-	indextest.Must(t, err)
-	w.help = func() {}
+	w := &worker{job: &job}
 	b, given := new(block), 0
 	indextest.Must(t, errors.Join(job.Source.Next(t.Context(), &b.source), w.fill(b)))
 	n := len(b.records)

@@ -25,12 +25,15 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	n := max(job.Workers, 1) * blocksPerWorker
 	p := &pipeline{
 		job: job, committer: c,
-		free: make(chan *block, n), work: make(chan *block, n), order: make(chan *block, n),
-		inFlight: semaphore.NewWeighted(inFlightBytes), extra: semaphore.NewWeighted(inFlightBytes), committed: make(chan struct{}),
+		free: make(chan *block, n), workers: make(chan *worker, max(job.Workers, 1)), order: make(chan *block, n),
+		inFlight: semaphore.NewWeighted(inFlightBytes), extra: semaphore.NewWeighted(inFlightBytes),
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
-		p.free <- &block{done: make(chan struct{}, 1)}
+		p.free <- &block{done: make(chan error, 1)}
+	}
+	for range cap(p.workers) {
+		p.workers <- &worker{job: job}
 	}
 	job.Source.Bound(p.size, func(ctx context.Context, n int) error {
 		return p.take(ctx, 2*int64(n))

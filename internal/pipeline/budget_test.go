@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // batchBytes is what a batch that was filled holds.
@@ -63,10 +64,7 @@ func TestWeight(t *testing.T) {
 }
 
 func checkWeights(p *pipeline) error {
-	w, err := p.job.newWorker()
-	if err != nil {
-		return err
-	}
+	w := <-p.workers
 	for {
 		b := <-p.free
 		p.held = 0
@@ -83,7 +81,9 @@ func checkWeights(p *pipeline) error {
 			return fmt.Errorf("%d bytes are held, the weight is %d", p.held, weight)
 		}
 		b.weight = p.held
-		w.fill(b)
+		if err := w.fill(b); err != nil {
+			return err
+		}
 		if got := batchBytes(b); got > weight {
 			return fmt.Errorf("a batch holds %d bytes and was taken for %d", got, weight)
 		}
@@ -106,11 +106,13 @@ func TestAlone(t *testing.T) {
 	if len(p.order) != 0 || p.inFlight.TryAcquire(inFlightBytes) {
 		t.Error("the long line did not wait")
 	}
+	indextest.Must(t, <-first.done)
 	p.giveBack(first)
 	second := <-p.order
 	if !second.source.Long() || second.weight != inFlightBytes || p.inFlight.TryAcquire(1) {
 		t.Errorf("it holds %d bytes", second.weight)
 	}
+	indextest.Must(t, <-second.done)
 	p.giveBack(second)
 	if b := <-p.order; b != nil || p.readErr != nil {
 		t.Errorf("then came %v, %v", b, p.readErr)

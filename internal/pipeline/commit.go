@@ -22,9 +22,10 @@ import (
 type committer struct {
 	index    *index.Index
 	job      *Job
-	out      outputs
+	out      *Outputs // of the job
+	buf      []byte   // for a line of Rejects
 	common   report.Commonest
-	pool     *pool // nil with one worker
+	pool     dedup.Pool // of no goroutines with one worker
 	decision decision
 	lines    [2]decided      // of the documents being decided, and of those being written
 	beside   *errgroup.Group // it writes; a goroutine that touches outputs or lets answers go waits for it
@@ -36,17 +37,15 @@ type committer struct {
 	at      Position
 	stored  int64
 	started time.Time
-	took    time.Duration // in commit
 }
 
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
-	c := &committer{index: x, job: job, led: -1, beside: new(errgroup.Group), out: outputs{Outputs: job.Outputs, Choices: job.Choices, late: job.Temporary}, started: time.Now()}
+	c := &committer{index: x, job: job, out: &job.Outputs, led: -1, beside: new(errgroup.Group), started: time.Now()}
 	if job.Workers > 1 {
-		c.pool = newPool(job.Workers)
+		c.pool = dedup.Pool{Size: job.Workers, Run: func(tasks int, f func(worker, task int)) { runTasks(job.Workers, tasks, f) }}
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
-		c.out.before = job.Resume.Written
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
 	if err := job.Window.Check(x); err != nil {
@@ -183,7 +182,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err := c.beside.Wait(); err != nil {
 		return nil, err
 	}
-	written, err := c.out.sync(ended)
+	written, err := c.sync(ended)
 	if err != nil || c.job.Save == nil {
 		return nil, err
 	}
@@ -222,11 +221,6 @@ func (c *committer) showLive() {
 	live.Documents.Store(c.tally.Documents)
 	live.Removed.Store(c.tally.Removed)
 	live.Stored.Store(c.stored)
-	live.Committing.Store(int64(c.took))
-	live.Saving.Store(int64(c.index.Saving()))
-	if c.pool != nil {
-		live.Together.Store(int64(c.pool.took))
-	}
 	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -25,19 +24,19 @@ const leastGroup = 8
 type decision struct {
 	group   dedup.Group // if it is not the whole block
 	linker  dedup.Linker
-	which   []int // the record of each document
-	results []dedup.Decision
+	which   []int            // the record of each document
+	results []dedup.Decision // by record
 	errs    []error
 }
 
 // decided is the output of documents decided together.
 type decided struct {
-	lines []lines
+	lines []lines  // by record
 	bufs  [][]byte // of lines, by worker
 }
 
-func (d *decided) reset(documents, workers int) {
-	d.lines = slices.Grow(d.lines[:0], documents)[:documents]
+func (d *decided) reset(records, workers int) {
+	d.lines = slices.Grow(d.lines[:0], records)[:records]
 	if len(d.bufs) < workers {
 		d.bufs = make([][]byte, workers)
 	}
@@ -61,15 +60,13 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	if err != nil {
 		return 0, err
 	}
-	doc := 0
-	for i := at; i < at+n; i++ {
-		rec := &b.records[i]
+	for i := range n {
+		rec := &b.records[at+i]
 		c.pass(b, rec)
 		if rec.isDocument() {
-			if err := c.countDecided(rec, c.decision.results[doc].Result); err != nil {
+			if err := c.countDecided(rec, c.decision.results[i].Result); err != nil {
 				return 0, err
 			}
-			doc++
 		}
 	}
 	if alone {
@@ -79,9 +76,6 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	}
 	if err != nil || length == 0 {
 		return n, err
-	}
-	if c.pool != nil { // its part of a checkpoint counts as part of that
-		defer func(took time.Duration) { c.pool.took = took }(c.pool.took)
 	}
 	return n, c.index.Ack(length) // nothing is due yet after a group, see fits
 }
@@ -127,20 +121,12 @@ func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) erro
 
 // writeGroup writes n records from the one at on.
 func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
-	for i := range b.records[at : at+n] {
-		rec := &b.records[at+i]
-		if !rec.isDocument() {
-			if err := c.out.record(b, rec, nil); err != nil {
-				return err
-			}
-			continue
-		}
-		l := &lines[0]
-		lines = lines[1:]
-		if err := c.out.record(b, rec, l); err != nil {
+	for i := range n {
+		rec, l := &b.records[at+i], &lines[i]
+		if err := c.record(b, rec, l); err != nil {
 			return err
 		}
-		if l.kept {
+		if !rec.isDocument() || l.kept {
 			continue
 		}
 		if err := c.replace(rec, l.result); err != nil {
@@ -152,7 +138,7 @@ func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 
 // fits is how many records can be decided together, and their length.
 func (c *committer) fits(b *block, at int) (n int, length int64) {
-	if c.pool == nil || c.job.Retries || len(b.records)-at < leastGroup {
+	if c.pool.Size == 0 || c.job.Retries || len(b.records)-at < leastGroup {
 		return 0, 0
 	}
 	left, bad := c.index.Budget(), c.tally.Bad
@@ -185,6 +171,7 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 // decideOne decides a record, if it is a document, and prepares its output.
 func (c *committer) decideOne(b *block, at int) (err error) {
 	rec, g, out := &b.records[at], &c.decision, &c.lines[0]
+	out.reset(1, 1)
 	if !rec.isDocument() {
 		return nil
 	}
@@ -197,8 +184,7 @@ func (c *committer) decideOne(b *block, at int) (err error) {
 		}
 	}
 	g.results = append(g.results[:0], dedup.Decision{Result: &c.one})
-	out.reset(1, 1)
-	if out.lines[0], out.bufs[0], err = c.out.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
+	if out.lines[0], out.bufs[0], err = c.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
 		return err
 	}
 	for i := range rec.set.Features[:rec.set.Parts()] {
@@ -227,13 +213,14 @@ func (c *committer) decide(b *block, at, n int) error {
 		}
 		g.linker.Link(docs)
 	}
-	g.results = slices.Grow(g.results[:0], len(g.which))[:len(g.which)]
-	out.reset(len(g.which), c.pool.size)
-	g.errs = append(g.errs[:0], make([]error, c.pool.size)...)
-	err := c.index.DecideAll(docs, dedup.Pool{Size: c.pool.size, Run: c.pool.run}, func(worker, i int, t dedup.Decision) {
-		g.results[i] = t
+	g.results = append(g.results[:0], make([]dedup.Decision, n)...)
+	out.reset(n, c.pool.Size)
+	g.errs = append(g.errs[:0], make([]error, c.pool.Size)...)
+	err := c.index.DecideAll(docs, c.pool, func(worker, i int, t dedup.Decision) {
+		rec := g.which[i]
+		g.results[rec-at] = t
 		var err error
-		out.lines[i], out.bufs[worker], err = c.out.prepare(out.bufs[worker], b, &b.records[g.which[i]], t.Result)
+		out.lines[rec-at], out.bufs[worker], err = c.prepare(out.bufs[worker], b, &b.records[rec], t.Result)
 		if g.errs[worker] == nil {
 			g.errs[worker] = err
 		}
@@ -241,12 +228,12 @@ func (c *committer) decide(b *block, at, n int) error {
 	if err != nil {
 		return err
 	}
-	c.countSeen(b)
+	c.countSeen(b.records[at : at+n])
 	return cmp.Or(g.errs...)
 }
 
 // countSeen counts the segments of kept documents that were seen before, by parts.
-func (c *committer) countSeen(b *block) {
+func (c *committer) countSeen(records []record) {
 	g, seen := &c.decision, 0
 	for i := range g.results {
 		seen += len(g.results[i].Seen)
@@ -254,12 +241,11 @@ func (c *committer) countSeen(b *block) {
 	if seen == 0 {
 		return
 	}
-	c.pool.run(report.CommonParts, func(_, part int) {
+	c.pool.Run(report.CommonParts, func(_, part int) {
 		for i := range g.results {
-			rec := &b.records[g.which[i]]
 			for _, at := range g.results[i].Seen {
-				if f := &rec.set.Features[at]; report.CommonPart(f.Order) == part {
-					c.countCommon(rec, f)
+				if f := &records[i].set.Features[at]; report.CommonPart(f.Order) == part {
+					c.countCommon(&records[i], f)
 				}
 			}
 		}
@@ -309,8 +295,6 @@ func (r *record) length() int64 {
 // commit commits a block of records. If left is the block afterwards, giveBack is or was called
 // once it is written; else the caller has it.
 func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
-	begun := time.Now()
-	defer func() { c.took += time.Since(begun) }()
 	c.stored = b.source.Read
 	records := len(b.records) // once the last is written, b belongs to others
 	for at := 0; at < records; {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,14 +53,6 @@ func (o *Outputs) each(f func(*output.Writer) error) error {
 	return errors.Join(errs...)
 }
 
-type outputs struct {
-	Outputs
-	Choices
-	before Written // by the run being continued
-	late   bool    // nothing need be on the disk before the end
-	buf    []byte
-}
-
 // annotation is the value of the field in an annotated record.
 type annotation struct {
 	Verdict   string        `json:"verdict"`
@@ -94,21 +85,21 @@ type lines struct {
 
 // prepare makes the lines of a document, appending them to dst. It touches no output:
 // several goroutines may.
-func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+func (c *committer) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
-	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && (o.Report != nil || o.Annotate) {
+	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && (c.out.Report != nil || c.job.Annotate) {
 		line := report.Report(r, rec.name(), &rec.set, rec.Text)
 		line.File, line.Line = b.source.File, rec.At
 		if !rec.Time.IsZero() {
 			line.Time = &rec.Time
 		}
-		if o.Spans {
+		if c.job.Spans {
 			line.Spans = report.Spans(r, &rec.set, rec.Text)
 		}
 		told = &line
 	}
-	if o.Report != nil && told != nil {
+	if c.out.Report != nil && told != nil {
 		at := len(dst)
 		if dst, err = report.AppendJSON(dst, told); err != nil {
 			return l, dst, fmt.Errorf("writing report: %w", err)
@@ -116,87 +107,81 @@ func (o *outputs) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l
 		dst = append(dst, '\n')
 		l.report = dst[at:len(dst):len(dst)]
 	}
-	if o.Annotate {
-		l.annotation, err = annotate(r, told)
+	if c.job.Annotate {
+		l.annotation = annotate(r, told)
 	}
-	return l, dst, err
+	return l, dst, nil
 }
 
 // record writes the results of a record; l is of a document.
-func (o *outputs) record(b *block, rec *record, l *lines) error {
+func (c *committer) record(b *block, rec *record, l *lines) error {
 	if rec.Bad != nil {
-		return o.reject(b, rec)
+		return c.reject(b, rec)
 	}
 	if rec.isDocument() && l.report != nil {
-		if err := o.Report.WriteRecord(l.report); err != nil {
+		if err := c.out.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
 	format := b.source.Format
 	switch {
-	case o.Kept == nil:
+	case c.out.Kept == nil:
 		return nil
 	case rec.Other:
-		return format.Keep(o.Kept, rec.Raw)
-	case rec.Empty && o.Annotate:
-		return format.Keep(o.Kept, nil)
-	case rec.Empty, l.kept == o.Others && !o.Annotate:
+		return format.Keep(c.out.Kept, rec.Raw)
+	case rec.Empty && c.job.Annotate:
+		return format.Keep(c.out.Kept, nil)
+	case rec.Empty, l.kept == c.job.Others && !c.job.Annotate:
 		return nil
 	}
-	if err := o.shard(len(rec.Raw)); err != nil {
+	if err := c.shard(len(rec.Raw)); err != nil {
 		return err
 	}
-	if o.Annotate {
-		return format.Annotate(o.Kept, rec.Raw, rec.Slot, l.annotation)
+	if c.job.Annotate {
+		return format.Annotate(c.out.Kept, rec.Raw, rec.Slot, l.annotation)
 	}
-	return format.Keep(o.Kept, rec.Raw)
+	return format.Keep(c.out.Kept, rec.Raw)
 }
 
 // annotate returns the value added to a record; line is its report, if it has one.
-func annotate(r *dedup.Result, line *report.Reported) ([]byte, error) {
+func annotate(r *dedup.Result, line *report.Reported) []byte {
 	a := annotation{Verdict: report.VerdictOf(r), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
 	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 		a.Contained, a.Estimated = &line.Contained, line.Estimated
 	}
-	value, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("annotating: %w", err)
-	}
-	return value, nil
+	return encoded(a)
 }
 
 // reject writes a bad record and, if every record has an answer, its answer.
-func (o *outputs) reject(b *block, rec *record) error {
-	if o.Annotate && o.Kept != nil {
-		answer, err := BadAnswer(rec.Bad)
-		if err := cmp.Or(err, o.shard(len(rec.Bad.Raw))); err != nil {
+func (c *committer) reject(b *block, rec *record) error {
+	if c.job.Annotate && c.out.Kept != nil {
+		if err := c.shard(len(rec.Bad.Raw)); err != nil {
 			return err
 		}
-		if err := b.source.Format.Answer(o.Kept, rec.Raw, AnnotationField, answer); err != nil {
+		if err := b.source.Format.Answer(c.out.Kept, rec.Raw, AnnotationField, BadAnswer(rec.Bad)); err != nil {
 			return err
 		}
 	}
-	if o.Rejects == nil {
+	if c.out.Rejects == nil {
 		return nil
 	}
-	o.buf = append(rec.Bad.AppendJSON(o.buf[:0]), '\n')
-	return o.Rejects.WriteRecord(o.buf)
+	c.buf = append(rec.Bad.AppendJSON(c.buf[:0]), '\n')
+	return c.out.Rejects.WriteRecord(c.buf)
 }
 
 // sync brings the written bytes to the disk and returns their count; if ended, no more will come.
 // An output that already had its name when the run was continued stays as it was. If its length
 // were forgotten, the next start would make it anew, empty.
-func (o *outputs) sync(ended bool) (written Written, err error) {
-	for i, w := range o.all() {
-		if w == nil {
-			written[i] = o.before[i]
-			continue
-		}
+func (c *committer) sync(ended bool) (written Written, err error) {
+	for i, w := range c.out.all() {
 		switch {
+		case w == nil && c.job.Resume != nil:
+			written[i] = c.job.Resume.Written[i]
+		case w == nil:
 		case ended:
 			written[i], err = w.Seal()
-		case o.late:
+		case c.job.Temporary: // nothing need be on the disk before the end
 			written[i], err = w.EndFrame()
 		default:
 			written[i], err = w.Sync()
@@ -209,15 +194,15 @@ func (o *outputs) sync(ended bool) (written Written, err error) {
 }
 
 // shard chooses the shard for a record of so many bytes.
-func (o *outputs) shard(record int) (err error) {
-	if o.Tree != nil {
-		o.Kept, err = o.Tree.Shard(record)
+func (c *committer) shard(record int) (err error) {
+	if c.out.Tree != nil {
+		c.out.Kept, err = c.out.Tree.Shard(record)
 	}
 	return err
 }
 
 // Answer returns the value of AnnotationField for a decided document, as JSON.
-func Answer(r *dedup.Result) ([]byte, error) {
+func Answer(r *dedup.Result) []byte {
 	if r.Verdict == dedup.Unique && !r.Again {
 		return annotate(r, nil)
 	}
@@ -226,12 +211,12 @@ func Answer(r *dedup.Result) ([]byte, error) {
 }
 
 // BadAnswer returns the value of AnnotationField for a bad record, as JSON.
-func BadAnswer(bad *corpus.BadRecord) ([]byte, error) {
+func BadAnswer(bad *corpus.BadRecord) []byte {
 	value, err := report.AppendJSON(nil, refusal{Verdict: "bad", Line: bad.At, Reason: bad.Reason})
 	if err != nil {
-		err = fmt.Errorf("annotating: %w", err)
+		panic(err) // plain values only
 	}
-	return value, err
+	return value
 }
 
 // Retry turns the result of a document that was kept before, with this id and text, into the earlier

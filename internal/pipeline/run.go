@@ -10,11 +10,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -114,10 +112,6 @@ const MaxStored = 1536
 type Live struct {
 	Documents, Removed, Stored atomic.Int64
 	LoadPerMillion             atomic.Int64 // of the filter
-	// Committing is the working time of the committing goroutine. During Together, a part of
-	// Committing, the pool could help; another part, Saving, went into checkpoints. No number of
-	// processors makes the rest shorter. Nanoseconds.
-	Committing, Together, Saving atomic.Int64
 }
 
 // block is what travels: a piece of the source on its way from the reader through a worker to the committer.
@@ -134,7 +128,7 @@ type block struct {
 	extra    int64             // taken from pipeline.extra, beyond its weight
 	waiting  context.Context   // ends when the block is the next to be decided, by isNext
 	isNext   func()
-	done     chan struct{} // the worker is finished with it
+	done     chan error // the worker is finished with it
 }
 
 // record is a record on its way. Its slices point into the block.
@@ -147,8 +141,8 @@ type record struct {
 
 // Run reads, judges and writes all documents of the job's source, in order.
 //
-// One goroutine reads and Workers parse and extract. One decides in the order of the input, with
-// the help of the others. The decisions depend on nothing but the input.
+// One goroutine reads and Workers parse and extract. One decides in the order of the input, and has
+// as many others for it. The decisions depend on nothing but the input.
 // Cancelling ctx stops at once; the index then holds the last checkpoint.
 func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) {
 	c, err := newCommitter(x, &job)
@@ -168,28 +162,29 @@ func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) 
 type pipeline struct {
 	job       *Job
 	committer *committer
-	free      chan *block // blocks to fill
-	work      chan *block // to any worker
-	order     chan *block // the same blocks, to the committer
+	free      chan *block  // blocks to fill
+	workers   chan *worker // that fill none
+	order     chan *block  // to the committer
 	inFlight  *semaphore.Weighted
 	extra     *semaphore.Weighted
 	held      int64            // of inFlight, by the reader, for the block it fills
 	size      int              // bytes of a block, but for a longer record
 	inflation corpus.Inflation // of the input being committed
 	readErr   error            // set before order is closed
-	committed chan struct{}    // closed at the end
 }
 
 func (p *pipeline) run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	// The reader is not waited for when the run is cancelled: it may be
 	// blocked on a terminal or a pipe, which nothing can interrupt.
 	go p.read(ctx)
-	for worker := range max(p.job.Workers, 1) {
-		g.Go(func() error { return p.extract(ctx, worker+1) })
+	err := p.commit(ctx)
+	cancel()
+	for range cap(p.workers) {
+		<-p.workers
 	}
-	g.Go(func() error { return p.commit(ctx) })
-	err := p.committer.failed(g.Wait())
+	err = p.committer.failed(err)
 	go func() { // a failed run leaves bytes in flight, which the reader waits for
 		for b := range p.order {
 			b.source.Release()
@@ -198,11 +193,10 @@ func (p *pipeline) run(ctx context.Context) error {
 	return err
 }
 
-// read fills blocks and hands each to the workers and, in order, to the
-// committer. It waits while too many bytes are in flight.
+// read fills blocks and hands each to the committer, in order, and to a worker. It waits while too many
+// bytes are in flight.
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
-	defer close(p.work)
 	for p.readErr == nil {
 		var b *block
 		select {
@@ -223,7 +217,12 @@ func (p *pipeline) read(ctx context.Context) {
 		b.weight = p.held
 		b.waiting, b.isNext = context.WithCancel(ctx)
 		p.order <- b
-		p.work <- b
+		select {
+		case w := <-p.workers:
+			go p.extract(w, b)
+		case <-ctx.Done():
+			p.readErr = ctx.Err()
+		}
 	}
 	err := p.job.Source.Close()
 	if p.readErr == io.EOF {
@@ -231,58 +230,21 @@ func (p *pipeline) read(ctx context.Context) {
 	}
 }
 
-// extract is the work of one worker, numbered from 1.
-func (p *pipeline) extract(ctx context.Context, number int) error {
-	w, err := p.job.newWorker()
-	if err != nil {
-		return err
-	}
-	var idle chan struct{}
-	if pool := p.committer.pool; pool != nil {
-		idle = pool.idle
-		w.help = func() { pool.help(number) }
-	}
-	work, committed := p.work, chan struct{}(nil)
-	for {
-		// Not a range over work: the reader that closes it may be blocked
-		// for ever when the run is cancelled.
-		var b *block
-		select {
-		case b = <-work:
-		case <-idle:
-			w.help()
-			continue
-		case <-committed:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if b == nil && idle == nil {
-			return nil
-		}
-		if b == nil { // all is extracted: it helps until all is committed
-			work, committed = nil, p.committed
-			continue
-		}
-		// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
-		// for, or no other would ever give back anything.
-		b.source.More = func(bytes int) {
-			if p.extra.Acquire(b.waiting, int64(bytes)) == nil {
-				b.extra += int64(bytes)
-			}
-		}
-		if err := w.fill(b); err != nil {
-			return err
-		}
-		b.done <- struct{}{}
-		if idle != nil {
-			runtime.Gosched() // the waiting goroutine goes first
+// extract has a worker fill a block.
+func (p *pipeline) extract(w *worker, b *block) {
+	// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
+	// for, or no other would ever give back anything.
+	b.source.More = func(bytes int) {
+		if p.extra.Acquire(b.waiting, int64(bytes)) == nil {
+			b.extra += int64(bytes)
 		}
 	}
+	err := w.fill(b)
+	b.done <- err
+	p.workers <- w
 }
 
 func (p *pipeline) commit(ctx context.Context) error {
-	defer close(p.committed)
 	for {
 		b, err := p.next(ctx)
 		if err != nil {
@@ -329,7 +291,7 @@ func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
 // next waits for a block that a worker has finished with. Meanwhile it does the work that is due by
 // time. Nil is the end of the input.
 func (p *pipeline) next(ctx context.Context) (b *block, err error) {
-	order, done := p.order, chan struct{}(nil)
+	order, done := p.order, chan error(nil)
 	for {
 		select {
 		case b = <-order:
@@ -338,8 +300,8 @@ func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 			}
 			order, done = nil, b.done
 			b.isNext()
-		case <-done:
-			return b, nil
+		case err := <-done:
+			return b, err
 		case <-p.job.Ticks:
 			if err := p.committer.index.Tick(); err != nil {
 				return nil, err
