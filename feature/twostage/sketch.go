@@ -187,6 +187,9 @@ func (m *maker) AppendPlaces(dst []byte) []byte {
 	return dst
 }
 
+// Places is how many bytes AppendPlaces appends for a text with this sketch.
+func (s *sketch) Places() int { return placeBytes * s.size() }
+
 // places are the bins of a document in the order of its text. It is made to be used again.
 type places struct {
 	sorted [binCount]uint64 // place<<8 | bin
@@ -197,7 +200,7 @@ type places struct {
 // Sort reads the places that AppendPlaces wrote for a document with that sketch and number of
 // runs. It reports whether their number fits the sketch.
 func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
-	if p.n, p.runs = 0, runs; len(b) != placeBytes*s.size() {
+	if p.n, p.runs = 0, runs; len(b) != s.Places() {
 		return false
 	}
 	for bin := range uint64(binCount) {
