@@ -81,7 +81,7 @@ func (c *decisionCase) run(t *testing.T, cfg dedup.Config) {
 	}
 }
 
-// estimateError is four standard deviations of what sketches tell (feature/runs).
+// estimateError is four standard deviations of what sketches tell (feature/twostage).
 const estimateError = .16
 
 // isSaid reports whether a result says the item, or for "score ~0.7" about that.

@@ -1,9 +1,6 @@
 package canon
 
 import (
-	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/feature/canon/vector"
@@ -16,8 +13,6 @@ const (
 	// passed is how many separators are passed otherwise before it is.
 	passed = 4
 )
-
-var oneSpace = []byte{' '}
 
 // copied are pieces that were copied together, and are handed out one after the other.
 type copied struct {
@@ -144,7 +139,7 @@ func (s *Scanner) nextCopied() bool {
 			s.countShort(seg, end, cjk)
 			continue
 		}
-		s.seg, s.to, s.cjk, s.wider = seg, end, cjk, -cjk
+		s.seg, s.to, s.cjk, s.wider, s.loose = seg, end, cjk, -cjk, false
 		s.start, s.end, s.whole = c.in+int(from.In), c.in+int(to.In), true
 		if width <= MaxWidth || s.keeping || s.cutPiece() {
 			return true
@@ -184,22 +179,7 @@ func (s *Scanner) countShort(seg, end, cjk int) {
 		return
 	}
 	s.short.columns += uint64(width)
-	s.short.units += uint64(s.unitsCopied(seg, end, cjk))
-}
-
-// unitsCopied counts the words of a copied piece, buf[seg:end].
-func (s *Scanner) unitsCopied(seg, end, cjk int) int {
-	switch n := end - seg; {
-	case n == 3*cjk:
-		return cjk
-	case cjk > 0:
-		return s.tables.countWords(s.buf[seg:end])
-	case n > 8:
-		return 1 + bytes.Count(s.buf[seg:end], oneSpace)
-	default:
-		x := binary.LittleEndian.Uint64(s.buf[seg:])<<(64-8*n)>>(64-8*n) ^ ' '*ones
-		return 1 + bits.OnesCount64(^(x+0x7F*ones)&highs)
-	}
+	s.short.units += uint64(s.unitsOf(seg, end, cjk, width))
 }
 
 // endCopied continues behind the copied pieces. A piece that has begun is in the state that scan
@@ -213,7 +193,6 @@ func (s *Scanner) endCopied(last vector.Start) {
 		s.start, s.separated, s.begun = c.in+int(last.In), false, true
 		s.cjk = c.han - int(last.Han)
 		s.wider = -s.cjk
-		s.spaces = bytes.Count(s.buf[s.seg:s.w], oneSpace)
 	}
 }
 

@@ -12,10 +12,10 @@ const (
 )
 
 // copyASCII copies letters, digits and spaces from text[i:] to buf[w:]. It lower-cases letters and
-// drops a space after a space. It returns its position in both, at an unknown byte or the end, and
-// the number of spaces written. It copies eight bytes at a time, because English text spends its
-// time here. In each byte of the masks only the high bit counts.
-func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at, spaces int) {
+// drops a space after a space. It returns its position in both, at an unknown byte or the end. It
+// copies eight bytes at a time, because English text spends its time here. In each byte of the masks
+// only the high bit counts.
+func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at int) {
 	for {
 		after := uint64(0) // high bit of the first byte: the last byte written is a space
 		if buf[w-1] == ' ' {
@@ -35,15 +35,13 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at, spac
 			if bad != 0 {
 				n := bits.TrailingZeros64(bad) / 8
 				w, i = w+n, i+n
-				spaces += bits.OnesCount64(blank & (bad&-bad - 1))
 				break
 			}
 			after = blank >> 56
-			spaces += bits.OnesCount64(blank)
 			w, i = w+8, i+8
 		}
 		if i >= len(text) {
-			return w, i, spaces
+			return w, i
 		}
 		a := ascii[text[i]]
 		switch a.class.kind() {
@@ -54,12 +52,11 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at, spac
 			if buf[w-1] != ' ' {
 				buf[w] = ' '
 				w++
-				spaces++
 			}
 			i = skipSpaces(text, i+1)
 			continue
 		default:
-			return w, i, spaces
+			return w, i
 		}
 		i++
 	}

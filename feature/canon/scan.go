@@ -24,9 +24,7 @@ func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 					break
 				}
 			}
-			var spaces int
-			s.w, i, spaces = copyASCII(s.buf, text[:stop], s.w, i, &s.tables.ascii)
-			s.spaces += spaces
+			s.w, i = copyASCII(s.buf, text[:stop], s.w, i, &s.tables.ascii)
 			continue
 		}
 		switch {
@@ -51,7 +49,6 @@ func (s *Scanner) addSpace() {
 	if s.buf[s.w-1] != ' ' {
 		s.buf[s.w] = ' '
 		s.w++
-		s.spaces++
 	}
 }
 
@@ -59,7 +56,6 @@ func (s *Scanner) addSpace() {
 func (s *Scanner) dropSpace() {
 	if s.w > s.seg && s.buf[s.w-1] == ' ' {
 		s.w--
-		s.spaces--
 	}
 }
 

@@ -93,15 +93,14 @@ type Scanner struct {
 	// spaces; buf[0] is a space, so that the byte before a piece always is one.
 	// The piece under way starts at seg, and ends at to when it is known. Its width is its
 	// bytes plus wider.
-	buf    []byte
-	w      int
-	seg    int
-	to     int
-	wider  int
-	cjk    int  // CJK characters in it
-	spaces int  // spaces in it
-	loose  bool // its words have to be counted: there may be marks in it that stand alone
-	kind   spanKind
+	buf   []byte
+	w     int
+	seg   int
+	to    int
+	wider int
+	cjk   int  // CJK characters in it
+	loose bool // its words have to be counted: there may be marks in it that stand alone
+	kind  spanKind
 
 	drops    []uint32 // spaces in buf that Whole has not
 	parted   bool     // Whole has returned a part
@@ -249,7 +248,10 @@ func (s *Scanner) Units() int {
 	if s.cutting {
 		return s.cut.units
 	}
-	return s.unitsOf(s.to - s.seg + s.wider)
+	if s.loose {
+		return s.tables.countWords(s.buf[s.seg:s.to])
+	}
+	return s.unitsOf(s.seg, s.to, s.cjk, s.Width())
 }
 
 // Range returns the range of the piece in the text. For a piece of an overlong segment, finding it
@@ -358,5 +360,5 @@ func (s *Scanner) space() {
 
 // begin starts a piece at buf[w].
 func (s *Scanner) begin(w int) {
-	s.w, s.seg, s.wider, s.cjk, s.spaces, s.loose = w, w, 0, 0, 0, false
+	s.w, s.seg, s.wider, s.cjk, s.loose = w, w, 0, 0, false
 }

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -9,21 +10,24 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// unitsOf counts the words of the piece under way, which has that width. A CJK character is a word,
-// and so is every stretch of others that take any room, between spaces or CJK characters: "two
-// words" has 2, "中文" 2, "用linux的" 3. The rule needs no dictionary, and is near enough for a weight.
-// Nearly all pieces are all of one sort, known from the counts made while copying.
-func (s *Scanner) unitsOf(width int) int {
-	switch {
-	case s.whole:
-		return s.unitsCopied(s.seg, s.to, s.cjk)
-	case s.loose:
-	case width == 2*s.cjk:
-		return s.cjk
-	case s.cjk == 0:
-		return s.spaces + 1
+var oneSpace = []byte{' '}
+
+// unitsOf counts the words of buf[seg:end], a piece of that width with so many CJK characters and no
+// loose marks. A CJK character is a word, and so is every stretch of others that take any room,
+// between spaces or CJK characters: "two words" has 2, "中文" 2, "用linux的" 3. The rule needs no
+// dictionary, and is near enough for a weight. Nearly all pieces are all of one sort.
+func (s *Scanner) unitsOf(seg, end, cjk, width int) int {
+	switch n := end - seg; {
+	case width == 2*cjk:
+		return cjk
+	case cjk > 0:
+		return s.tables.countWords(s.buf[seg:end])
+	case n > 8:
+		return 1 + bytes.Count(s.buf[seg:end], oneSpace)
+	default:
+		x := binary.LittleEndian.Uint64(s.buf[seg:])<<(64-8*n)>>(64-8*n) ^ ' '*ones
+		return 1 + bits.OnesCount64(^((x&^highs+0x7F*ones)|x)&highs)
 	}
-	return s.tables.countWords(s.buf[s.seg:s.to])
 }
 
 // countWords counts the words of a canonical form.

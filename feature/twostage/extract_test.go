@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
@@ -42,7 +41,7 @@ func oracle(s segments.Scheme, text string) (want method.Sketch) {
 	if m.Runs() < 20 {
 		return want
 	}
-	var sketch runs.Sketch
+	var sketch sketch
 	m.Sketch(&sketch)
 	want.Data = sketch.Append(want.Data)
 	if n := m.Distinct(); n < m.Runs() {
@@ -63,8 +62,8 @@ func oracle(s segments.Scheme, text string) (want method.Sketch) {
 	return want
 }
 
-func runsOf(text string) *runs.Maker {
-	m, s := runs.NewMaker(), canon.NewScanner()
+func runsOf(text string) *maker {
+	m, s := newMaker(), canon.NewScanner()
 	s.CountUnits()
 	for s.Reset([]byte(text)); ; {
 		step := s.Next()

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
@@ -50,9 +49,8 @@ type Judge struct {
 	segments.Judge
 	sketch   *method.Sketch
 	known    known
-	places   []byte      // of its runs, as Sketch.Data has them; none of one made by hand
-	sorted   runs.Places // the same, once they were asked for
-	isSorted bool
+	places   []byte // of its runs, as Sketch.Data has them; none of one made by hand
+	sorted   places // the same, once they were asked for; else of no runs
 	other    known  // of the candidate
 	uncommon uint64 // weight of the uncommon segments
 	common   uint64 // size of the common ones
@@ -69,7 +67,7 @@ func NewJudge(r method.Rules) *Judge {
 func (j *Judge) Load(s *method.Sketch) {
 	j.sketch = s
 	j.Judge.Load(s)
-	j.known, j.places, j.isSorted = known{}, nil, false
+	j.known, j.places, j.sorted.runs = known{}, nil, 0
 	if len(s.Data) == 0 {
 		return // made by hand: of no runs
 	}
@@ -243,10 +241,9 @@ func (j *Judge) newPassage() (none method.Passage) {
 	if len(j.places) == 0 {
 		return none
 	}
-	if !j.isSorted && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
+	if j.sorted.runs == 0 && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
 		panic(errRecord) // as Load does
 	}
-	j.isSorted = true
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
@@ -19,9 +18,9 @@ import (
 type bins struct{ equal, other, first int }
 
 // sketches makes two.
-func (b bins) sketches(t *testing.T) (d, e runs.Sketch) {
-	var first, second []byte // numbers of each bin, as runs.Sketch.Append writes them
-	for i := range runs.Bins {
+func (b bins) sketches(t *testing.T) (d, e sketch) {
+	var first, second []byte // numbers of each bin, as sketch.Append writes them
+	for i := range binCount {
 		x, y := byte(1+i%15), byte(1+i%15)
 		switch {
 		case i < b.equal:
@@ -38,7 +37,7 @@ func (b bins) sketches(t *testing.T) (d, e runs.Sketch) {
 }
 
 // parsed is the sketch of these numbers.
-func parsed(t *testing.T, numbers []byte) (s runs.Sketch) {
+func parsed(t *testing.T, numbers []byte) (s sketch) {
 	t.Helper()
 	mask, packed, n := make([]byte, 16), make([]byte, 64), 0
 	for i, v := range numbers {
@@ -75,7 +74,7 @@ type document struct {
 	truncated bool
 }
 
-func (d document) sketch(s runs.Sketch) *method.Sketch {
+func (d document) sketch(s sketch) *method.Sketch {
 	set := &method.Sketch{Whole: 77, Units: d.other, Leads: d.keys, Truncated: d.truncated}
 	for i, u := range d.units {
 		set.Features = append(set.Features, method.Feature{Key: uint64(i) + 1, Order: 3 * uint64(i), Width: uint32(90 - i), Units: u})
@@ -281,9 +280,9 @@ func TestNumbersOfTheDecision(t *testing.T) {
 // TestNewPassage: what sketches would call a copy is kept for one long passage of which the
 // earlier document has nothing, and is none for as much in many places. Rule 14 does not ask.
 func TestNewPassage(t *testing.T) {
-	inOnePiece, allOver := make([]int, runs.Bins), make([]int, runs.Bins)
+	inOnePiece, allOver := make([]int, binCount), make([]int, binCount)
 	for i := range inOnePiece {
-		inOnePiece[i], allOver[i] = 10*i, 10*(i*37%runs.Bins)
+		inOnePiece[i], allOver[i] = 10*i, 10*(i*37%binCount)
 	}
 	most := bins{equal: 80, other: 48} // .75 in common, the last 3 of 8 bins new
 	long := document{units: slices.Repeat([]uint32{100}, 13), runs: 1280}
@@ -339,7 +338,7 @@ var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }
 // TestScoreSegments: where every segment counts one, neither run keys nor sketches do.
 func TestScoreSegments(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .5, Score: method.ScoreSegments})
-	s := ten(100).sketch(runs.Sketch{})
+	s := ten(100).sketch(sketch{})
 	j.Load(s)
 	record := j.Record(nil)
 	if j.Whole() != 10 || j.Weight(0) != 1 || j.Weight(10) != 0 || j.Size(10) != 0 {
@@ -365,7 +364,7 @@ func TestScoreSegments(t *testing.T) {
 // TestMayReach is rule 5: y marks what was seen, of ten segments and of eight run keys.
 func TestMayReach(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .9})
-	j.Load(ten(100).sketch(runs.Sketch{}))
+	j.Load(ten(100).sketch(sketch{}))
 	for _, c := range []struct {
 		seen string
 		want bool
@@ -387,7 +386,7 @@ func TestMayReach(t *testing.T) {
 		}
 	}
 	j = NewJudge(method.Rules{Threshold: .3})
-	j.Load(document{units: []uint32{12, 12, 12, 12, 12, 900}, runs: 100}.sketch(runs.Sketch{}))
+	j.Load(document{units: []uint32{12, 12, 12, 12, 12, 900}, runs: 100}.sketch(sketch{}))
 	if !j.MayReach([]bool{true, true, false, false, false, false}) || j.MayReach([]bool{true, false, false, false, false, false}) {
 		t.Error("of the first five segments two weigh a third")
 	}
@@ -396,7 +395,7 @@ func TestMayReach(t *testing.T) {
 // TestMadeByHand: a sketch without Data is of no runs, and segments decide.
 func TestMadeByHand(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .5})
-	s := document{units: slices.Repeat([]uint32{12}, 10)}.sketch(runs.Sketch{})
+	s := document{units: slices.Repeat([]uint32{12}, 10)}.sketch(sketch{})
 	s.Data = nil
 	j.Load(s)
 	record := j.Record(nil)

@@ -2,9 +2,13 @@
 // a few of its runs of five words, find the candidates. Sketches of the whole texts then measure
 // how alike they are.
 //
-// It combines package segments with package runs. Segments alone would have to find much and
-// judge strictly. Here they only name candidates, and guard against boilerplate. The rules are
-// those of docs/design.md, "The decision".
+// Segments alone would have to find much and judge strictly. Here they only name candidates, and
+// guard against boilerplate. The rules are those of docs/design.md, "The decision".
+//
+// A sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation Hashing", NIPS 2012) of
+// 128 bins. Four bits of each are kept (b-bit minwise hashing, Li and König, WWW 2010). Words and
+// their order in the text count; the ends of lines and sentences do not. No secret enters: whether
+// two documents are alike must not depend on one.
 package twostage
 
 import (
@@ -14,7 +18,6 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/passages"
-	"github.com/firstseen/firstseen/feature/runs"
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
@@ -40,7 +43,7 @@ const (
 // worker.
 type Extractor struct {
 	segments *segments.Extractor
-	runs     *runs.Maker
+	runs     *maker
 	picker   *passages.Picker // nil if no passages are wanted
 	most     int
 	keys     []uint64
@@ -53,7 +56,7 @@ type Extractor struct {
 func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 	most := cmp.Or(s.Segments, segments.DefaultSegments)
 	s.Segments = most - min(keptForRuns, most/10)
-	e := &Extractor{segments: segments.NewExtractor(s), runs: runs.NewMaker(), most: most}
+	e := &Extractor{segments: segments.NewExtractor(s), runs: newMaker(), most: most}
 	e.segments.Watch(e.runs.Segments)
 	if minPassage > 0 {
 		e.picker = passages.NewPicker(minPassage)
@@ -105,7 +108,7 @@ func (e *Extractor) addPicks(dst *method.Sketch) {
 
 // addRunKeys puts keys of runs into the places that the segments leave free.
 func (e *Extractor) addRunKeys(dst *method.Sketch) {
-	e.keys = e.runs.AppendKeys(e.keys[:0], min(runs.MaxKeys, e.most-len(dst.Features)))
+	e.keys = e.runs.AppendKeys(e.keys[:0], min(maxKeys, e.most-len(dst.Features)))
 	for _, run := range e.keys {
 		binary.LittleEndian.PutUint64(e.form[1:], run)
 		dst.Features = append(dst.Features, method.Feature{Key: e.segments.Key(e.form[:]), Order: run})
@@ -117,8 +120,8 @@ func (e *Extractor) addRunKeys(dst *method.Sketch) {
 // too and, behind it, the places of the runs in the text.
 type known struct {
 	runs     uint64
-	distinct uint64      // of the runs, as linear counting has it, if runs >= minRuns; else runs
-	sketch   runs.Sketch // if runs >= minRuns
+	distinct uint64 // of the runs, as linear counting has it, if runs >= minRuns; else runs
+	sketch   sketch // if runs >= minRuns
 }
 
 func (k *known) append(b []byte) []byte {

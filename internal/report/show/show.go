@@ -62,7 +62,7 @@ type SiteCopy struct {
 
 // Example is a line of the report worth a look.
 type Example struct {
-	Kind      string   `json:"kind"` // which of Kinds
+	Kind      string   `json:"kind"` // which of kinds
 	ID        string   `json:"id"`
 	Of        string   `json:"of"`             // "" for a mosaic
 	Also      []string `json:"also,omitempty"` // of a mosaic
@@ -76,33 +76,18 @@ type Example struct {
 	read        bool // of both texts
 }
 
-// Kinds of examples, in their order.
-var Kinds = []string{"least evidence", "related", "mosaic", spreadKind}
-
-var kindTitles = map[string]string{
-	"least evidence": "Removed on the least evidence",
-	"related":        "Kept, and most like another",
-	"mosaic":         "Made of several others",
-	spreadKind:       "From all over the report",
-}
-
-// kind holds the examples of a kind, to be shown.
+// kind is a kind of examples.
 type kind struct {
-	Title    string
-	Examples []*Example
+	Name, Title string
+	Examples    []*Example // to be shown
 }
 
-func (d *Digest) kinds() (kinds []kind) {
-	for _, name := range Kinds {
-		k := kind{Title: kindTitles[name]}
-		for i := range d.Examples {
-			if e := &d.Examples[i]; e.Kind == name {
-				k.Examples = append(k.Examples, e)
-			}
-		}
-		kinds = append(kinds, k)
-	}
-	return kinds
+// kinds are all, in their order.
+var kinds = []kind{
+	{Name: "least evidence", Title: "Removed on the least evidence"},
+	{Name: "related", Title: "Kept, and most like another"},
+	{Name: "mosaic", Title: "Made of several others"},
+	{Name: spreadKind, Title: "From all over the report"},
 }
 
 // perKind is how many examples of a kind are shown.
@@ -222,8 +207,8 @@ func (c *Collector) Digest() *Digest {
 		d.Histogram[i].From = float64(i) / Bins
 	}
 	d.Examples = []Example{}
-	for _, kind := range Kinds {
-		for _, r := range c.examples[kind] {
+	for _, kind := range kinds {
+		for _, r := range c.examples[kind.Name] {
 			d.Examples = append(d.Examples, r.Example)
 		}
 	}
@@ -354,38 +339,47 @@ func (t *top) most(n int) []Count {
 	return found
 }
 
+// page holds the values of a page, as text or HTML.
+type page struct {
+	*Digest
+	Bins   []Bin // from the first to the last that has something
+	Most   int64 // documents in one of them
+	Tables []table
+	Kinds  []kind
+}
+
 type table struct {
 	Title, Head, What string
 	Counts            []Count
 }
 
-// tables are the values met most often. Sites that copy are called by what and joined by copies.
-func (d *Digest) tables(what, copies string) []table {
+// page fills a page. Sites that copy are called by what and joined by copies.
+func (d *Digest) page(what, copies string) page {
 	sites := make([]Count, len(d.Copies))
 	for i, c := range d.Copies {
 		sites[i] = Count{c.Site + copies + c.Of, c.Count, c.Over}
 	}
-	return []table{
+	p := page{Digest: d, Kinds: slices.Clone(kinds), Tables: []table{
 		{"Copied most", "copies", "document", d.Documents},
 		{"Copied most, by site", "copies", "site", d.Sites},
 		{"Who copies whom", "copies", what, sites},
 		{"Removed most, by input", "removed", "input", d.Files},
+	}}
+	for i := range d.Examples {
+		at := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == d.Examples[i].Kind })
+		p.Kinds[at].Examples = append(p.Kinds[at].Examples, &d.Examples[i])
 	}
+	first, end := len(d.Histogram), 0
+	for i, b := range d.Histogram {
+		if n := b.All(); n > 0 {
+			first, end, p.Most = min(first, i), i+1, max(p.Most, n)
+		}
+	}
+	if end > 0 {
+		p.Bins = d.Histogram[first:end]
+	}
+	return p
 }
 
-// bins are those from the first to the last that has something, and the most that one has.
-func (d *Digest) bins() (bins []Bin, most int64) {
-	bins = d.Histogram[:]
-	for len(bins) > 0 && bins[0].all() == 0 {
-		bins = bins[1:]
-	}
-	for len(bins) > 0 && bins[len(bins)-1].all() == 0 {
-		bins = bins[:len(bins)-1]
-	}
-	for i := range bins {
-		most = max(most, bins[i].all())
-	}
-	return bins, most
-}
-
-func (b *Bin) all() int64 { return b.Duplicates + b.Related + b.Mosaics }
+// All counts the documents of a bin.
+func (b Bin) All() int64 { return b.Duplicates + b.Related + b.Mosaics }

@@ -200,7 +200,7 @@ func TestDigest(t *testing.T) {
 	d := digestOf(t, all)
 	sum := int64(0)
 	for _, b := range d.Histogram {
-		sum += b.all()
+		sum += b.All()
 	}
 	if d.Lines != 100 || d.Removed != 100 || d.Exact != 25 || d.SameID != 10 || sum != 75 {
 		t.Errorf("%+v", d)

@@ -62,9 +62,6 @@ func beginning(text []byte) string {
 	return strings.ToValidUTF8(string(text[:maxText]), "") + " …"
 }
 
-// part is a stretch of a text on the page; the class says how it stands to the other text.
-type part struct{ Class, Text string }
-
 const (
 	sharedRunes = 160  // shown of a shared stretch
 	onlyRunes   = 400  // shown of a differing stretch
@@ -72,33 +69,32 @@ const (
 )
 
 // Sides returns both texts as marked parts, nil if they were not read.
-func (e *Example) Sides() [][]part {
+func (e *Example) Sides() [][]textdiff.Part {
 	if !e.read || e.text == "" {
 		return nil
 	}
 	left, right := textdiff.Parts(e.text, e.other)
-	return [][]part{folded(left), folded(right)}
+	return [][]textdiff.Part{folded(left), folded(right)}
 }
 
 // folded shortens long stretches in their middle, and a long text at its end.
-func folded(parts []textdiff.Part) (shown []part) {
+func folded(parts []textdiff.Part) (shown []textdiff.Part) {
 	room := sideRunes
 	for _, p := range parts {
 		if room <= 0 {
-			return append(shown, part{"", "…"})
+			return append(shown, textdiff.Part{Text: "…"})
 		}
-		class, most := "shared", sharedRunes
+		most := sharedRunes
 		if p.Only {
-			class, most = "only", onlyRunes
-		} else if p.Moved {
-			class = "moved"
+			most = onlyRunes
 		}
 		text := []rune(p.Text)
 		room -= min(len(text), most)
 		if len(text) > most {
 			text = []rune(string(text[:most/2]) + " … " + string(text[len(text)-most/2:]))
 		}
-		shown = append(shown, part{class, visibleLines(string(text))})
+		p.Text = visibleLines(string(text))
+		shown = append(shown, p)
 	}
 	return shown
 }

@@ -28,20 +28,15 @@ var textTemplate = template.Must(template.New("text").Parse(textPage))
 
 // text holds the values of the text's template, and has its functions.
 type text struct {
-	*Digest
+	page
 	Style
-	Bins   []Bin
-	most   int64 // documents in one of them
-	Tables []table
-	Kinds  []kind
 }
 
 // WriteText writes the digest for people. Characters in ids and texts that a terminal would act on
 // are written as \u and a number.
 func (d *Digest) WriteText(w io.Writer, s Style) error {
 	s.Columns = max(cmp.Or(s.Columns, 80), 40)
-	t := text{Digest: d, Style: s, Tables: d.tables("sites", " copies "), Kinds: d.kinds()}
-	t.Bins, t.most = d.bins()
+	t := text{d.page("sites", " copies "), s}
 	out := bufio.NewWriter(w)
 	if err := textTemplate.Execute(out, &t); err != nil {
 		return err
@@ -74,10 +69,10 @@ func (t *text) Bar(b Bin) string {
 		mark string
 	}{{b.Duplicates, "#"}, {b.Related, "o"}, {b.Mosaics, "-"}} {
 		if part.n > 0 {
-			bar += strings.Repeat(part.mark, int(max(1, part.n*room/t.most)))
+			bar += strings.Repeat(part.mark, int(max(1, part.n*room/t.Most)))
 		}
 	}
-	return strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.all(), bar), " ")
+	return strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.All(), bar), " ")
 }
 
 // Short is a value in a line that has so many columns of other things.
@@ -153,37 +148,21 @@ func at(all []string, i int) string {
 }
 
 //go:embed page.html
-var pageText string
+var htmlPage string
 
-var page = html.Must(html.New("page").Funcs(html.FuncMap{"clean": visible.Line}).Parse(pageText))
+var htmlTemplate = html.Must(html.New("page").Funcs(html.FuncMap{"clean": visible.Line, "percent": percent}).Parse(htmlPage))
 
-// bar is a bin of the histogram; widths are per cent of the page.
-type bar struct {
-	From          float64
-	All           int64
-	Dup, Rel, Mos float64
-}
+// percent is the width of a bar, per cent of the widest.
+func percent(n, most int64) float64 { return 100 * float64(n) / float64(most) }
 
 // WriteHTML writes the digest as one page that needs nothing else: no script, no file, no network.
 // Anything in ids and texts is shown and does nothing.
 func (d *Digest) WriteHTML(w io.Writer, title string) error {
-	return page.Execute(w, struct {
-		*Digest
-		Rows   []Total // of the totals, the sum last
-		Read   bool    // whether the texts were read
-		Title  string
-		Bars   []bar
-		Tables []table
-		Kinds  []kind
-	}{d, append(slices.Clone(d.Totals), d.Sum()), d.Sum().Bytes > 0, title, d.bars(), d.tables("site ← source", " ← "), d.kinds()})
-}
-
-// bars are the bins as widths.
-func (d *Digest) bars() (bars []bar) {
-	bins, most := d.bins()
-	share := func(n int64) float64 { return 100 * float64(n) / float64(most) }
-	for _, b := range bins {
-		bars = append(bars, bar{b.From, b.all(), share(b.Duplicates), share(b.Related), share(b.Mosaics)})
-	}
-	return bars
+	sum := d.Sum()
+	return htmlTemplate.Execute(w, struct {
+		page
+		Rows  []Total // of the totals, the sum last
+		Read  bool    // whether the texts were read
+		Title string
+	}{d.page("site ← source", " ← "), append(slices.Clone(d.Totals), sum), sum.Bytes > 0, title})
 }

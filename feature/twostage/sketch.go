@@ -1,17 +1,16 @@
-package runs
+package twostage
 
 import (
 	"encoding/binary"
-	"errors"
 	"math/bits"
 	"slices"
 
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A Sketch has a number from 1 to 15 for each bin, or 0 if the text has no run in it: sixteen bins
+// A sketch serves to estimate the share of text that two documents have in common. It has a number from 1 to 15 for each bin, or 0 if the text has no run in it: sixteen bins
 // of four bits a word, the lowest first.
-type Sketch [Bins / perWord]uint64
+type sketch [binCount / perWord]uint64
 
 const (
 	perWord = 16
@@ -19,9 +18,9 @@ const (
 	values  = 15                    // of a bin with a run
 )
 
-func (s *Sketch) set(bin int, v uint64) { s[bin/perWord] |= v << (bin % perWord * 4) }
+func (s *sketch) set(bin int, v uint64) { s[bin/perWord] |= v << (bin % perWord * 4) }
 
-func (s *Sketch) at(bin int) uint64 { return s[bin/perWord] >> (bin % perWord * 4) & 15 }
+func (s *sketch) at(bin int) uint64 { return s[bin/perWord] >> (bin % perWord * 4) & 15 }
 
 // filled marks the lowest bit of every four bits that are not 0.
 func filled(x uint64) uint64 {
@@ -30,7 +29,7 @@ func filled(x uint64) uint64 {
 }
 
 // size is how many bins are not empty.
-func (s *Sketch) size() (n int) {
+func (s *sketch) size() (n int) {
 	for _, x := range s {
 		n += bits.OnesCount64(filled(x))
 	}
@@ -38,24 +37,24 @@ func (s *Sketch) size() (n int) {
 }
 
 // whole is the length in bytes of a sketch that says every bin.
-const whole = Bins / 2
+const whole = binCount / 2
 
 // Append appends the sketch to b, in the form of docs/format.md. It writes a mostly empty sketch by
 // its filled bins, and any other by all bins.
-func (s *Sketch) Append(b []byte) []byte {
+func (s *sketch) Append(b []byte) []byte {
 	n := s.size()
 	b = append(b, byte(n))
-	if short := Bins/8 + (n+1)/2; short >= whole {
+	if short := binCount/8 + (n+1)/2; short >= whole {
 		for _, x := range s {
 			b = binary.LittleEndian.AppendUint64(b, x)
 		}
 		return b
 	}
-	mask, from := len(b), len(b)+Bins/8
+	mask, from := len(b), len(b)+binCount/8
 	var few [whole]byte // fewer are appended
-	b = append(b, few[:Bins/8+(n+1)/2]...)
+	b = append(b, few[:binCount/8+(n+1)/2]...)
 	i := 0
-	for bin := range Bins {
+	for bin := range binCount {
 		if v := s.at(bin); v != 0 {
 			b[mask+bin/8] |= 1 << (bin % 8)
 			b[from+i/2] |= byte(v << (i % 2 * 4))
@@ -65,38 +64,36 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-var errSketch = errors.New("the sketch of a document is not what was written: the store is damaged, or another program's")
-
 // Parse reads what Append has written at the beginning of b, and returns the rest.
-func (s *Sketch) Parse(b []byte) (rest []byte, err error) {
-	*s = Sketch{}
-	if len(b) == 0 || b[0] > Bins {
-		return b, errSketch
+func (s *sketch) Parse(b []byte) (rest []byte, err error) {
+	*s = sketch{}
+	if len(b) == 0 || b[0] > binCount {
+		return b, errRecord
 	}
 	n := int(b[0])
 	b = b[1:]
-	length := min(whole, Bins/8+(n+1)/2)
+	length := min(whole, binCount/8+(n+1)/2)
 	if len(b) < length {
-		return b, errSketch
+		return b, errRecord
 	}
 	if length == whole {
 		for i := range s {
 			s[i] = binary.LittleEndian.Uint64(b[8*i:])
 		}
-	} else if !s.parseFew(n, b[:Bins/8], b[Bins/8:length]) {
-		return b, errSketch
+	} else if !s.parseFew(n, b[:binCount/8], b[binCount/8:length]) {
+		return b, errRecord
 	}
 	if s.size() != n {
-		return b, errSketch
+		return b, errRecord
 	}
 	return b[length:], nil
 }
 
 // parseFew reads the numbers of the n bins in the mask. It reports whether there are as many, and
 // whether the unused part of the last byte is 0.
-func (s *Sketch) parseFew(n int, mask, numbers []byte) bool {
+func (s *sketch) parseFew(n int, mask, numbers []byte) bool {
 	i := 0
-	for bin := range Bins {
+	for bin := range binCount {
 		if mask[bin/8]>>(bin%8)&1 == 0 {
 			continue
 		}
@@ -109,10 +106,10 @@ func (s *Sketch) parseFew(n int, mask, numbers []byte) bool {
 	return i == n && (n%2 == 0 || numbers[n/2]>>4 == 0)
 }
 
-// An Overlap is the part common to two documents, as far as their sketches show: a fraction giving
+// An overlap is the part common to two documents, as far as their sketches show: a fraction giving
 // how many runs of each stand in the other. It is exact arithmetic on whole numbers, so every
 // machine gets the same result.
-type Overlap struct {
+type overlap struct {
 	Num, Den uint64 // of documents of at most 2^40 runs Num < 2^52, Den < 2^12
 }
 
@@ -125,14 +122,14 @@ type Overlap struct {
 //	J = (raw - both/15) / ((1 - 1/15) n) = (15 raw - both) / (14 n)
 //
 // and the runs in common by J (a + b) / (1 + J), which is Num / Den.
-func (s *Sketch) Compare(t *Sketch, a, b uint64) Overlap {
+func (s *sketch) Compare(t *sketch, a, b uint64) overlap {
 	raw, both, either := s.count(t)
 	j := uint64(max(values*raw-both, 0))
-	return Overlap{Num: j * (a + b), Den: uint64((values-1)*either) + j}
+	return overlap{Num: j * (a + b), Den: uint64((values-1)*either) + j}
 }
 
 // count returns in how many bins both have equal numbers, both have one, and either has.
-func (s *Sketch) count(t *Sketch) (raw, both, either int) {
+func (s *sketch) count(t *sketch) (raw, both, either int) {
 	for i, x := range s {
 		y := t[i]
 		fx, fy := filled(x), filled(y)
@@ -150,7 +147,7 @@ func (s *Sketch) count(t *Sketch) (raw, both, either int) {
 //	p = J + (1 - J)/15 = (57a + 5b) / (15a + 75b)
 //
 // More than three standard errors above that leave one chance in 700.
-func (s *Sketch) Contains(t *Sketch, a, b uint64) bool {
+func (s *sketch) Contains(t *sketch, a, b uint64) bool {
 	raw, _, either := s.count(t)
 	p := float64(57*a+5*b) / float64(15*a+75*b)
 	n := float64(either)
@@ -159,7 +156,7 @@ func (s *Sketch) Contains(t *Sketch, a, b uint64) bool {
 }
 
 // Share is the common share of a document of n runs, 0 to 1.
-func (o Overlap) Share(n uint64) float64 {
+func (o overlap) Share(n uint64) float64 {
 	of := o.Den * n
 	if of == 0 {
 		return 0
@@ -181,7 +178,7 @@ const (
 // AppendPlaces appends the place of the least run of each bin. For every bin that has one, it
 // appends the number of the run's first word, u32, lowest bin first. Only the document under
 // judgement needs it.
-func (m *Maker) AppendPlaces(dst []byte) []byte {
+func (m *maker) AppendPlaces(dst []byte) []byte {
 	for bin, least := range m.least {
 		if least != none {
 			dst = binary.LittleEndian.AppendUint32(dst, m.places[bin])
@@ -191,22 +188,22 @@ func (m *Maker) AppendPlaces(dst []byte) []byte {
 }
 
 // Places is how many bytes AppendPlaces appends for a text with this sketch.
-func (s *Sketch) Places() int { return placeBytes * s.size() }
+func (s *sketch) Places() int { return placeBytes * s.size() }
 
-// Places are the bins of a document in the order of its text. It is made to be used again.
-type Places struct {
-	sorted [Bins]uint64 // place<<8 | bin
+// places are the bins of a document in the order of its text. It is made to be used again.
+type places struct {
+	sorted [binCount]uint64 // place<<8 | bin
 	n      int
 	runs   uint64
 }
 
 // Sort reads the places that AppendPlaces wrote for a document with that sketch and number of
 // runs. It reports whether their number fits the sketch.
-func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
+func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
 	if p.n, p.runs = 0, runs; len(b) != s.Places() {
 		return false
 	}
-	for bin := range uint64(Bins) {
+	for bin := range uint64(binCount) {
 		if s.at(int(bin)) != 0 {
 			p.sorted[p.n] = uint64(binary.LittleEndian.Uint32(b[placeBytes*p.n:]))<<8 | bin
 			p.n++
@@ -218,8 +215,8 @@ func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
 
 // New finds the longest passage of s new beside t, and long enough to count. p belongs to
 // the sketch s.
-func (p *Places) New(s, t *Sketch) (longest method.Passage) {
-	var held [Bins + 1]uint8 // how many of the bins before each hold
+func (p *places) New(s, t *sketch) (longest method.Passage) {
+	var held [binCount + 1]uint8 // how many of the bins before each hold
 	for i := range p.n {
 		held[i+1] = held[i]
 		if bin := int(p.sorted[i] & 0xff); s.at(bin) == t.at(bin) {
@@ -247,7 +244,7 @@ func (p *Places) New(s, t *Sketch) (longest method.Passage) {
 
 // edge returns the place, in half runs, at which a stretch begins with the i-th bin, or ends before
 // it. It lies between the bin's run and the one before, or at the beginning or end of the text.
-func (p *Places) edge(i int) uint64 {
+func (p *places) edge(i int) uint64 {
 	switch i {
 	case 0:
 		return 0
@@ -258,11 +255,11 @@ func (p *Places) edge(i int) uint64 {
 }
 
 // words are those that a passage in half runs is about: a run's middle is its third word.
-func (p *Places) words(halves method.Passage) method.Passage {
+func (p *places) words(halves method.Passage) method.Passage {
 	if halves.To == 0 {
 		return halves // none
 	}
-	w := method.Passage{From: (halves.From + Width) / 2, To: (halves.To + Width) / 2, Of: p.runs + Width - 1}
+	w := method.Passage{From: (halves.From + runWords) / 2, To: (halves.To + runWords) / 2, Of: p.runs + runWords - 1}
 	if halves.From == 0 {
 		w.From = 0
 	}

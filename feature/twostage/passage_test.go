@@ -1,4 +1,4 @@
-package runs
+package twostage
 
 import (
 	"encoding/binary"
@@ -13,9 +13,9 @@ func passage(from, to, of uint64) method.Passage { return method.Passage{From: f
 
 // placed makes a sketch with a run in each of the bins 0 to len(holds)-1, which stand
 // every step runs, the last bin first, and another in which those hold that are marked y.
-func placed(t *testing.T, holds string, step int) (p *Places, s, other *Sketch) {
+func placed(t *testing.T, holds string, step int) (p *places, s, other *sketch) {
 	t.Helper()
-	p, s, other = new(Places), new(Sketch), new(Sketch)
+	p, s, other = new(places), new(sketch), new(sketch)
 	var places []byte
 	for bin := range len(holds) {
 		i := len(holds) - 1 - bin // in the order of places
@@ -35,9 +35,9 @@ func placed(t *testing.T, holds string, step int) (p *Places, s, other *Sketch) 
 	return p, s, other
 }
 
-// TestNewPassage is the rule of docs/design.md, rule 13, at its edges. y holds, n and -
+// TestNewStretch is the rule of docs/design.md, rule 13, at its edges. y holds, n and -
 // do not; a bin is ten runs.
-func TestNewPassage(t *testing.T) {
+func TestNewStretch(t *testing.T) {
 	many := func(what string, n int) (s string) {
 		for range n {
 			s += what
@@ -74,7 +74,7 @@ func TestNewPassage(t *testing.T) {
 // TestPlacesOfAnotherSketch are refused.
 func TestPlacesOfAnotherSketch(t *testing.T) {
 	_, s, _ := placed(t, "yyy", 1)
-	var p Places
+	var p places
 	if p.Sort(s, make([]byte, 8), 3) || p.Sort(s, nil, 3) {
 		t.Error("two places of three bins")
 	}

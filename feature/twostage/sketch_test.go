@@ -1,4 +1,4 @@
-package runs
+package twostage
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 )
 
 // drawSketch draws one of so many bins.
-func drawSketch(rng *rand.Rand, n int) (s Sketch) {
-	for _, bin := range rng.Perm(Bins)[:n] {
+func drawSketch(rng *rand.Rand, n int) (s sketch) {
+	for _, bin := range rng.Perm(binCount)[:n] {
 		s.set(bin, 1+rng.Uint64N(values))
 	}
 	return s
@@ -20,14 +20,14 @@ func drawSketch(rng *rand.Rand, n int) (s Sketch) {
 
 func TestSketchRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	for n := range Bins + 1 {
+	for n := range binCount + 1 {
 		want := drawSketch(rng, n)
 		b := want.Append([]byte("before"))[6:]
 		if most := 1 + min(64, 16+(n+1)/2); len(b) != most || int(b[0]) != n {
 			t.Errorf("%d bins take %d bytes, want %d", n, len(b), most)
 		}
 		for _, rest := range []string{"", "\x00", "behind"} {
-			var got Sketch
+			var got sketch
 			left, err := got.Parse(append(bytes.Clone(b), rest...))
 			if err != nil || got != want || string(left) != rest {
 				t.Errorf("%d bins: read back %x and %q, %v; want %x and %q", n, got, left, err, want, rest)
@@ -42,8 +42,8 @@ func TestSketchRoundTrip(t *testing.T) {
 // sketch has as many bins as it says where another number is 0.
 func TestMaskOfOneMore(t *testing.T) {
 	one := func(mask, numbers byte) []byte {
-		b := make([]byte, 1+Bins/8+1)
-		b[0], b[1], b[1+Bins/8] = 1, mask, numbers
+		b := make([]byte, 1+binCount/8+1)
+		b[0], b[1], b[1+binCount/8] = 1, mask, numbers
 		return b
 	}
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestMaskOfOneMore(t *testing.T) {
 		{"no bin", 0b0, 0x00, false},
 		{"no bin, a number", 0b0, 0x05, false},
 	} {
-		var s Sketch
+		var s sketch
 		if _, err := s.Parse(one(c.mask, c.numbers)); (err == nil) != c.want {
 			t.Errorf("%s: %v, read as %x", c.name, err, s)
 		}
@@ -70,7 +70,7 @@ func TestMaskOfOneMore(t *testing.T) {
 // checkDamage: whatever is too short is refused, and so is a number of bins that is
 // not that of those told.
 func checkDamage(t *testing.T, n int, b []byte) {
-	var got Sketch
+	var got sketch
 	for short := range b {
 		if _, err := got.Parse(b[:short]); err == nil {
 			t.Errorf("%d bins: %d bytes of %d are %x", n, short, len(b), got)
@@ -97,7 +97,7 @@ func FuzzSketch(f *testing.F) {
 		f.Add(s.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var s, again Sketch
+		var s, again sketch
 		rest, err := s.Parse(b)
 		if err != nil {
 			return
@@ -114,9 +114,9 @@ func FuzzSketch(f *testing.F) {
 
 // plainOverlap is the arithmetic of rule 13 of docs/design.md: the share of n runs
 // that two documents of a and b runs have in common.
-func plainOverlap(s, t *Sketch, a, b, n uint64) float64 {
+func plainOverlap(s, t *sketch, a, b, n uint64) float64 {
 	var raw, both, either int64
-	for bin := range Bins {
+	for bin := range binCount {
 		x, y := s.at(bin), t.at(bin)
 		if x != 0 || y != 0 {
 			either++
@@ -145,9 +145,9 @@ func plainOverlap(s, t *Sketch, a, b, n uint64) float64 {
 func TestCompareEqualsFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
-		s := drawSketch(rng, rng.IntN(Bins+1))
-		other := drawSketch(rng, rng.IntN(Bins+1))
-		for bin := range Bins { // of which some are the same
+		s := drawSketch(rng, rng.IntN(binCount+1))
+		other := drawSketch(rng, rng.IntN(binCount+1))
+		for bin := range binCount { // of which some are the same
 			if rng.IntN(3) > 0 && other.at(bin) == 0 {
 				other.set(bin, s.at(bin))
 			}
@@ -167,11 +167,11 @@ func TestCompareEqualsFractions(t *testing.T) {
 
 func TestCompareAtTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	var empty Sketch
+	var empty sketch
 	if o := empty.Compare(&empty, 0, 0); o.Share(0) != 0 || o.Share(20) != 0 {
 		t.Errorf("two of nothing have %v in common", o)
 	}
-	for n := 1; n <= Bins; n++ {
+	for n := 1; n <= binCount; n++ {
 		s := drawSketch(rng, n)
 		if got := s.Compare(&s, 1000, 1000).Share(1000); got != 1 {
 			t.Errorf("%d equal bins: %v", n, got)
@@ -191,7 +191,7 @@ func TestCompareAtTheEnds(t *testing.T) {
 			t.Errorf("%d other bins: %v", n, got)
 		}
 	}
-	s := drawSketch(rng, Bins)
+	s := drawSketch(rng, binCount)
 	if got := s.Compare(&s, 20, 40).Share(20); got != 1 {
 		t.Errorf("a share above 1: %v", got)
 	}
@@ -199,8 +199,8 @@ func TestCompareAtTheEnds(t *testing.T) {
 
 // drawPair makes sketches of two documents of n runs that have the share of them in
 // common.
-func drawPair(rng *rand.Rand, share float64, n int) (s, t Sketch) {
-	a, b := NewMaker(), NewMaker()
+func drawPair(rng *rand.Rand, share float64, n int) (s, t sketch) {
+	a, b := newMaker(), newMaker()
 	for i := range n {
 		h := rng.Uint64()
 		a.put(h)
@@ -214,7 +214,7 @@ func drawPair(rng *rand.Rand, share float64, n int) (s, t Sketch) {
 	return s, t
 }
 
-func (m *Maker) put(h uint64) {
+func (m *maker) put(h uint64) {
 	bin := &m.least[h>>binShift]
 	*bin = min(*bin, h<<(64-binShift))
 }
@@ -224,7 +224,7 @@ func (m *Maker) put(h uint64) {
 func spreadOf(share float64) float64 {
 	jaccard := share / (2 - share)
 	equal := jaccard + (1-jaccard)/values // the chance that a bin has equal numbers
-	deviation := math.Sqrt(equal*(1-equal)/Bins) * values / (values - 1)
+	deviation := math.Sqrt(equal*(1-equal)/binCount) * values / (values - 1)
 	return deviation * 2 / ((1 + jaccard) * (1 + jaccard))
 }
 
@@ -277,8 +277,8 @@ func TestContains(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(8, 8))
-	s := drawSketch(rng, Bins)
-	if !s.Contains(&s, 400, 400) || (&Sketch{}).Contains(&Sketch{}, 0, 0) || s.Contains(&Sketch{}, 400, 400) {
+	s := drawSketch(rng, binCount)
+	if !s.Contains(&s, 400, 400) || (&sketch{}).Contains(&sketch{}, 0, 0) || s.Contains(&sketch{}, 400, 400) {
 		t.Error("the same sketch is not certain, or an empty one is")
 	}
 }

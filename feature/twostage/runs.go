@@ -1,13 +1,4 @@
-// Package runs makes a sketch of 64 bytes from a text's runs of five words. The sketch serves to
-// estimate the share of text that two documents have in common. The package also names a few runs
-// to find candidates by.
-//
-// The sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation Hashing", NIPS 2012)
-// of 128 bins. Four bits of each are kept (b-bit minwise hashing, Li and König, WWW 2010). Words
-// and their order in the text count; the ends of lines and sentences do not.
-//
-// No secret enters: whether two documents are alike must not depend on one.
-package runs
+package twostage
 
 import (
 	"math/bits"
@@ -17,12 +8,12 @@ import (
 )
 
 const (
-	// Width is how many words a run has.
-	Width = 5
-	// Bins is how many minima a sketch has.
-	Bins = 128
-	// MaxKeys is how many runs a Maker names.
-	MaxKeys = 8
+	// runWords is how many words a run has.
+	runWords = 5
+	// binCount is how many minima a sketch has.
+	binCount = 128
+	// maxKeys is how many runs a maker names.
+	maxKeys = 8
 
 	binShift  = 64 - 7  // a run's bin is the highest 7 bits of its hash
 	cells     = 1 << 15 // of hashes, to count the different ones
@@ -33,12 +24,12 @@ const (
 // oftenUntil is the run from which on least hashes are seldom found: one in nine and fewer.
 const oftenUntil = 1024
 
-// A Maker makes sketches. It is not for concurrent use. Its buffers are 10 KiB, and up to
+// A maker makes sketches. It is not for concurrent use. Its buffers are 10 KiB, and up to
 // 3 MiB once there was a text of that many words without punctuation.
-type Maker struct {
+type maker struct {
 	words  int
-	least  [Bins]uint64       // the least hash of each bin, without the bits that say which
-	places [Bins]uint32       // of the first run that has it: its first word
+	least  [binCount]uint64   // the least hash of each bin, without the bits that say which
+	places [binCount]uint32   // of the first run that has it: its first word
 	seen   [cells / 64]uint64 // a bit for each cell of hashes with a run
 	hash   uint64             // of the last four words
 	hashes []uint64           // of words, those four first
@@ -47,20 +38,20 @@ type Maker struct {
 // none is the value of a bin without a run.
 const none = ^uint64(0)
 
-// NewMaker returns a Maker.
-func NewMaker() *Maker {
-	m := &Maker{hashes: make([]uint64, Width-1, 512)}
+// newMaker returns a maker.
+func newMaker() *maker {
+	m := &maker{hashes: make([]uint64, runWords-1, 512)}
 	m.Reset()
 	return m
 }
 
 // Reset makes ready for the next text.
-func (m *Maker) Reset() {
+func (m *maker) Reset() {
 	m.words, m.hash = 0, 0
 	for i := range m.least {
 		m.least[i] = none
 	}
-	clear(m.hashes[:Width-1])
+	clear(m.hashes[:runWords-1])
 	clear(m.seen[:])
 }
 
@@ -70,19 +61,19 @@ func (m *Maker) Reset() {
 // The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each word behind
 // it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest bits are its bin; the least
 // of the others counts there.
-func (m *Maker) Segments(s *canon.Scanner) {
-	m.hashes = s.AppendUnits(m.hashes[:Width-1])
-	n := len(m.hashes) - (Width - 1)
-	skip := min(max(Width-1-m.words, 0), n) // words with which no run ends yet
+func (m *maker) Segments(s *canon.Scanner) {
+	m.hashes = s.AppendUnits(m.hashes[:runWords-1])
+	n := len(m.hashes) - (runWords - 1)
+	skip := min(max(runWords-1-m.words, 0), n) // words with which no run ends yet
 	m.words += n
 	h := m.hash
-	in, out := m.hashes[Width-1:][:n], m.hashes[:n]
+	in, out := m.hashes[runWords-1:][:n], m.hashes[:n]
 	for _, word := range in[:skip] {
 		h = bits.RotateLeft64(h, turn) ^ word
 	}
 	in, out = in[skip:], out[skip:]
 	out = out[:len(in)]
-	place := max(m.words-n-(Width-1), 0) // of the first run here
+	place := max(m.words-n-(runWords-1), 0) // of the first run here
 	early := min(max(oftenUntil-place, 0), len(in))
 	for i, word := range in[:early] {
 		h = bits.RotateLeft64(h, turn) ^ word
@@ -93,7 +84,7 @@ func (m *Maker) Segments(s *canon.Scanner) {
 		}
 		m.least[bin], m.places[bin] = min(least, rest), at
 		m.seen[h>>(cellShift+6)] |= 1 << (h >> cellShift & 63)
-		h ^= bits.RotateLeft64(out[i], turn*(Width-1))
+		h ^= bits.RotateLeft64(out[i], turn*(runWords-1))
 	}
 	for i, word := range in[early:] {
 		h = bits.RotateLeft64(h, turn) ^ word
@@ -102,23 +93,23 @@ func (m *Maker) Segments(s *canon.Scanner) {
 			m.least[bin], m.places[bin] = rest, uint32(place+early+i)
 		}
 		m.seen[h>>(cellShift+6)] |= 1 << (h >> cellShift & 63)
-		h ^= bits.RotateLeft64(out[early+i], turn*(Width-1))
+		h ^= bits.RotateLeft64(out[early+i], turn*(runWords-1))
 	}
 	m.hash = h
-	copy(m.hashes[:Width-1], m.hashes[n:])
+	copy(m.hashes[:runWords-1], m.hashes[n:])
 }
 
 // Latest are the hashes of the words that Segments took last, valid until its next call.
-func (m *Maker) Latest() []uint64 { return m.hashes[Width-1:] }
+func (m *maker) Latest() []uint64 { return m.hashes[runWords-1:] }
 
 // Runs is how many runs the text has, repeated ones included: four less than it has
 // words.
-func (m *Maker) Runs() int { return max(m.words-(Width-1), 0) }
+func (m *maker) Runs() int { return max(m.words-(runWords-1), 0) }
 
 // Distinct is how many different runs the text has, by linear counting (Whang, Vander-Zanden, Taylor,
 // ACM TODS 15, 1990): of cells on which they fall at random, so many are left empty. The standard error is
 // below 1% up to 100,000 runs, and 4% at 260,000. If no cell is empty, it is Runs.
-func (m *Maker) Distinct() int {
+func (m *maker) Distinct() int {
 	empty := cells
 	for _, word := range m.seen {
 		empty -= bits.OnesCount64(word)
@@ -143,14 +134,14 @@ var drawn = sync.OnceValue(func() *[cells + 1]uint32 {
 
 // AppendKeys appends the hashes of at most n runs: the least of their bins, and the least of
 // those. Texts with most runs in common have most of these in common.
-func (m *Maker) AppendKeys(dst []uint64, n int) []uint64 {
+func (m *maker) AppendKeys(dst []uint64, n int) []uint64 {
 	from := len(dst)
 	for bin, least := range m.least {
 		if least == none {
 			continue
 		}
 		at := len(dst)
-		for at > from && dst[at-1]&^(Bins-1) > least {
+		for at > from && dst[at-1]&^(binCount-1) > least {
 			at--
 		}
 		if at-from == n {
@@ -165,9 +156,9 @@ func (m *Maker) AppendKeys(dst []uint64, n int) []uint64 {
 	return dst
 }
 
-// Sketch brings the sketch of the text into s.
-func (m *Maker) Sketch(s *Sketch) {
-	*s = Sketch{}
+// sketch brings the sketch of the text into s.
+func (m *maker) Sketch(s *sketch) {
+	*s = sketch{}
 	for bin, least := range m.least {
 		if least != none {
 			s.set(bin, nibble(least))

@@ -1,4 +1,4 @@
-package runs
+package twostage
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func newScanner() *canon.Scanner {
 }
 
 // read gives a text to m, and returns how many parts it had.
-func read(m *Maker, s *canon.Scanner, text []byte) (parts int) {
+func read(m *maker, s *canon.Scanner, text []byte) (parts int) {
 	m.Reset()
 	for s.Reset(text); ; {
 		step := s.Next()
@@ -113,7 +113,7 @@ func plainSketch(keys []uint64) (numbers [128]uint64) {
 	return numbers
 }
 
-// plainDistinct counts in floating point as Maker.Distinct does in whole numbers.
+// plainDistinct counts in floating point as maker.Distinct does in whole numbers.
 func plainDistinct(hashes []uint64) int {
 	filled := map[uint64]bool{}
 	for _, h := range hashes {
@@ -128,7 +128,7 @@ func plainDistinct(hashes []uint64) int {
 
 // TestDistinct: repeated runs count once, whatever the length, as long as any cell is empty.
 func TestDistinct(t *testing.T) {
-	m, s, r := NewMaker(), canon.NewScanner(), rand.New(rand.NewPCG(3, 3))
+	m, s, r := newMaker(), canon.NewScanner(), rand.New(rand.NewPCG(3, 3))
 	s.CountUnits()
 	for _, c := range []struct{ words, times int }{{60, 1}, {60, 30}, {700, 1}, {700, 3}, {20_000, 1}, {20_000, 4}, {200_000, 1}} {
 		var b strings.Builder
@@ -138,7 +138,7 @@ func TestDistinct(t *testing.T) {
 		read(m, s, []byte(strings.Repeat(b.String(), c.times)))
 		want := c.words // runs that go round the end of the text too, if it comes again
 		if c.times == 1 {
-			want -= Width - 1
+			want -= runWords - 1
 		}
 		if got := m.Distinct(); math.Abs(float64(got-want)) > max(1, .04*float64(want)) {
 			t.Errorf("%d words %d times: %d distinct runs, want about %d", c.words, c.times, got, want)
@@ -152,15 +152,15 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// checkText holds all that is made of a text against the oracle.
-func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner, text string) {
+// checkRuns holds all that is made of a text against the oracle.
+func checkRuns(t interface{ Fatalf(string, ...any) }, m *maker, s *canon.Scanner, text string) {
 	read(m, s, []byte(text))
 	hashes := plainRuns(text)
 	if m.Runs() != len(hashes) {
 		t.Fatalf("%.80q: %d runs, want %d", text, m.Runs(), len(hashes))
 	}
 	keys := plainKeys(hashes)
-	for _, n := range []int{0, 1, 3, MaxKeys, Bins + 1} {
+	for _, n := range []int{0, 1, 3, maxKeys, binCount + 1} {
 		got := m.AppendKeys([]uint64{1, 2}, n)
 		if want := append([]uint64{1, 2}, keys[:min(n, len(keys))]...); !slices.Equal(got, want) {
 			t.Fatalf("%.80q: the first %d keys are %x, want %x", text, n, got, want)
@@ -169,7 +169,7 @@ func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner
 	if got, want := m.Distinct(), min(plainDistinct(hashes), len(hashes)); got != want {
 		t.Fatalf("%.80q: %d distinct runs, want %d", text, got, want)
 	}
-	var got Sketch
+	var got sketch
 	m.Sketch(&got)
 	for bin, want := range plainSketch(keys) {
 		if got.at(bin) != want {
@@ -191,14 +191,14 @@ func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner
 
 func TestMakerEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
-	m, s := NewMaker(), newScanner()
+	m, s := newMaker(), newScanner()
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""
 		for range rapid.IntRange(1, 30).Draw(t, "pieces") {
 			text += canontest.Text().Draw(t, "text") + " " + rapid.StringMatching(`([a-z]{1,9}|[的是茶馆]|=|,) ?`).Draw(t, "word")
 		}
 		if pieces, _, _ := canontest.Read(text); !inPieces(text, pieces) {
-			checkText(t, m, s, text)
+			checkRuns(t, m, s, text)
 		}
 	})
 }
@@ -206,7 +206,7 @@ func TestMakerEqualsOracle(t *testing.T) {
 // TestRunsGoOnOverParts: of a text that comes in parts no run is lost where one ends,
 // wherever words lie, and none is made up.
 func TestRunsGoOnOverParts(t *testing.T) {
-	m, s := NewMaker(), newScanner()
+	m, s := newMaker(), newScanner()
 	for shift := range 9 {
 		rng := rand.New(rand.NewPCG(1, uint64(shift)))
 		var b strings.Builder
@@ -228,18 +228,18 @@ func TestRunsGoOnOverParts(t *testing.T) {
 		if parts := read(m, s, []byte(b.String())); parts < 3 {
 			t.Fatalf("%d parts", parts)
 		}
-		checkText(t, m, s, b.String())
+		checkRuns(t, m, s, b.String())
 	}
 }
 
 func TestLongWordsAndShortTexts(t *testing.T) {
-	m, s := NewMaker(), newScanner()
+	m, s := newMaker(), newScanner()
 	for _, text := range []string{
 		"", "+ + +", "one", "one two three four", "one two three four five", "一二三四", "一二三四五",
 		strings.Repeat("abcdefgh", 20<<10) + " two three four five six",
 		strings.Repeat("same word ", 40<<10),
 	} {
-		checkText(t, m, s, text)
+		checkRuns(t, m, s, text)
 	}
 }
 
@@ -279,10 +279,10 @@ func numbered(n int) string {
 
 // TestStored: what is stored may never change.
 func TestStored(t *testing.T) {
-	m, s := NewMaker(), newScanner()
+	m, s := newMaker(), newScanner()
 	for _, want := range stored {
 		read(m, s, []byte(want.text))
-		var sketch Sketch
+		var sketch sketch
 		m.Sketch(&sketch)
 		if got := hex.EncodeToString(sketch.Append(nil)); got != want.sketch {
 			t.Errorf("%.30q: sketch %s, want %s", want.text, got, want.sketch)
@@ -295,8 +295,8 @@ func TestStored(t *testing.T) {
 
 // TestWordsCount: case, width and punctuation do not, nor where lines end.
 func TestWordsCount(t *testing.T) {
-	m, s := NewMaker(), newScanner()
-	sketch := func(text string) (got Sketch) {
+	m, s := newMaker(), newScanner()
+	sketch := func(text string) (got sketch) {
 		read(m, s, []byte(text))
 		m.Sketch(&got)
 		return got
@@ -310,15 +310,15 @@ func TestWordsCount(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	m, s := NewMaker(), newScanner()
+func TestMakerNoAllocation(t *testing.T) {
+	m, s := newMaker(), newScanner()
 	text := []byte(strings.Repeat("Some words that are read again and again. 一二三四五六七。", 3000))
-	keys, data := make([]uint64, 0, MaxKeys), make([]byte, 0, 1+Bins/2)
-	var a, b Sketch
+	keys, data := make([]uint64, 0, maxKeys), make([]byte, 0, 1+binCount/2)
+	var a, b sketch
 	share := 0.0
 	allocs := testing.AllocsPerRun(10, func() {
 		read(m, s, text)
-		keys = m.AppendKeys(keys[:0], MaxKeys)
+		keys = m.AppendKeys(keys[:0], maxKeys)
 		m.Sketch(&a)
 		data = a.Append(data[:0])
 		if _, err := b.Parse(data); err != nil {
