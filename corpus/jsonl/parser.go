@@ -90,40 +90,8 @@ func newParser(fields Fields, answers string) (*parser, error) {
 // Parse returns the documents of a block in the order of its lines. Lines of
 // nothing but white space are passed over, unless all are answered.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		b.Rewind()
-		p.block = b
-		at := b.First
-		for rest := b.Data; len(rest) > 0; at = at.Next() {
-			line := rest
-			if end := bytes.IndexByte(rest, '\n') + 1; end > 0 {
-				line = rest[:end]
-			}
-			rest = rest[len(line):]
-			raw, empty := b.Strip(cutter{}, line)
-			if empty && p.answers == "" {
-				continue
-			}
-			p.doc = corpus.Document{Raw: raw, At: at, Empty: empty}
-			switch {
-			case empty:
-			case b.Reject != "":
-				p.bad(b.Reject)
-			default:
-				if err := p.parse(); err != nil {
-					p.bad(err.Error())
-				}
-			}
-			if !yield(&p.doc) {
-				return
-			}
-		}
-	}
-}
-
-func (p *parser) bad(reason string) {
-	p.doc.ID, p.doc.Text = nil, nil
-	p.doc.Bad = p.block.Bad(p.doc.At, p.doc.Raw, reason)
+	p.block = b
+	return b.CutRecords(cutter{}, &p.doc, p.answers != "", p.parse)
 }
 
 // NewSpanParser is NewParser for objects separated by other means than line ends: it goes over the

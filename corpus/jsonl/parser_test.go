@@ -39,7 +39,8 @@ func (p *lineParser) line(n int64, raw []byte) (rec *corpus.Document) {
 	p.block.Data = raw
 	p.parser.block, p.doc = &p.block, corpus.Document{Raw: raw, At: p.block.First}
 	if err := p.parse(); err != nil {
-		p.bad(err.Error())
+		p.doc.ID, p.doc.Text = nil, nil
+		p.doc.Bad = p.block.Bad(p.doc.At, raw, err.Error())
 	}
 	return &p.doc
 }
