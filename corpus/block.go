@@ -224,14 +224,21 @@ func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error)
 	}
 }
 
+// MaxID is the longest id in bytes. Tables and reports hold ids, and the documents between two
+// checkpoints theirs in memory.
+const MaxID = 64 << 10
+
 // complete reads a document, unless there is a reason why it is bad.
 func (b *Block) complete(doc *Document, reason string, read func() error) {
 	if reason == "" {
-		err := read()
-		if err == nil {
+		switch err := read(); {
+		case err != nil:
+			reason = err.Error()
+		case len(doc.ID) > MaxID:
+			reason = fmt.Sprintf("its id is longer than %d bytes", MaxID)
+		default:
 			return
 		}
-		reason = err.Error()
 	}
 	doc.ID, doc.Text = nil, nil
 	doc.Bad = b.Bad(doc.At, doc.Raw, reason)

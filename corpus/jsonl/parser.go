@@ -13,10 +13,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// maxID is the longest id in bytes. Tables and reports hold ids, and the
-// documents between two checkpoints theirs in memory.
-const maxID = 64 << 10
-
 // maxEscape is how many bytes a byte of a string can be written as.
 const maxEscape = len(`\u0061`)
 
@@ -136,9 +132,6 @@ func (p *parser) parse() (err error) {
 	case !p.setID(id):
 		return unfit(p.fields.ID, id.kind, "a string or a number")
 	}
-	if len(p.doc.ID) > maxID {
-		return fmt.Errorf("field %q is longer than %d bytes", p.fields.ID, maxID)
-	}
 	p.doc.Time = readTime(raw, p.targets[p.found(timeLiteral, timePath)].value)
 	if p.answers == "" {
 		return nil
@@ -182,7 +175,7 @@ func (p *parser) setID(id value) bool {
 	switch {
 	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
 		p.doc.ID = p.block.Name(p.doc.At)
-	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*maxID:
+	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*corpus.MaxID:
 		decoded, _, _ := decodeString(p.block.Room(), p.doc.Raw[:id.end+1], id.start)
 		p.doc.ID = p.block.Hold(decoded)
 	case id.kind == kindString || id.kind == kindNumber:
