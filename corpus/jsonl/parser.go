@@ -188,7 +188,8 @@ func (p *parser) setID(id value) bool {
 
 var errNotObject = errors.New("the line is not a JSON object")
 
-// scan checks the line and notes the wanted values in p.targets.
+// scan checks that the line is one JSON object with nothing behind it, and notes the wanted values in
+// p.targets.
 func (p *parser) scan(raw []byte) error {
 	p.active, p.level, p.twice, p.taken = 0, 0, -1, false
 	for i := range p.targets {
@@ -198,16 +199,11 @@ func (p *parser) scan(raw []byte) error {
 			p.active |= 1 << i
 		}
 	}
-	return scanLine(raw, p.visit)
-}
-
-// scanLine checks that a line is one JSON object with nothing behind it.
-func scanLine(raw []byte, visit keyFunc) error {
 	i := skipSpace(raw, 0)
 	var err error
 	object := i < len(raw) && raw[i] == '{'
 	if object {
-		i, err = scanObject(raw, i, 1, visit)
+		i, err = scanObject(raw, i, 1, p.visit)
 	} else {
 		_, i, err = scanValue(raw, i, 0)
 	}
