@@ -33,6 +33,7 @@ type document struct {
 	size     int64            // the denominator of rule 4
 	cut      *feature.Feature // its last chosen segment, if it has more
 	runs     int64
+	distinct int64         // of the runs
 	sketch   []int         // of each bin its number, 0 for none
 	places   map[int]int64 // of each bin that has one its run's place in the text
 }
@@ -77,7 +78,7 @@ func (o *Oracle) newDocument(id string, set *feature.Sketch) document {
 	if set.Truncated || o.rules.Score == dedup.ScoreSegments {
 		d.size = o.size(d.features)
 	}
-	d.runs, d.sketch, d.places = readSketch(set.Data)
+	d.runs, d.distinct, d.sketch, d.places = readSketch(set.Data)
 	return d
 }
 
@@ -209,8 +210,8 @@ func (o *Oracle) compare(d document, c *claim) {
 	c.compared = o.comparedWith(d, c)
 	c.contained = c.score
 	if o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns {
-		c.sketched = e.runs <= 2*d.runs
-		c.between = !c.sketched && e.runs <= 4*d.runs
+		c.sketched = e.distinct <= 2*d.distinct
+		c.between = !c.sketched && e.distinct <= 4*d.distinct
 		c.told, c.longer = estimate(d, e)
 	}
 	if c.sketched {

@@ -60,7 +60,7 @@ func (o *Oracle) removalBySketch(d document, c *claim) float64 {
 
 // uncertain is what rule 13 takes off beside a document two to four times as long.
 func (o *Oracle) uncertain(d document, c *claim) float64 {
-	times := quotient(o.docs[c.num-1].runs, d.runs)
+	times := quotient(o.docs[c.num-1].distinct, d.distinct)
 	return float64(.075 * (times - 2))
 }
 
@@ -132,14 +132,13 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	}
 	e := o.docs[c.num-1]
 	score := quotient(c.weight, uncommon)
-	share := quotient(o.common(d), d.size)
 	var shared int64
 	for _, i := range c.shared {
 		shared += o.size(d.features[i : i+1])
 	}
-	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && share+float64((1-share)*score) >= .72
-	bySketch := 5*c.contained >= 1 && c.contained*float64(d.runs) >= .6*float64(shared)
-	if enough && bySketch && 5*min(d.runs, e.runs) >= 4*max(d.runs, e.runs) {
+	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && quotient(o.common(d)+shared, d.size) >= .72
+	bySketch := 5*c.contained >= 1 && c.contained*float64(d.distinct) >= .6*float64(shared)
+	if enough && bySketch && 5*min(d.distinct, e.distinct) >= 4*max(d.distinct, e.distinct) {
 		return score
 	}
 	return -1
@@ -156,30 +155,35 @@ func (o *Oracle) common(d document) (size int64) {
 }
 
 // readSketch reads a sketch of a text's runs, in the form of docs/format.md. It has their number
-// and, for twenty or more, a number from 1 to 15 for each of 128 bins, or 0 for none. Behind that
-// stands the place of the run of each bin that has one.
-func readSketch(data []byte) (runs int64, bins []int, places map[int]int64) {
+// and, for twenty or more, a number from 1 to 15 for each of 128 bins, or 0 for none. Then comes the
+// number of distinct runs, if it is another one. Behind that stands the place of the run of each bin that
+// has one.
+func readSketch(data []byte) (runs, distinct int64, bins []int, places map[int]int64) {
 	if len(data) == 0 {
-		return 0, nil, nil
+		return 0, 0, nil, nil
 	}
-	at, shift := 0, 0
-	for more := true; more; at++ {
-		runs |= int64(data[at]&0x7f) << shift
-		shift += 7
-		more = data[at] >= 0x80
-	}
+	runs, data = number(data)
 	if runs < fewestRuns {
-		return runs, nil, nil
+		return runs, runs, nil, nil
 	}
 	half := func(from, i int) int { return int(data[from+i/2]) >> (i % 2 * 4) & 15 }
-	end := 16 + (int(data[at])+1)/2
-	data = data[at+1:]
+	end := 16 + (int(data[0])+1)/2
+	filled := int(data[0])
+	data = data[1:]
 	whole := end >= 64
 	if whole {
 		end = 64
 	}
+	rest := data[end:]
+	at := max(len(rest)-4*filled, 0)
+	if len(rest) < 4*filled { // one made by hand has no places
+		at = len(rest)
+	}
+	if distinct = runs; at > 0 {
+		distinct, _ = number(rest)
+	}
 	bins, places = make([]int, 128), map[int]int64{}
-	filled := 0
+	filled = 0
 	for i := range bins {
 		switch {
 		case whole:
@@ -188,11 +192,22 @@ func readSketch(data []byte) (runs int64, bins []int, places map[int]int64) {
 			bins[i] = half(16, filled)
 			filled++
 		}
-		if bins[i] > 0 && len(data) > end { // one made by hand has no places
-			places[i] = int64(binary.LittleEndian.Uint32(data[end+4*len(places):]))
+		if bins[i] > 0 && len(rest) > at {
+			places[i] = int64(binary.LittleEndian.Uint32(rest[at+4*len(places):]))
 		}
 	}
-	return runs, bins, places
+	return runs, distinct, bins, places
+}
+
+// number reads a uvarint, and returns what follows.
+func number(data []byte) (n int64, rest []byte) {
+	at, shift := 0, 0
+	for more := true; more; at++ {
+		n |= int64(data[at]&0x7f) << shift
+		shift += 7
+		more = data[at] >= 0x80
+	}
+	return n, data[at:]
 }
 
 // estimate is the arithmetic of rule 13, as one fraction: the share of d that stands in e, and the
@@ -213,7 +228,7 @@ func estimate(d, e document) (contained, longer float64) {
 	}
 	above := max(15*raw-both, 0) // J is this, divided by 14 either
 	share := func(of int64) float64 {
-		return min(quotient(above*(d.runs+e.runs), (14*either+above)*of), 1)
+		return min(quotient(above*(d.distinct+e.distinct), (14*either+above)*of), 1)
 	}
-	return share(d.runs), share(max(d.runs, e.runs))
+	return share(d.distinct), share(max(d.distinct, e.distinct))
 }

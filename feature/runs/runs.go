@@ -11,6 +11,7 @@ package runs
 
 import (
 	"math/bits"
+	"sync"
 
 	"github.com/firstseen/firstseen/feature/canon"
 )
@@ -23,21 +24,24 @@ const (
 	// MaxKeys is how many runs a Maker names.
 	MaxKeys = 8
 
-	binShift = 64 - 7 // a run's bin is the highest 7 bits of its hash
-	turn     = 13     // bits by which a run's hash is rotated for each word
+	binShift  = 64 - 7  // a run's bin is the highest 7 bits of its hash
+	cells     = 1 << 15 // of hashes, to count the different ones
+	cellShift = 64 - 15
+	turn      = 13 // bits by which a run's hash is rotated for each word
 )
 
 // oftenUntil is the run from which on least hashes are seldom found: one in nine and fewer.
 const oftenUntil = 1024
 
-// A Maker makes sketches. It is not for concurrent use. Its buffers are 6 KiB, and up to
+// A Maker makes sketches. It is not for concurrent use. Its buffers are 10 KiB, and up to
 // 3 MiB once there was a text of that many words without punctuation.
 type Maker struct {
 	words  int
-	least  [Bins]uint64 // the least hash of each bin, without the bits that say which
-	places [Bins]uint32 // of the first run that has it: its first word
-	hash   uint64       // of the last four words
-	hashes []uint64     // of words, those four first
+	least  [Bins]uint64       // the least hash of each bin, without the bits that say which
+	places [Bins]uint32       // of the first run that has it: its first word
+	seen   [cells / 64]uint64 // a bit for each cell of hashes with a run
+	hash   uint64             // of the last four words
+	hashes []uint64           // of words, those four first
 }
 
 // none is the value of a bin without a run.
@@ -57,6 +61,7 @@ func (m *Maker) Reset() {
 		m.least[i] = none
 	}
 	clear(m.hashes[:Width-1])
+	clear(m.seen[:])
 }
 
 // Segments takes the latest segments of a scanner that counts units. Runs go on from one segment to
@@ -87,6 +92,7 @@ func (m *Maker) Segments(s *canon.Scanner) {
 			at = uint32(place + i)
 		}
 		m.least[bin], m.places[bin] = min(least, rest), at
+		m.seen[h>>(cellShift+6)] |= 1 << (h >> cellShift & 63)
 		h ^= bits.RotateLeft64(out[i], turn*(Width-1))
 	}
 	for i, word := range in[early:] {
@@ -95,6 +101,7 @@ func (m *Maker) Segments(s *canon.Scanner) {
 		if rest < m.least[bin] { // seldom
 			m.least[bin], m.places[bin] = rest, uint32(place+early+i)
 		}
+		m.seen[h>>(cellShift+6)] |= 1 << (h >> cellShift & 63)
 		h ^= bits.RotateLeft64(out[early+i], turn*(Width-1))
 	}
 	m.hash = h
@@ -107,6 +114,32 @@ func (m *Maker) Latest() []uint64 { return m.hashes[Width-1:] }
 // Runs is how many runs the text has, repeated ones included: four less than it has
 // words.
 func (m *Maker) Runs() int { return max(m.words-(Width-1), 0) }
+
+// Distinct is how many different runs the text has, by linear counting (Whang, Vander-Zanden, Taylor,
+// ACM TODS 15, 1990): of cells on which they fall at random, so many are left empty. The standard error is
+// below 1% up to 100,000 runs, and 4% at 260,000. If no cell is empty, it is Runs.
+func (m *Maker) Distinct() int {
+	empty := cells
+	for _, word := range m.seen {
+		empty -= bits.OnesCount64(word)
+	}
+	if empty == 0 {
+		return m.Runs()
+	}
+	return min(int(drawn()[empty]), m.Runs())
+}
+
+// drawn returns, for each number of empty cells, how many different runs leave so many: to fill one
+// more when k are empty takes cells/k. Whole numbers alone, so that every machine gets the same.
+var drawn = sync.OnceValue(func() *[cells + 1]uint32 {
+	var n [cells + 1]uint32
+	sum := uint64(0) // in 2^-32
+	for k := cells; k > 0; k-- {
+		n[k] = uint32((sum + 1<<31) >> 32)
+		sum += cells << 32 / uint64(k)
+	}
+	return &n
+})
 
 // AppendKeys appends the hashes of at most n runs: the least of their bins, and the least of
 // those. Texts with most runs in common have most of these in common.

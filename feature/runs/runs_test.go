@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -112,6 +113,45 @@ func plainSketch(keys []uint64) (numbers [128]uint64) {
 	return numbers
 }
 
+// plainDistinct counts in floating point as Maker.Distinct does in whole numbers.
+func plainDistinct(hashes []uint64) int {
+	filled := map[uint64]bool{}
+	for _, h := range hashes {
+		filled[h>>49] = true
+	}
+	n := 0.
+	for k := range len(filled) {
+		n += 32768 / float64(32768-k)
+	}
+	return int(math.Round(n))
+}
+
+// TestDistinct: repeated runs count once, whatever the length, as long as any cell is empty.
+func TestDistinct(t *testing.T) {
+	m, s, r := NewMaker(), canon.NewScanner(), rand.New(rand.NewPCG(3, 3))
+	s.CountUnits()
+	for _, c := range []struct{ words, times int }{{60, 1}, {60, 30}, {700, 1}, {700, 3}, {20_000, 1}, {20_000, 4}, {200_000, 1}} {
+		var b strings.Builder
+		for range c.words {
+			fmt.Fprintf(&b, "%x ", r.Uint64())
+		}
+		read(m, s, []byte(strings.Repeat(b.String(), c.times)))
+		want := c.words // runs that go round the end of the text too, if it comes again
+		if c.times == 1 {
+			want -= Width - 1
+		}
+		if got := m.Distinct(); math.Abs(float64(got-want)) > max(1, .04*float64(want)) {
+			t.Errorf("%d words %d times: %d distinct runs, want about %d", c.words, c.times, got, want)
+		}
+	}
+	for i := range m.seen {
+		m.seen[i] = ^uint64(0)
+	}
+	if m.Distinct() != m.Runs() {
+		t.Errorf("no cell empty: %d distinct runs of %d", m.Distinct(), m.Runs())
+	}
+}
+
 // checkText holds all that is made of a text against the oracle.
 func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner, text string) {
 	read(m, s, []byte(text))
@@ -125,6 +165,9 @@ func checkText(t interface{ Fatalf(string, ...any) }, m *Maker, s *canon.Scanner
 		if want := append([]uint64{1, 2}, keys[:min(n, len(keys))]...); !slices.Equal(got, want) {
 			t.Fatalf("%.80q: the first %d keys are %x, want %x", text, n, got, want)
 		}
+	}
+	if got, want := m.Distinct(), min(plainDistinct(hashes), len(hashes)); got != want {
+		t.Fatalf("%.80q: %d distinct runs, want %d", text, got, want)
 	}
 	var got Sketch
 	m.Sketch(&got)

@@ -190,6 +190,9 @@ func (m *Maker) AppendPlaces(dst []byte) []byte {
 	return dst
 }
 
+// Places is how many bytes AppendPlaces appends for a text with this sketch.
+func (s *Sketch) Places() int { return placeBytes * s.size() }
+
 // Places are the bins of a document in the order of its text. It is made to be used again.
 type Places struct {
 	sorted [Bins]uint64 // place<<8 | bin
@@ -200,7 +203,7 @@ type Places struct {
 // Sort reads the places that AppendPlaces wrote for a document with that sketch and number of
 // runs. It reports whether their number fits the sketch.
 func (p *Places) Sort(s *Sketch, b []byte, runs uint64) bool {
-	if p.n, p.runs = 0, runs; len(b) != placeBytes*s.size() {
+	if p.n, p.runs = 0, runs; len(b) != s.Places() {
 		return false
 	}
 	for bin := range uint64(Bins) {

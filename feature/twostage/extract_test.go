@@ -44,7 +44,11 @@ func oracle(s segments.Scheme, text string) (want method.Sketch) {
 	}
 	var sketch runs.Sketch
 	m.Sketch(&sketch)
-	want.Data = m.AppendPlaces(sketch.Append(want.Data))
+	want.Data = sketch.Append(want.Data)
+	if n := m.Distinct(); n < m.Runs() {
+		want.Data = binary.AppendUvarint(want.Data, uint64(n))
+	}
+	want.Data = m.AppendPlaces(want.Data)
 	for _, run := range m.AppendKeys(nil, min(8, n-len(want.Features))) {
 		form := append([]byte{0}, binary.LittleEndian.AppendUint64(nil, run)...)
 		key := xxh3.Hash(form)

@@ -74,7 +74,7 @@ func (j *Judge) Load(s *method.Sketch) {
 		return // made by hand: of no runs
 	}
 	var err error
-	if j.places, err = j.known.parse(s.Data); err != nil {
+	if j.places, err = j.known.parse(s.Data, true); err != nil {
 		panic(err) // a sketch of another method
 	}
 }
@@ -162,10 +162,7 @@ func (j *Judge) leadsAll(c *method.Candidate) bool {
 func (j *Judge) parse(record []byte) (segments.Record, error) {
 	r, rest, err := segments.ParseRecord(record)
 	if err == nil {
-		rest, err = j.other.parse(rest)
-	}
-	if err == nil && len(rest) > 0 {
-		err = errRecord
+		_, err = j.other.parse(rest, false)
 	}
 	return r, err
 }
@@ -181,7 +178,7 @@ func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, err
 	if j.BySegments() || j.known.runs < minRuns || j.other.runs < minRuns {
 		return f, nil
 	}
-	switch a, b := j.known.runs, j.other.runs; {
+	switch a, b := j.known.distinct, j.other.distinct; {
 	case b <= maxLonger*a:
 		j.bySketch(c, &f)
 	case b <= stillTold*a:
@@ -192,7 +189,7 @@ func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, err
 
 // byBoth lets segments decide beside a longer document, and sketches object or insist.
 func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
-	a, b := j.known.runs, j.other.runs
+	a, b := j.known.distinct, j.other.distinct
 	share := j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)
 	least := share - float64(uncertain*(method.Share(b, a)-maxLonger))
 	switch asked := max(contained, j.Rules.Threshold); {
@@ -217,7 +214,7 @@ func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
 
 // bySketch lets the sketches decide.
 func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
-	a, b := j.known.runs, j.other.runs
+	a, b := j.known.distinct, j.other.distinct
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
 	f.Contained, f.Estimated = o.Share(a), true
 	if f.Score = f.Contained; f.Contained < max(contained, j.Rules.Threshold) {
@@ -273,12 +270,12 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 // sameOutsideCommon is rule 14: two pages of one length with a common part, such as a menu, are
 // copies by the rest of their text.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
-	least, most := min(j.known.runs, j.other.runs), max(j.known.runs, j.other.runs)
-	common, shared := method.Share(j.common, j.Whole()), method.Share(c.Weight, j.uncommon)
-	return minCommon*j.common >= j.Whole() && j.ownShared(c) >= minShared &&
-		(minLength+1)*least >= minLength*most &&
-		shared >= j.Rules.Threshold && restOf(common, shared) >= explained &&
-		minShare*contained >= 1 && contained*float64(j.known.runs) >= confirmed*float64(j.ownSize(c))
+	a, b := j.known.distinct, j.other.distinct
+	whole, own := j.Whole(), j.ownSize(c)
+	return minCommon*j.common >= whole && j.ownShared(c) >= minShared &&
+		(minLength+1)*min(a, b) >= minLength*max(a, b) &&
+		method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold && method.Share(j.common+own, whole) >= explained &&
+		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
 }
 
 // ownSize returns the size of the uncommon segments that a candidate shares.
@@ -297,5 +294,5 @@ func (j *Judge) Record(dst []byte) []byte {
 // Same is rule 2: the data about a text's words is the same, however the text is cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
-	return err == nil && r.Whole == j.sketch.Whole && j.other == j.known, r.Features, err
+	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err
 }

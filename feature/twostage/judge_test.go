@@ -84,7 +84,7 @@ func (d document) sketch(s runs.Sketch) *method.Sketch {
 	for i := range d.keys {
 		set.Features = append(set.Features, method.Feature{Key: uint64(i) + 1000, Order: uint64(i)})
 	}
-	k := known{runs: d.runs, sketch: s}
+	k := known{runs: d.runs, distinct: d.runs, sketch: s}
 	set.Data = k.append(nil)
 	return set
 }
@@ -263,8 +263,9 @@ func TestNumbersOfTheDecision(t *testing.T) {
 		{"a menu, less of the page", meeting{d: little, runs: 300, bins: confirmed, shared: 13, common: 1, t: .6}, kept, longer(40, 1, 1)},
 		{"a menu, ten segments", meeting{d: fewer, runs: 192, bins: confirmed, shared: 10, common: 2, t: .6}, removed, 10. / 12},
 		{"a menu, nine segments", meeting{d: fewer, runs: 192, bins: confirmed, shared: 9, common: 2, t: .6}, kept, longer(40, 1, 1)},
-		{"a menu, an eighth", meeting{d: eighth, runs: 320, bins: confirmed, shared: 14, common: 1, t: .6}, removed, .7},
-		{"a menu, less than an eighth", meeting{d: less, runs: 320, bins: confirmed, shared: 14, common: 1, t: .6}, kept, longer(40, 1, 1)},
+		{"a menu, an eighth", meeting{d: eighth, runs: 320, bins: confirmed, shared: 16, common: 1, t: .6}, removed, .8},
+		{"a menu, less than an eighth", meeting{d: less, runs: 320, bins: confirmed, shared: 16, common: 1, t: .6}, kept, longer(40, 1, 1)},
+		{"a menu, much text outside of segments", meeting{d: eighth, runs: 320, bins: confirmed, shared: 15, common: 1, t: .6}, kept, longer(40, 1, 1)},
 		{"a menu, enough of the rest", meeting{d: menu, runs: 320, bins: bins{equal: 29, other: 99}, shared: 13, common: 2, t: .6}, removed, .65},
 		{"a long page, a fifth of it", meeting{d: sample, runs: 1000, bins: bins{equal: 22, other: 106}, shared: 13, common: 2, t: .6}, removed, .65},
 		{"a long page, less", meeting{d: sample, runs: 1000, bins: bins{equal: 21, other: 107}, shared: 13, common: 2, t: .6}, kept, longer(21, 1, 1)},
@@ -430,7 +431,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 	var k known
 	tooMany := known{runs: 1<<40 + 1}
-	if _, err := k.parse(tooMany.append(nil)); err == nil {
+	if _, err := k.parse(tooMany.append(nil), false); err == nil {
 		t.Error("more runs than any text has")
 	}
 	defer func() {

@@ -25,10 +25,10 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 		return why, nil
 	}
 	say("12", "%s", j.candidateText(c))
-	a, b := j.known.runs, j.other.runs
+	a, b := j.known.distinct, j.other.distinct
 	switch {
-	case a < minRuns || b < minRuns:
-		say("13", "sketches are of texts with %d runs of five words or more, and these have %d and %d: segments decide, %s", minRuns, a, b, relationText(f.Relation))
+	case min(j.known.runs, j.other.runs) < minRuns:
+		say("13", "sketches are of texts with %d runs of five words or more, and these have %d and %d: segments decide, %s", minRuns, j.known.runs, j.other.runs, relationText(f.Relation))
 	case b > stillTold*a:
 		say("13", "the earlier document has %d runs of five words, more than four times the %d of this one: segments decide, %s", b, a, relationText(f.Relation))
 	case b > maxLonger*a:
@@ -43,7 +43,7 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 
 // sketchReasons explains the results of rules 13 and 14.
 func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(rule, format string, args ...any)) {
-	a, b := j.known.runs, j.other.runs
+	a, b := j.known.distinct, j.other.distinct
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
 	say("13", "by the sketches of %d and %d runs, C = %s of the document stands in the earlier one, and M = %s of the longer one is common", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
 	asked := j.asked(c)

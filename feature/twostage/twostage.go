@@ -74,7 +74,9 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	data := dst.Data[:0]
 	e.segments.Extract(dst, text)
 	known := known{runs: uint64(e.runs.Runs())}
+	known.distinct = known.runs
 	if known.runs >= minRuns {
+		known.distinct = uint64(e.runs.Distinct())
 		e.runs.Sketch(&known.sketch)
 		e.addRunKeys(dst)
 	}
@@ -114,30 +116,47 @@ func (e *Extractor) addRunKeys(dst *method.Sketch) {
 // known describes a text's runs. It is the end of a document's stored record. Sketch.Data has it
 // too and, behind it, the places of the runs in the text.
 type known struct {
-	runs   uint64
-	sketch runs.Sketch // if runs >= minRuns
+	runs     uint64
+	distinct uint64      // of the runs, as linear counting has it, if runs >= minRuns; else runs
+	sketch   runs.Sketch // if runs >= minRuns
 }
 
 func (k *known) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, k.runs)
-	if k.runs >= minRuns {
-		b = k.sketch.Append(b)
+	if k.runs < minRuns {
+		return b
+	}
+	if b = k.sketch.Append(b); k.distinct < k.runs {
+		b = binary.AppendUvarint(b, k.distinct)
 	}
 	return b
 }
 
-// parse reads what append has written, and returns the rest.
-func (k *known) parse(b []byte) (rest []byte, err error) {
+// parse reads what append has written, and places behind it, if there are any. Documents of version 0.2
+// have no number of distinct runs: it counts as that of all.
+func (k *known) parse(b []byte, hasPlaces bool) (places []byte, err error) {
 	n := 0
 	*k = known{}
 	if k.runs, n = binary.Uvarint(b); n <= 0 || k.runs > 1<<40 {
-		return b, errRecord
+		return nil, errRecord
 	}
-	b = b[n:]
+	k.distinct, b = k.runs, b[n:]
 	if k.runs >= minRuns {
-		return k.sketch.Parse(b)
+		if b, err = k.sketch.Parse(b); err != nil {
+			return nil, err
+		}
 	}
-	return b, nil
+	if hasPlaces {
+		at := max(len(b)-k.sketch.Places(), 0)
+		b, places = b[:at], b[at:]
+	}
+	if len(b) == 0 {
+		return places, nil
+	}
+	if k.distinct, n = binary.Uvarint(b); n != len(b) || k.distinct == 0 || k.distinct >= k.runs || k.runs < minRuns {
+		return nil, errRecord
+	}
+	return places, nil
 }
 
 // Locate finds a passage in the text it is of: whole pieces between punctuation, from the
