@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -186,9 +187,20 @@ func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] 
 	}
 }
 
-// CutDocuments goes over the records found by a [Cutter], for its parser. read completes *doc, which
-// has Raw and At, or returns why it is no document. Empty records are handed out only if all is set.
+// CutDocuments is CutRecords for texts: a record must be UTF-8, and its id is its place.
 func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
+	return b.CutRecords(c, doc, all, func() error {
+		if !ValidUTF8(doc.Raw) {
+			return errors.New("it is not UTF-8")
+		}
+		doc.ID = b.Name(doc.At)
+		return read()
+	})
+}
+
+// CutRecords goes over the records found by a [Cutter], for its parser. read completes *doc, which
+// has Raw and At, or returns why it is no document. Empty records are handed out only if all is set.
+func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		b.Rewind()
 		at := b.First
@@ -203,14 +215,7 @@ func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() erro
 				continue
 			}
 			if *doc = (Document{Raw: raw, At: at, Empty: empty}); !empty {
-				reason := b.Reject
-				if reason == "" && !ValidUTF8(raw) {
-					reason = "it is not UTF-8"
-				}
-				if reason == "" {
-					doc.ID = b.Name(at)
-				}
-				b.complete(doc, reason, read)
+				b.complete(doc, b.Reject, read)
 			}
 			if !yield(doc) {
 				return
@@ -219,14 +224,21 @@ func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() erro
 	}
 }
 
+// MaxID is the longest id in bytes. Tables and reports hold ids, and the documents between two
+// checkpoints theirs in memory.
+const MaxID = 64 << 10
+
 // complete reads a document, unless there is a reason why it is bad.
 func (b *Block) complete(doc *Document, reason string, read func() error) {
 	if reason == "" {
-		err := read()
-		if err == nil {
+		switch err := read(); {
+		case err != nil:
+			reason = err.Error()
+		case len(doc.ID) > MaxID:
+			reason = fmt.Sprintf("its id is longer than %d bytes", MaxID)
+		default:
 			return
 		}
-		reason = err.Error()
 	}
 	doc.ID, doc.Text = nil, nil
 	doc.Bad = b.Bad(doc.At, doc.Raw, reason)

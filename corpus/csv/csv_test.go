@@ -298,7 +298,7 @@ func TestKeep(t *testing.T) {
 func TestLongIDs(t *testing.T) {
 	for n, kept := range map[int]bool{64 << 10: true, 64<<10 + 1: false} {
 		got, err := read(csv.Format{}, strings.NewReader("id,text\n"+strings.Repeat("x", n)+",a\n"), corpus.SourceConfig{})
-		if err != nil || len(got) != 1 || strings.HasPrefix(got[0], "2 bad: the id is longer than 65536 bytes") == kept {
+		if err != nil || len(got) != 1 || strings.HasPrefix(got[0], "2 bad: its id is longer than 65536 bytes") == kept {
 			t.Errorf("of %d bytes: %.100q, %v", n, got, err)
 		}
 	}

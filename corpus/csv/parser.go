@@ -10,9 +10,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// maxID is the longest id in bytes, as of other formats.
-const maxID = 64 << 10
-
 type parser struct {
 	doc  corpus.Document
 	time []byte // room
@@ -64,9 +61,6 @@ func (p *parser) read(b *corpus.Block) error {
 		p.doc.ID = b.Name(p.doc.At)
 	}
 	p.doc.Slot = corpus.Slot{At: lineEnd(p.doc.Raw), Lead: h.lead}
-	if len(p.doc.ID) > maxID {
-		return fmt.Errorf("the id is longer than %d bytes", maxID)
-	}
 	return nil
 }
 

@@ -13,10 +13,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// maxID is the longest id in bytes. Tables and reports hold ids, and the
-// documents between two checkpoints theirs in memory.
-const maxID = 64 << 10
-
 // maxEscape is how many bytes a byte of a string can be written as.
 const maxEscape = len(`\u0061`)
 
@@ -90,40 +86,8 @@ func newParser(fields Fields, answers string) (*parser, error) {
 // Parse returns the documents of a block in the order of its lines. Lines of
 // nothing but white space are passed over, unless all are answered.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		b.Rewind()
-		p.block = b
-		at := b.First
-		for rest := b.Data; len(rest) > 0; at = at.Next() {
-			line := rest
-			if end := bytes.IndexByte(rest, '\n') + 1; end > 0 {
-				line = rest[:end]
-			}
-			rest = rest[len(line):]
-			raw, empty := b.Strip(cutter{}, line)
-			if empty && p.answers == "" {
-				continue
-			}
-			p.doc = corpus.Document{Raw: raw, At: at, Empty: empty}
-			switch {
-			case empty:
-			case b.Reject != "":
-				p.bad(b.Reject)
-			default:
-				if err := p.parse(); err != nil {
-					p.bad(err.Error())
-				}
-			}
-			if !yield(&p.doc) {
-				return
-			}
-		}
-	}
-}
-
-func (p *parser) bad(reason string) {
-	p.doc.ID, p.doc.Text = nil, nil
-	p.doc.Bad = p.block.Bad(p.doc.At, p.doc.Raw, reason)
+	p.block = b
+	return b.CutRecords(cutter{}, &p.doc, p.answers != "", p.parse)
 }
 
 // NewSpanParser is NewParser for objects separated by other means than line ends: it goes over the
@@ -168,9 +132,6 @@ func (p *parser) parse() (err error) {
 	case !p.setID(id):
 		return unfit(p.fields.ID, id.kind, "a string or a number")
 	}
-	if len(p.doc.ID) > maxID {
-		return fmt.Errorf("field %q is longer than %d bytes", p.fields.ID, maxID)
-	}
 	p.doc.Time = readTime(raw, p.targets[p.found(timeLiteral, timePath)].value)
 	if p.answers == "" {
 		return nil
@@ -214,7 +175,7 @@ func (p *parser) setID(id value) bool {
 	switch {
 	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
 		p.doc.ID = p.block.Name(p.doc.At)
-	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*maxID:
+	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*corpus.MaxID:
 		decoded, _, _ := decodeString(p.block.Room(), p.doc.Raw[:id.end+1], id.start)
 		p.doc.ID = p.block.Hold(decoded)
 	case id.kind == kindString || id.kind == kindNumber:
@@ -227,7 +188,8 @@ func (p *parser) setID(id value) bool {
 
 var errNotObject = errors.New("the line is not a JSON object")
 
-// scan checks the line and notes the wanted values in p.targets.
+// scan checks that the line is one JSON object with nothing behind it, and notes the wanted values in
+// p.targets.
 func (p *parser) scan(raw []byte) error {
 	p.active, p.level, p.twice, p.taken = 0, 0, -1, false
 	for i := range p.targets {
@@ -237,16 +199,11 @@ func (p *parser) scan(raw []byte) error {
 			p.active |= 1 << i
 		}
 	}
-	return scanLine(raw, p.visit)
-}
-
-// scanLine checks that a line is one JSON object with nothing behind it.
-func scanLine(raw []byte, visit keyFunc) error {
 	i := skipSpace(raw, 0)
 	var err error
 	object := i < len(raw) && raw[i] == '{'
 	if object {
-		i, err = scanObject(raw, i, 1, visit)
+		i, err = scanObject(raw, i, 1, p.visit)
 	} else {
 		_, i, err = scanValue(raw, i, 0)
 	}

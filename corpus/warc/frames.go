@@ -183,13 +183,12 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return fr
 	}
 	fr.Record = true
-	switch f.format.wants(&r, data[head:fr.Take]) {
-	case no:
-		if fr.Other = f.format.copies(&r, data[head:fr.Take]); !fr.Other {
-			fr.Take = 0
-		}
-	case packed:
-		fr.Alone = true
+	content := data[head:fr.Take]
+	wanted, packed := f.format.wants(&r, content)
+	fr.Alone = packed
+	fr.Other = !wanted && f.format.copies(&r, content)
+	if !wanted && !fr.Other {
+		fr.Take = 0
 	}
 	return fr
 }
@@ -210,7 +209,8 @@ func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.
 	if least := r.head + maxHead + maxLine; end == corpus.GoesOn && len(data) < least {
 		return corpus.Frame{Need: least}
 	}
-	told := f.format.wants(r, content) != no || f.format.copies(r, content)
+	wanted, _ := f.format.wants(r, content)
+	told := wanted || f.format.copies(r, content)
 	f.over = &over{left: r.length, arc: r.arc, told: told, first: !f.begun, nested: r.holdsArchive(content)}
 	n, _ := f.passable(data[r.head:], end)
 	f.over.left -= int64(n)

@@ -8,15 +8,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// verdict says whether a record is a document.
-type verdict uint8
-
-const (
-	no     verdict = iota
-	yes            // or a bad record
-	packed         // yes, and it is compressed
-)
-
 // answer is the header of an answer of HTTP.
 type answer struct {
 	head   int // bytes, with those of interim answers before it; 0 without a header
@@ -55,27 +46,21 @@ func parseOneAnswer(content []byte) (a answer) {
 	return a
 }
 
-// wants reports whether a record is a document, by its headers.
-func (f Format) wants(r *record, content []byte) verdict {
+// wants reports whether a record is a document or a bad one, by its headers, and whether its body is
+// compressed.
+func (f Format) wants(r *record, content []byte) (wanted, packed bool) {
 	switch {
-	case r.kind == "" || bytes.HasPrefix(r.uri, []byte("metadata://")):
-		return no
+	case !r.isDocument() || bytes.HasPrefix(r.uri, []byte("metadata://")):
+		return false, false
 	case !r.isHTTP():
-		if f.takes(r.mime) {
-			return yes
-		}
-		return no
+		return f.takes(r.mime), false
 	}
 	a, mime := r.answer(content)
-	switch {
-	case a.head == 0: // none: a bad record
-		return yes
-	case !f.hasStatus(a.status), len(mime) == 0, !f.takes(mime):
-		return no
-	case len(encodings(a.fields)) > 0:
-		return packed
+	if a.head == 0 { // none: a bad record
+		return true, false
 	}
-	return yes
+	wanted = f.hasStatus(a.status) && len(mime) > 0 && f.takes(mime)
+	return wanted, wanted && len(encodings(a.fields)) > 0
 }
 
 // answer returns the header of HTTP of a record with its content, and the type of its body.

@@ -11,9 +11,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// maxID is the longest id in bytes: tables and reports hold ids.
-const maxID = 64 << 10
-
 // mostEncodings is how many encodings a body may have. Servers use one, seldom two.
 const mostEncodings = 8
 
@@ -43,9 +40,7 @@ func (p *parser) parse(b *corpus.Block) error {
 	}
 	r := parseHead(raw[:head])
 	p.doc.Time = r.time()
-	if err := p.setID(b, &r); err != nil {
-		return err
-	}
+	p.setID(b, &r)
 	body, contentType := raw[head:], r.mime
 	if r.isHTTP() {
 		var a answer
@@ -66,13 +61,10 @@ func (p *parser) parse(b *corpus.Block) error {
 }
 
 // setID sets the id of the document.
-func (p *parser) setID(b *corpus.Block, r *record) error {
+func (p *parser) setID(b *corpus.Block, r *record) {
 	id := r.uri
 	if name := p.format.IDField; name != "" && !r.arc {
 		id = trimmed(r.fields.get(name))
-	}
-	if len(id) > maxID {
-		return fmt.Errorf("its id is longer than %d bytes", maxID)
 	}
 	if p.doc.ID = id; len(id) == 0 {
 		p.doc.ID = b.Name(p.doc.At)
@@ -80,7 +72,6 @@ func (p *parser) setID(b *corpus.Block, r *record) error {
 	if !utf8.Valid(id) {
 		p.doc.ID = bytes.ToValidUTF8(id, []byte("\ufffd"))
 	}
-	return nil
 }
 
 // decode undoes what HTTP has done to a body.

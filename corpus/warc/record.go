@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -11,12 +12,17 @@ type record struct {
 	length int64  // of the content, -1 if unknown
 	fields fields // none in an ARC
 	arc    bool
-	kind   string // type of a WARC's record: "response", "resource", "conversion", or ""
-	other  string // "revisit", "metadata", or ""
+	kind   string // type of a WARC's record, one of kinds, or ""
 	uri    []byte
 	mime   []byte // Content-Type of the content
 	date   []byte
 }
+
+// kinds are the types of records that matter, those of documents first.
+var kinds = []string{"response", "resource", "conversion", "revisit", "metadata"}
+
+// isDocument reports whether the type of the record is one that documents have.
+func (r *record) isDocument() bool { return slices.Contains(kinds[:3], r.kind) }
 
 // parseHead reads a header, which ends at end.
 func parseHead(head []byte) record {
@@ -26,17 +32,12 @@ func parseHead(head []byte) record {
 	f := fieldsOf(head)
 	r := record{head: len(head), fields: f, length: length(f.get("Content-Length"))}
 	kind := f.get("WARC-Type")
-	for _, k := range []string{"response", "resource", "conversion"} {
+	for _, k := range kinds {
 		if is(kind, k) {
 			r.kind = k
 		}
 	}
-	for _, k := range []string{"revisit", "metadata"} {
-		if is(kind, k) {
-			r.other = k
-		}
-	}
-	if r.kind != "" {
+	if r.isDocument() {
 		r.uri, r.mime, r.date = trimmed(f.get("WARC-Target-URI")), f.get("Content-Type"), f.get("WARC-Date")
 	}
 	return r

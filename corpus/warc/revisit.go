@@ -116,10 +116,10 @@ func (f Format) copies(r *record, content []byte) bool {
 	switch {
 	case !f.Revisit.Write || f.ARC:
 		return false
-	case r.other == "revisit":
+	case r.kind == "revisit":
 		return true
 	}
-	return r.other == "metadata" && bytes.HasPrefix(content, []byte(ourMetadata)) && bytes.HasSuffix(content, []byte(keptField+"false\r\n"))
+	return r.kind == "metadata" && bytes.HasPrefix(content, []byte(ourMetadata)) && bytes.HasSuffix(content, []byte(keptField+"false\r\n"))
 }
 
 // appendBlock appends what ends a header, and the block behind it.

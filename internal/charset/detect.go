@@ -140,11 +140,11 @@ func shareFrequent(text []byte, set *[1 << 16]bool) float64 {
 	return float64(known) / float64(characters)
 }
 
-// A guess is a language in a single-byte encoding: the worth of each byte from 0x80 on.
+// A guess is a language in a single-byte encoding.
 type guess struct {
 	name  string
-	kinds [128]kind
-	worth [128]float64 // bits, at most 0
+	kinds [256]kind
+	worth [128]float64 // of the bytes from 0x80 on, in bits, at most 0
 	doubt float64      // bits
 	latin bool         // few of a text's letters are beyond ASCII
 }
@@ -236,15 +236,18 @@ func newGuess(name, code string, doubt float64) guess {
 		bits[r] = math.Log2(often / 10000)
 		g.latin = g.latin || unicode.Is(unicode.Latin, r)
 	}
+	for c := 'a'; c <= 'z'; c++ {
+		g.kinds[c], g.kinds[c-'a'+'A'] = lower, upper
+	}
 	for i, r := range singles[name] {
 		g.worth[i] = worthOf(r, bits)
 		switch {
 		case r == '’':
-			g.kinds[i], g.worth[i] = apostrophe, -costApostrophe
+			g.kinds[0x80+i], g.worth[i] = apostrophe, -costApostrophe
 		case unicode.IsUpper(r):
-			g.kinds[i] = upper
+			g.kinds[0x80+i] = upper
 		case unicode.IsLetter(r) || unicode.Is(unicode.Mn, r):
-			g.kinds[i] = lower
+			g.kinds[0x80+i] = lower
 		}
 	}
 	return g
@@ -293,17 +296,17 @@ func (g *guess) of(piece []byte) (score, fit float64) {
 	sum, n, ascii, signs, spaces := 0.0, 0, 0, 0, 0
 	before, high := other, false
 	for i, c := range piece {
+		k := g.kinds[c]
 		if c < 0x80 {
-			if high && !g.latin && before != other && asciiKind[c] != other {
+			if high && !g.latin && before != other && k != other {
 				sum -= costMixed
 			}
-			if asciiKind[c] != other {
+			if k != other {
 				ascii++
 			}
-			before, high = asciiKind[c], false
+			before, high = k, false
 			continue
 		}
-		k := g.kinds[c-0x80]
 		sum += g.worth[c-0x80]
 		n++
 		switch {
@@ -313,14 +316,14 @@ func (g *guess) of(piece []byte) (score, fit float64) {
 			} else {
 				signs++
 			}
-			if before != other && i+1 < len(piece) && g.kindOf(piece[i+1]) != other {
+			if before != other && i+1 < len(piece) && g.kinds[piece[i+1]] != other {
 				sum -= costInWord
 			}
 		case high && before != other && g.latin:
 			sum -= costTogether
 		case !high && before != other && !g.latin:
 			sum -= costMixed
-		case (!g.latin || k == upper) && before == other && (i+1 == len(piece) || g.kindOf(piece[i+1]) == other):
+		case (!g.latin || k == upper) && before == other && (i+1 == len(piece) || g.kinds[piece[i+1]] == other):
 			sum -= costAlone
 		}
 		if k == upper && before == lower {
@@ -334,17 +337,3 @@ func (g *guess) of(piece []byte) (score, fit float64) {
 	}
 	return (sum - g.doubt) / float64(n), sum / float64(n)
 }
-
-func (g *guess) kindOf(c byte) kind {
-	if c < 0x80 {
-		return asciiKind[c]
-	}
-	return g.kinds[c-0x80]
-}
-
-var asciiKind = func() (t [128]kind) {
-	for c := 'a'; c <= 'z'; c++ {
-		t[c], t[c-'a'+'A'] = lower, upper
-	}
-	return t
-}()

@@ -17,14 +17,11 @@ import (
 func Chdir(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
+	named := map[string]string{}
 	for _, name := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		named[name] = name
 	}
+	Write(t, named)
 }
 
 // Must ends a test at the first error.

@@ -188,13 +188,6 @@ func (s *scanner) readAttributes(i int, a *attributes) bool {
 func (s *scanner) value(i int) (value []byte, next int) {
 	page := s.page
 	next = i
-	if i+1 < len(page) && page[i] == '=' && page[i+1] == '"' { // most attributes
-		end := bytes.IndexByte(page[i+2:], '"')
-		if end < 0 {
-			return nil, len(page)
-		}
-		return page[i+2 : i+2+end], i + end + 3
-	}
 	for i < len(page) && isBlank[page[i]] {
 		i++
 	}

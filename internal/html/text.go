@@ -236,12 +236,12 @@ func zeros(x uint64) uint64 { return (x - every) & ^x & (every << 7) }
 func wordsEnd(s []byte) int {
 	space := uint64(0) // whether the last byte was one
 	for i := 0; i < len(s); i += 8 {
-		var x uint64
-		if i+8 <= len(s) {
-			x = binary.LittleEndian.Uint64(s[i:])
-		} else {
-			x = lastBytes(s[i:])
+		word := s[i:]
+		if len(word) < 8 {
+			word = make([]byte, 8) // zeros behind the last
+			copy(word, s[i:])
 		}
+		x := binary.LittleEndian.Uint64(word)
 		spaces := zeros(x ^ every*' ')
 		ends := (x-every*' ')&^x&(every<<7) | zeros(x^every*0xc2) | spaces&(spaces<<8|space)
 		if ends != 0 {
@@ -250,15 +250,4 @@ func wordsEnd(s []byte) int {
 		space = spaces >> 56
 	}
 	return len(s)
-}
-
-// lastBytes are fewer than eight bytes, with zeros behind them.
-func lastBytes(s []byte) (x uint64) {
-	switch n := len(s); {
-	case n >= 4:
-		return uint64(binary.LittleEndian.Uint32(s)) | uint64(binary.LittleEndian.Uint32(s[n-4:]))<<(8*n-32)
-	case n > 0:
-		return uint64(s[0]) | uint64(s[n/2])<<(n/2*8) | uint64(s[n-1])<<(8*n-8)
-	}
-	return 0
 }
