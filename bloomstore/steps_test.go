@@ -37,7 +37,7 @@ func (f *watchedFile) Close() error { return errors.Join(f.step("close"), f.File
 
 func second(_ int, err error) error { return err }
 
-// TestSnapshotSyncedBehindItsLastWrite: once Done has returned nil, the file may be renamed: it
+// TestSnapshotSyncedBehindItsLastWrite: once the end has no error, the file may be renamed: it
 // was synced after its last write. A failed sync or close is reported.
 func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
@@ -51,7 +51,7 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := &watchedFile{File: file, failing: failing}
-		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil, nil))
+		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil, returned))
 		if failing == "" && err != nil || failing != "" && !errors.Is(err, errFail) {
 			t.Errorf("%q fails: %v", failing, err)
 		}
