@@ -9,34 +9,32 @@ import (
 	"os"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/internal/step"
 )
 
 // snapshotWords is the number of words that a step copies: 1 MiB, 0.1 to 0.4 ms.
 const snapshotWords = 128 << 10
 
-// A Snapshot is a filter being written into a file while keys are added to it. Between two calls
-// of the filter, its owner copies a piece of it; another goroutine writes the pieces.
-//
-//	case buf := <-s.Ready():
-//		s.Copy(buf)
-//	case err := <-s.Done():
+// A Snapshot is a filter being written into a file while keys are added to it. Its owner does the
+// work from Work between two calls of the filter: it copies a piece, which another goroutine
+// writes.
 //
 // The file holds all keys added before the snapshot was begun. Since bits only ever become one,
-// it also holds some of those added until the last piece was copied. Once Done has returned nil,
-// it is a whole filter file on the disk.
+// it also holds some of those added until the last piece was copied.
 type Snapshot struct {
-	filter *Filter
-	path   string
-	header Header
-	file   snapshotFile
-	next   int // word to copy
-	free   chan []uint64
-	full   chan []uint64
-	done   chan error
-	quit   chan struct{}
-	ended  chan struct{}
-	turn   func() error
-	turns  chan func() error
+	filter  *Filter
+	words   []uint64 // of the filter
+	path    string
+	header  Header
+	file    snapshotFile
+	end     func(error) error
+	asked   int // words that the work so far copies
+	copied  int
+	work    chan func() error
+	full    chan []uint64 // copied pieces
+	quit    chan struct{}
+	written chan struct{}
 }
 
 // snapshotFile holds the methods of *os.File that writing a snapshot needs.
@@ -50,8 +48,9 @@ type snapshotFile interface {
 }
 
 // Snapshot begins to save the filter into a new file, and removes an old one of that name. stamp
-// is as for Save. The caller renames the file when it is done. turn is for Turns.
-func (f *Filter) Snapshot(path string, stamp []byte, turn func() error) (*Snapshot, error) {
+// is as for Save. The last work calls end with the result: nil if the whole file is on the disk.
+// The caller renames it then.
+func (f *Filter) Snapshot(path string, stamp []byte, end func(error) error) (*Snapshot, error) {
 	if len(stamp) > maxStamp {
 		return nil, fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
 	}
@@ -62,67 +61,64 @@ func (f *Filter) Snapshot(path string, stamp []byte, turn func() error) (*Snapsh
 	if err != nil {
 		return nil, fmt.Errorf("saving filter: %w", err)
 	}
-	return f.startSnapshot(path, file, stamp, turn), nil
+	return f.startSnapshot(path, file, stamp, end), nil
 }
 
-func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte, turn func() error) *Snapshot {
+func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte, end func(error) error) *Snapshot {
 	const buffers = 2 // one is filled while the other is written
 	s := &Snapshot{
-		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},
-		free: make(chan []uint64, buffers), full: make(chan []uint64, buffers),
-		done: make(chan error, 1), quit: make(chan struct{}), ended: make(chan struct{}),
-		turn: turn, turns: make(chan func() error, buffers+1),
+		filter: f, words: f.words, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},
+		end: end, work: make(chan func() error, buffers+1), full: make(chan []uint64, buffers),
+		quit: make(chan struct{}), written: make(chan struct{}),
 	}
 	for range buffers {
-		s.free <- make([]uint64, min(snapshotWords, len(f.words)))
-		s.announce()
+		s.ask(make([]uint64, min(snapshotWords, len(f.words))))
 	}
 	go s.write()
 	return s
 }
 
-// Ready returns a channel of buffers for the next piece, or nil once everything is copied.
-func (s *Snapshot) Ready() <-chan []uint64 {
-	if s.next == len(s.filter.words) {
-		return nil
+// ask has the owner copy the next piece into a buffer. The channels have a place for each buffer, so
+// that nothing waits for them.
+func (s *Snapshot) ask(buf []uint64) {
+	from := s.asked
+	n := min(len(buf), len(s.words)-from)
+	if n == 0 {
+		return
 	}
-	return s.free
-}
-
-// Copy copies the next piece of the filter into a buffer from Ready.
-func (s *Snapshot) Copy(buf []uint64) {
-	n := copy(buf, s.filter.words[s.next:])
-	s.next += n
-	s.full <- buf[:n] // as many places as buffers: this never waits
-	if s.next == len(s.filter.words) {
-		s.header.Items = s.filter.items
-		close(s.full)
-	}
-}
-
-// Done returns a channel of one value, the snapshot's result: nil when the whole file is on the
-// disk.
-func (s *Snapshot) Done() <-chan error { return s.done }
-
-// Turns returns a channel that yields turn whenever Ready or Done may have something. An owner
-// with other work waits for it in place of those two, and turn then takes what there is.
-func (s *Snapshot) Turns() <-chan func() error { return s.turns }
-
-// announce yields a turn. A full channel has one for each buffer and one for the end.
-func (s *Snapshot) announce() {
-	select {
-	case s.turns <- s.turn:
-	default:
+	s.asked += n
+	s.work <- func() error {
+		s.copied += copy(buf[:n], s.words[from:])
+		s.full <- buf[:n]
+		if s.copied == len(s.words) {
+			s.header.Items = s.filter.items
+			close(s.full)
+		}
+		return step.Done("a piece is copied")
 	}
 }
 
-// Ended returns a channel that is closed when Done has a value, or had one.
-func (s *Snapshot) Ended() <-chan struct{} { return s.ended }
+// Work returns a channel of work for the owner. Each piece is to be done once, in order.
+func (s *Snapshot) Work() <-chan func() error { return s.work }
+
+// Written returns a channel that is closed when the file is written, or its writing has failed.
+func (s *Snapshot) Written() <-chan struct{} { return s.written }
+
+// Rush copies the rest at once, and waits until the file is written. Only the last work is then left.
+func (s *Snapshot) Rush() error {
+	for s.copied < len(s.words) {
+		if err := (<-s.work)(); err != nil {
+			return err
+		}
+	}
+	<-s.written
+	return nil
+}
 
 // Abort stops the snapshot if it is not done, and removes its file in either case.
 func (s *Snapshot) Abort() error {
 	close(s.quit)
-	<-s.ended
+	<-s.written
 	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("giving up a saved filter: %w", err)
 	}
@@ -132,7 +128,7 @@ func (s *Snapshot) Abort() error {
 var errAborted = errors.New("given up")
 
 func (s *Snapshot) write() {
-	defer close(s.ended)
+	defer close(s.written)
 	err := s.writeFile()
 	if closeErr := s.file.Close(); err == nil {
 		err = closeErr
@@ -140,8 +136,7 @@ func (s *Snapshot) write() {
 	if err != nil {
 		err = fmt.Errorf("saving filter %s: %w", s.path, err)
 	}
-	s.done <- err
-	s.announce()
+	s.work <- func() error { return s.end(err) }
 }
 
 // writeFile writes the bits first, because the header has their number of ones, and the checksum
@@ -160,8 +155,7 @@ func (s *Snapshot) writeFile() error {
 			if err := writeWords(s.file, buf, false); err != nil {
 				return err
 			}
-			s.free <- buf[:cap(buf)]
-			s.announce()
+			s.ask(buf[:cap(buf)])
 		case <-s.quit:
 			return errAborted
 		}

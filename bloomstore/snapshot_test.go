@@ -8,16 +8,14 @@ import (
 	"testing"
 )
 
-// finishSnapshot copies the rest and waits.
+func returned(err error) error { return err }
+
+// finishSnapshot copies the rest, waits and returns the result.
 func finishSnapshot(s *Snapshot) error {
-	for {
-		select {
-		case buf := <-s.Ready():
-			s.Copy(buf)
-		case err := <-s.Done():
-			return err
-		}
+	if err := s.Rush(); err != nil {
+		return err
 	}
+	return (<-s.Work())()
 }
 
 // TestSnapshotWhileAdding: keys are added between the steps. The file is sound. It holds all keys
@@ -38,12 +36,14 @@ func TestSnapshotWhileAdding(t *testing.T) {
 		}
 		before := add(5000)
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, []byte("a stamp"), nil)
+		s, err := f.Snapshot(path, []byte("a stamp"), returned)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for s.Ready() != nil {
-			s.Copy(<-s.Ready())
+		for s.copied < len(s.words) {
+			if err := (<-s.Work())(); err != nil {
+				t.Fatal(err)
+			}
 			add(1000)
 		}
 		after := add(1000)
@@ -86,7 +86,7 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	defer f.Close()
 	f.Add([]uint64{1, 2, 3, 1 << 63})
 	dir := t.TempDir()
-	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"), nil)
+	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"), returned)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,37 +106,28 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	}
 }
 
-// TestSnapshotTurns: an owner that waits for turns alone copies everything and sees the end.
-func TestSnapshotTurns(t *testing.T) {
+// TestSnapshotWork: an owner that does the work alone copies everything and sees the end.
+func TestSnapshotWork(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 5 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var s *Snapshot
-	pieces, ended := 0, false
-	s, err = f.Snapshot(filepath.Join(t.TempDir(), "filter"), nil, func() error {
-		select {
-		case buf := <-s.Ready():
-			pieces++
-			s.Copy(buf)
-		case err := <-s.Done():
-			ended = true
-			return err
-		default:
-		}
-		return nil
+	works, ended := 0, false
+	s, err := f.Snapshot(filepath.Join(t.TempDir(), "filter"), nil, func(err error) error {
+		ended = true
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for !ended {
-		if err := (<-s.Turns())(); err != nil {
+	for ; !ended; works++ {
+		if err := (<-s.Work())(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if pieces != 5 {
-		t.Errorf("%d pieces were copied, want 5", pieces)
+	if works != 6 {
+		t.Errorf("there were %d pieces of work, want 5 and the end", works)
 	}
 }
 
@@ -149,15 +140,17 @@ func TestSnapshotGivenUp(t *testing.T) {
 	defer f.Close()
 	for steps := range 5 {
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, nil, nil)
+		s, err := f.Snapshot(path, nil, returned)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range min(steps, 3) {
-			s.Copy(<-s.Ready())
+			if err := (<-s.Work())(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if steps == 4 {
-			if err := <-s.Done(); err != nil {
+			if err := (<-s.Work())(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -210,7 +203,7 @@ func (f *failingFile) Sync() error { return errors.Join(f.fail(), f.File.Sync())
 
 func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close()) }
 
-// TestSnapshotReportsEveryFailure: whichever operation fails, Done returns its error.
+// TestSnapshotReportsEveryFailure: whichever operation fails, the end has its error.
 func TestSnapshotReportsEveryFailure(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
@@ -223,7 +216,7 @@ func TestSnapshotReportsEveryFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := f.startSnapshot(path, &failingFile{file, n}, nil, nil)
+		s := f.startSnapshot(path, &failingFile{file, n}, nil, returned)
 		err = finishSnapshot(s)
 		if err == nil {
 			if n < 10 {

@@ -23,12 +23,7 @@ import (
 type Against struct {
 	scheme feature.Scheme
 	name   string // of the scheme
-	parts  []against
-}
-
-type against struct {
-	*Files
-	filter *bloomstore.Filter
+	parts  []*Files
 }
 
 // AgainstID identifies the documents of one of the indexes. Another table, or other documents in it,
@@ -54,9 +49,9 @@ func OpenAgainst(dirs []string, check func(value func(name string) ([]byte, erro
 }
 
 func (a *Against) open(dir string, check func(func(string) ([]byte, error)) error) error {
-	for i := range a.parts {
-		if sameTable(a.parts[i].dir, dir) {
-			return fmt.Errorf("it is the index %s, which is named already: name each once", a.parts[i].dir)
+	for _, p := range a.parts {
+		if sameTable(p.dir, dir) {
+			return fmt.Errorf("it is the index %s, which is named already: name each once", p.dir)
 		}
 	}
 	files, err := OpenFiles(dir)
@@ -66,7 +61,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	if files.Table == nil {
 		return errors.Join(errors.New("it has no side table, so it can name no document: firstseen query asks it about documents"), files.Close())
 	}
-	a.parts = append(a.parts, against{Files: files})
+	a.parts = append(a.parts, files)
 	if err := check(files.Table.State); err != nil {
 		return err
 	}
@@ -82,7 +77,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 		return fmt.Errorf("its fingerprints do not compare with those of %s: %s", a.parts[0].dir, a.difference(scheme))
 	}
 	a.scheme, a.name = scheme, files.SchemeName
-	return a.parts[len(a.parts)-1].load()
+	return files.loadOrMake()
 }
 
 // difference returns the reason why fingerprints of another scheme do not compare.
@@ -98,13 +93,12 @@ func (a *Against) difference(other feature.Scheme) string {
 	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --method and version to both", a.name, other.Name())
 }
 
-// load loads the filter. If none belongs to the table, it makes one in memory.
-func (p *against) load() (err error) {
-	if p.filterIsPresent() {
-		p.filter, err = p.loadFilter()
-		return err
+// loadOrMake loads the filter. If none belongs to the table, it makes one in memory.
+func (f *Files) loadOrMake() (err error) {
+	if f.filterIsPresent() {
+		return f.load()
 	}
-	p.filter, err = filterOf(context.Background(), bloomstore.ForItems(max(p.Table.Entries(), 1)), p.Table, false)
+	f.Loaded, err = filterOf(context.Background(), bloomstore.ForItems(max(f.Table.Entries(), 1)), f.Table, false)
 	return err
 }
 
@@ -119,7 +113,7 @@ func (a *Against) Scheme() feature.Scheme { return a.scheme }
 
 // Has reports whether one of them is the index in dir.
 func (a *Against) Has(dir string) bool {
-	return slices.ContainsFunc(a.parts, func(p against) bool { return sameTable(p.dir, dir) })
+	return slices.ContainsFunc(a.parts, func(p *Files) bool { return sameTable(p.dir, dir) })
 }
 
 // IDs returns the identities of the indexes, in order. A nil Against has none.
@@ -127,27 +121,26 @@ func (a *Against) IDs() (ids []AgainstID) {
 	if a == nil {
 		return nil
 	}
-	for i := range a.parts {
-		t := a.parts[i].Table
-		g := t.Generation()
-		_, _, edge := t.Window()
-		ids = append(ids, AgainstID{UUID: g.UUID, Documents: t.Documents(), Content: g.Content, Edge: edge})
+	for _, p := range a.parts {
+		g := p.Table.Generation()
+		_, _, edge := p.Table.Window()
+		ids = append(ids, AgainstID{UUID: g.UUID, Documents: p.Table.Documents(), Content: g.Content, Edge: edge})
 	}
 	return ids
 }
 
 // Documents returns how many documents they have.
 func (a *Against) Documents() (n uint64) {
-	for i := range a.parts {
-		n += uint64(a.parts[i].Table.Documents())
+	for _, p := range a.parts {
+		n += uint64(p.Table.Documents())
 	}
 	return n
 }
 
 // Bytes returns the memory of their filters.
 func (a *Against) Bytes() (n uint64) {
-	for i := range a.parts {
-		n += a.parts[i].filter.Shape().Bytes()
+	for _, p := range a.parts {
+		n += p.Loaded.Shape().Bytes()
 	}
 	return n
 }
@@ -158,11 +151,8 @@ func (a *Against) Close() error {
 		return nil
 	}
 	var errs []error
-	for i := range a.parts {
-		if p := &a.parts[i]; p.filter != nil {
-			errs = append(errs, p.filter.Close())
-		}
-		errs = append(errs, a.parts[i].Files.Close())
+	for _, p := range a.parts {
+		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -185,8 +175,8 @@ func (x *Index) UseAgainst(a *Against) error {
 // put configures a deduper to ask the indexes before the table.
 func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	var earlier []dedup.SharedStore
-	for i := range a.parts {
-		earlier, cfg.Earlier = append(earlier, a.parts[i].Table), append(cfg.Earlier, a.parts[i].filter)
+	for _, p := range a.parts {
+		earlier, cfg.Earlier = append(earlier, p.Table), append(cfg.Earlier, p.Loaded)
 	}
 	cfg.Table = dedup.NewStack(earlier, table)
 }
@@ -194,10 +184,10 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 // kept returns the entry of a document by its number among all indexes. For a document of the
 // index's own table, it returns the number there instead.
 func (a *Against) kept(num uint32) (k Kept, own uint32, err error) {
-	for i := range a.parts {
-		n := a.parts[i].Table.Documents()
+	for _, p := range a.parts {
+		n := p.Table.Documents()
 		if num <= n {
-			k, err = keptIn(a.parts[i].Table, num)
+			k, err = keptIn(p.Table, num)
 			return k, 0, err
 		}
 		num -= n

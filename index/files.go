@@ -115,8 +115,11 @@ type Files struct {
 	Journals bool
 	// SchemeName is the name of the scheme the index was made with.
 	SchemeName string
+	// Loaded is the filter, nil if it is not loaded.
+	Loaded *bloomstore.Filter
 
-	dir string
+	dir    string
+	closed bool
 }
 
 // OpenFiles opens the index in dir for reading. Several processes can, as long as
@@ -154,12 +157,16 @@ func openTable(dir string) (*docmap.Table, error) {
 	return t, err
 }
 
-// Close gives the table back. It may be called again.
-func (f *Files) Close() error {
-	if f.Table == nil {
-		return nil
+// Close gives back the table and the memory of the filter. It may be called again.
+func (f *Files) Close() (err error) {
+	f.closed = true
+	if f.Loaded != nil {
+		err = f.Loaded.Close()
 	}
-	return f.Table.Close()
+	if f.Table != nil {
+		err = errors.Join(err, f.Table.Close())
+	}
+	return err
 }
 
 // filterIsPresent reports whether the filter file is of the table's present state.
@@ -167,13 +174,14 @@ func (f *Files) filterIsPresent() bool {
 	return f.Filter != nil && string(f.Filter.Stamp) == string(tableStamp(f.Table, 0))
 }
 
-// loadFilter reads the filter, with what its journals hold.
-func (f *Files) loadFilter() (*bloomstore.Filter, error) {
+// load reads the filter, with what its journals hold.
+func (f *Files) load() (err error) {
 	if f.Table == nil {
-		return filterlog.Load(f.dir, f.SchemeName)
+		f.Loaded, err = filterlog.Load(f.dir, f.SchemeName)
+	} else {
+		f.Loaded, _, err = bloomstore.Open(filepath.Join(f.dir, FilterFile), f.SchemeName)
 	}
-	filter, _, err := bloomstore.Open(filepath.Join(f.dir, FilterFile), f.SchemeName)
-	return filter, err
+	return err
 }
 
 // Export writes the filter of the index in dir, with what its journals hold, as WriteTo
@@ -189,11 +197,10 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 	if files.Table != nil && !files.filterIsPresent() {
 		return "", fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen index check --rebuild makes it anew", dir)
 	}
-	f, err := files.loadFilter()
-	if err != nil {
+	if err := files.load(); err != nil {
 		return "", err
 	}
-	return files.SchemeName, errors.Join(f.Export(w), f.Close())
+	return files.SchemeName, files.Loaded.Export(w)
 }
 
 // Made holds the properties that an index got when it was made.
@@ -237,12 +244,11 @@ func ReadMade(dir string) (_ *Made, err error) {
 }
 
 // Reader is an index opened for questions. It is not changed, and several processes can
-// have one open. None can while a run writes the index.
+// have one open. None can while a run writes the index. Beside a table no filter is loaded: a look-up
+// costs microseconds, and loading seconds.
 type Reader struct {
 	*Files
 	Scheme feature.Scheme
-	Loaded *bloomstore.Filter // nil beside a table: a look-up costs microseconds, loading a filter seconds
-	closed bool
 }
 
 // OpenReader opens the index in dir. key is the secret of its fingerprints, nil
@@ -257,7 +263,7 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 		return nil, errors.Join(fmt.Errorf("index %s: %w", dir, err), r.Close())
 	}
 	if r.Table == nil {
-		r.Loaded, err = r.loadFilter()
+		err = r.load()
 	}
 	return r, err
 }
@@ -310,13 +316,4 @@ func (r *Reader) Deduper(rules dedup.Rules) (*dedup.Deduper, error) {
 		return nil, errIndexClosed
 	}
 	return dedup.New(dedup.Config{Scheme: r.Scheme, Rules: rules, Filter: r.Loaded, Table: r.Table})
-}
-
-// Close releases the index. It may be called again.
-func (r *Reader) Close() error {
-	r.closed = true
-	if r.Loaded == nil {
-		return r.Files.Close()
-	}
-	return errors.Join(r.Files.Close(), r.Loaded.Close())
 }

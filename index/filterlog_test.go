@@ -26,8 +26,10 @@ type life struct {
 	durable int // documents in groups that are on the disk
 }
 
-// lifeShape is a filter of four pieces.
+// lifeShape is a filter of lifePieces pieces.
 var lifeShape = bloomstore.Shape{Bits: 4 << 23, Hashes: 8}
+
+const lifePieces = 4
 
 func lifeText(i int) string {
 	return strings.ReplaceAll("Document N says something. It goes on for a second sentence, N. And N has a third.", "N", strings.Repeat("n", i%7)+string(rune('a'+i%26))+strings.Repeat("m", i/7))
@@ -113,26 +115,19 @@ func (l *life) installed() bool {
 		return false
 	}
 	select {
-	case err := <-s.Done():
-		if err := l.index.only.Install(err); err != nil {
-			l.t.Fatal(err)
-		}
+	case <-s.Written():
+		l.workAll()
 		return true
 	default:
 		return false
 	}
 }
 
-// copyAll copies the rest of a filter that is being saved.
-func (l *life) copyAll(saving *bloomstore.Snapshot) {
+// workAll copies the rest of a filter that is being saved, and puts it in place.
+func (l *life) workAll() {
 	l.t.Helper()
-	for {
-		select {
-		case buf := <-saving.Ready():
-			indextest.Must(l.t, l.index.only.CopyPiece(buf))
-		case <-saving.Ended():
-			return
-		}
+	for l.index.only.Saving() != nil {
+		indextest.Must(l.t, (<-l.index.Work())())
 	}
 }
 
@@ -186,16 +181,14 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 			l.save()
 		}
 		saving := l.index.only.Saving()
-		for i := 0; saving.Ready() != nil; i++ {
-			indextest.Must(t, l.index.only.CopyPiece(<-l.index.only.Saving().Ready()))
+		for i := range lifePieces {
+			indextest.Must(t, (<-saving.Work())())
 			l.feed(3) // decided, and in no group
 			if i == 1 {
 				l.save()
 			}
 		}
-		if err := l.index.only.Install(<-saving.Done()); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, (<-saving.Work())())
 		if l.durable != l.next {
 			t.Fatal("a filter was put in place that holds documents of no group")
 		}
@@ -326,8 +319,7 @@ func TestJournalOfALifeBefore(t *testing.T) {
 			t.Fatalf("after %d filters one is saved: %v", i, saving != nil)
 		}
 		if saving != nil {
-			l.copyAll(saving)
-			indextest.Must(t, l.index.only.Install(<-saving.Done()))
+			l.workAll()
 		}
 	}
 	l.crash()

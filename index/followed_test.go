@@ -27,7 +27,7 @@ func TestFollowedIsRefused(t *testing.T) {
 	}
 	e, err := Edit(dir)
 	indextest.Must(t, err)
-	if _, err := e.Forget([]uint32{1}); !errors.Is(err, ErrFollowed) {
+	if _, err := e.Forget("a"); !errors.Is(err, ErrFollowed) {
 		t.Errorf("forgotten: error %v", err)
 	}
 	if _, err := e.Cancel("b"); !errors.Is(err, ErrFollowed) {

@@ -80,6 +80,34 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	return r, err
 }
 
+// Forget takes back the documents of an id, and returns how many were live. It becomes durable with
+// the next checkpoint.
+func (x *Index) Forget(id string) (n int, err error) {
+	for {
+		nums, err := x.table.ByID(id) // some of them, if there are many
+		if err != nil || len(nums) == 0 {
+			return n, err
+		}
+		more, err := x.table.Forget(nums)
+		if n += more; err != nil {
+			return n, err
+		}
+	}
+}
+
+// Cancel takes back a batch and all its documents, and returns how many were live. It becomes durable
+// with the next checkpoint. The error for an unknown batch is ErrNoBatch.
+func (x *Index) Cancel(batch string) (n int, err error) {
+	nums, err := x.table.BatchDocs(batch)
+	if err != nil {
+		return 0, err
+	}
+	if n, err = x.table.Forget(nums); err != nil {
+		return 0, err
+	}
+	return n, x.table.EndBatch(batch)
+}
+
 func noTable(dir, what string) error {
 	return fmt.Errorf("index %s: an index without a side table %s: a filter knows no documents; use one with a table, made without --filter-only", dir, what)
 }
@@ -129,16 +157,12 @@ func (e *Editor) open() error {
 	return err
 }
 
-// ByID returns the numbers of the live documents of an id, in the order in which they
-// came, at most the first 1024.
-func (e *Editor) ByID(id string) ([]uint32, error) { return e.x.table.ByID(id) }
-
-// Forget takes documents back, by their numbers, and returns how many were live.
-func (e *Editor) Forget(nums []uint32) (n int, err error) {
+// Forget is [Index.Forget].
+func (e *Editor) Forget(id string) (n int, err error) {
 	if err := e.x.unfollowed(); err != nil {
 		return 0, err
 	}
-	n, err = e.x.table.Forget(nums)
+	n, err = e.x.Forget(id)
 	if e.unsaved += n; err == nil && e.unsaved >= saveAfter {
 		err = e.Save()
 	}
@@ -182,20 +206,12 @@ func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 	return nil
 }
 
-// Cancel takes back a batch and all its documents, durably and in one step. It returns how many were
-// live. The error for an unknown batch is ErrNoBatch.
+// Cancel is [Index.Cancel], durably and in one step.
 func (e *Editor) Cancel(batch string) (n int, err error) {
 	if err := e.x.unfollowed(); err != nil {
 		return 0, err
 	}
-	nums, err := e.x.table.BatchDocs(batch)
-	if err != nil {
-		return 0, err
-	}
-	if n, err = e.x.table.Forget(nums); err != nil {
-		return 0, err
-	}
-	if err := e.x.table.EndBatch(batch); err != nil {
+	if n, err = e.x.Cancel(batch); err != nil {
 		return 0, err
 	}
 	return n, e.Save()

@@ -18,8 +18,8 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 		l.save()
 	}
 	l.feed(7) // in no group
-	for l.index.only.Saving().Ready() != nil {
-		indextest.Must(t, l.index.only.CopyPiece(<-l.index.only.Saving().Ready()))
+	for range lifePieces {
+		indextest.Must(t, (<-l.index.Work())())
 	}
 	installed := false
 	l.onStep(func(step string) {
@@ -28,9 +28,7 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 			t.Errorf("a crash after %q: %d documents remembered, %d are durable, %d decided", step, got, l.durable, l.next)
 		}
 	})
-	if err := l.index.only.Install(<-l.index.only.Saving().Done()); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, (<-l.index.Work())())
 	if !installed || l.durable != l.next {
 		t.Errorf("installed: %v; %d of %d documents are durable", installed, l.durable, l.next)
 	}

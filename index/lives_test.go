@@ -58,15 +58,8 @@ func holds(t *testing.T, dir string, n uint64) {
 // install finishes the saving of the filter.
 func install(t *testing.T, x *Index) {
 	t.Helper()
-	for {
-		select {
-		case buf := <-x.only.Saving().Ready():
-			indextest.Must(t, x.only.CopyPiece(buf))
-			continue
-		case err := <-x.only.Saving().Done():
-			indextest.Must(t, x.only.Install(err))
-		}
-		return
+	for x.only.Saving() != nil {
+		indextest.Must(t, (<-x.Work())())
 	}
 }
 

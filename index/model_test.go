@@ -218,13 +218,13 @@ func (m *model) forget() {
 	m.edit(func(e *Editor) {
 		for range 1 + m.r.IntN(8) {
 			id := fmt.Sprint("page-", m.r.IntN(20))
-			nums, err := e.ByID(id)
+			nums, err := e.x.table.ByID(id)
 			m.must(err)
 			want := m.now.byID(id)
 			if !slices.Equal(nums, want) {
 				m.rt.Fatalf("%s: %v, want %v", id, nums, want)
 			}
-			if n, err := e.Forget(nums); err != nil || n != len(want) {
+			if n, err := e.Forget(id); err != nil || n != len(want) {
 				m.rt.Fatalf("Forget = %d, %v, want %d", n, err, len(want))
 			}
 			for _, num := range want {

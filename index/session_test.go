@@ -251,8 +251,8 @@ func TestStreamDisk(t *testing.T) {
 		indextest.Must(t, x.Ack(1000))
 		if x.only.Saving() != nil && x.since == 0 {
 			select {
-			case err := <-x.only.Saving().Done():
-				indextest.Must(t, x.only.Install(err))
+			case <-x.only.Saving().Written():
+				indextest.Must(t, (<-x.Work())())
 			default: // no piece is copied before it must be
 			}
 		}

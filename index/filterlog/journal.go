@@ -110,7 +110,7 @@ func (s *Store) Commit(documents uint64, now time.Time) error {
 	case s.saving == nil && s.before+size >= s.bound:
 		return s.beginSaving()
 	case s.saving != nil && size >= s.bound:
-		return s.hurry()
+		return s.saving.Rush() // the disk is slower than the stream
 	}
 	return nil
 }
@@ -143,34 +143,18 @@ func (s *Store) beginSaving() error {
 	if err != nil {
 		return err
 	}
-	s.saving, err = s.Filter.Snapshot(s.path(newFilterFile), s.stamp(m), s.Serve)
+	s.saving, err = s.Filter.Snapshot(s.path(newFilterFile), s.stamp(m), s.install)
 	return err
 }
 
-// CopyPiece is a part of step 2.
-func (s *Store) CopyPiece(buf []uint64) error {
-	s.saving.Copy(buf)
-	return step.Done("a piece is copied")
-}
-
-// hurry saves the rest of the filter at once. The new log is at its limit, and the disk is slower
-// than the stream.
-func (s *Store) hurry() error {
-	for {
-		select {
-		case buf := <-s.saving.Ready():
-			if err := s.CopyPiece(buf); err != nil {
-				return err
-			}
-		case <-s.saving.Ended(): // Done has the result
-			return nil
-		}
+// install is steps 3 to 5; err is the result of the writing.
+func (s *Store) install(err error) error {
+	if err != nil {
+		return err
 	}
-}
-
-// installSaved is steps 4 and 5. All documents of the new filter must be answered and in the new
-// log.
-func (s *Store) installSaved() error {
+	if err := s.settle(); err != nil {
+		return err
+	}
 	if err := step.Done("the filter is written"); err != nil {
 		return err
 	}
@@ -223,32 +207,15 @@ func (s *Store) Work() <-chan func() error {
 	if s.saving == nil {
 		return nil
 	}
-	return s.saving.Turns()
+	return s.saving.Work()
 }
 
-// Serve copies a piece of the filter or puts the saved filter in place, if either is due.
+// Serve does a piece of the work, if there is one.
 func (s *Store) Serve() error {
-	if s.saving == nil {
-		return nil
-	}
 	select {
-	case buf := <-s.saving.Ready():
-		return s.CopyPiece(buf)
-	case err := <-s.saving.Done():
-		return s.Install(err)
+	case work := <-s.Work():
+		return work()
 	default:
 		return nil
 	}
-}
-
-// Install puts the saved filter in its place; err is how the writing ended. The filter may hold
-// bits of all documents until now, so their answers go out first.
-func (s *Store) Install(err error) error {
-	if err != nil {
-		return err
-	}
-	if err := s.settle(); err != nil {
-		return err
-	}
-	return s.installSaved()
 }

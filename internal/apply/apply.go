@@ -121,9 +121,9 @@ func (a *Applier) takeBack(s *Step) (err error) {
 	var n int
 	switch s.Kind {
 	case journal.Forgotten:
-		n, err = a.forget(s.ID)
+		n, err = a.Index.Forget(s.ID)
 	case journal.Cancelled:
-		n, err = a.cancel(s.ID)
+		n, err = a.Index.Cancel(s.ID)
 	default:
 		err = fmt.Errorf("an entry of kind %d takes nothing back", s.Kind)
 	}
@@ -134,35 +134,6 @@ func (a *Applier) takeBack(s *Step) (err error) {
 		return err
 	}
 	return a.Done(s)
-}
-
-func (a *Applier) forget(id string) (n int, err error) {
-	table := a.Index.Table()
-	for {
-		nums, err := table.ByID(id)
-		if err != nil || len(nums) == 0 {
-			return n, err
-		}
-		more, err := table.Forget(nums)
-		if n += more; err != nil {
-			return n, err
-		}
-	}
-}
-
-func (a *Applier) cancel(batch string) (n int, err error) {
-	table := a.Index.Table()
-	nums, err := table.BatchDocs(batch)
-	if err == nil {
-		n, err = table.Forget(nums)
-	}
-	if err == nil {
-		err = table.EndBatch(batch)
-	}
-	if err != nil {
-		n = 0
-	}
-	return n, err
 }
 
 // Extractors are those that are not in use. They are for any number of goroutines.

@@ -106,11 +106,7 @@ func (w *forgetter) forget(id string) error {
 	if err := w.cmd.Context().Err(); err != nil {
 		return err
 	}
-	nums, err := w.edit.ByID(id)
-	if err != nil {
-		return err
-	}
-	n, err := w.edit.Forget(nums)
+	n, err := w.edit.Forget(id)
 	if err != nil {
 		return err
 	}
