@@ -136,7 +136,7 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	for _, i := range c.shared {
 		shared += o.size(d.features[i : i+1])
 	}
-	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && 3*(o.common(d)+shared) >= 2*d.size
+	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && quotient(o.common(d)+shared, d.size) >= .72
 	bySketch := 5*c.contained >= 1 && c.contained*float64(d.distinct) >= .6*float64(shared)
 	if enough && bySketch && 5*min(d.distinct, e.distinct) >= 4*max(d.distinct, e.distinct) {
 		return score

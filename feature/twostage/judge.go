@@ -32,13 +32,14 @@ const (
 	// No document needs a larger share (rule 13).
 	contained = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
-	// so many segments that are not have to be shared, both together hold two thirds
+	// so many segments that are not have to be shared, both together hold explained
 	// of the document, and the lengths be no further apart than minLength to
 	// minLength+1. Of the words that the shared ones hold sketches have to find the part
 	// confirmed, and one part in minShare of the document: the longest segments of code
 	// are its comments.
 	minCommon = 8
 	minShared = 10
+	explained = 0.72
 	confirmed = 0.6
 	minLength = 4
 )
@@ -270,7 +271,7 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	whole, own := j.Whole(), j.ownSize(c)
 	return minCommon*j.common >= whole && j.ownShared(c) >= minShared &&
 		(minLength+1)*min(a, b) >= minLength*max(a, b) &&
-		method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold && 3*(j.common+own) >= 2*whole &&
+		method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold && method.Share(j.common+own, whole) >= explained &&
 		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
 }
 
