@@ -31,6 +31,7 @@ type maker struct {
 	least  [binCount]uint64   // the least hash of each bin, without the bits that say which
 	places [binCount]uint32   // of the first run that has it: its first word
 	seen   [cells / 64]uint64 // a bit for each cell of hashes with a run
+	filled uint64             // cells with one of the first oftenUntil runs
 	hash   uint64             // of the last four words
 	hashes []uint64           // of words, those four first
 }
@@ -53,6 +54,7 @@ func (m *maker) Reset() {
 	}
 	clear(m.hashes[:runWords-1])
 	clear(m.seen[:])
+	m.filled = 0
 }
 
 // Segments takes the latest segments of a scanner that counts units. Runs go on from one segment to
@@ -72,10 +74,20 @@ func (m *maker) Segments(s *canon.Scanner) {
 		h = bits.RotateLeft64(h, turn) ^ word
 	}
 	in, out = in[skip:], out[skip:]
-	out = out[:len(in)]
 	place := max(m.words-n-(runWords-1), 0) // of the first run here
 	early := min(max(oftenUntil-place, 0), len(in))
-	for i, word := range in[:early] {
+	h = m.often(h, place, in[:early], out[:early])
+	m.hash = m.seldom(h, place+early, in[early:], out[early:])
+	copy(m.hashes[:runWords-1], m.hashes[n:])
+}
+
+// often takes the runs that end with the words of in, of which the first is at place; those of out
+// leave them. h is the hash of the four words before. Least hashes are found often. It is a function of
+// its own, as is seldom, so that all of a loop is in registers.
+func (m *maker) often(h uint64, place int, in, out []uint64) uint64 {
+	out = out[:len(in)]
+	filled := m.filled
+	for i, word := range in {
 		h = bits.RotateLeft64(h, turn) ^ word
 		bin, rest := h>>binShift, h<<(64-binShift)
 		least, at := m.least[bin], m.places[bin]
@@ -83,20 +95,28 @@ func (m *maker) Segments(s *canon.Scanner) {
 			at = uint32(place + i)
 		}
 		m.least[bin], m.places[bin] = min(least, rest), at
+		seen, bit := m.seen[h>>(cellShift+6)], h>>cellShift&63
+		filled += 1 &^ (seen >> bit)
+		m.seen[h>>(cellShift+6)] = seen | 1<<bit
+		h ^= bits.RotateLeft64(out[i], turn*(runWords-1))
+	}
+	m.filled = filled
+	return h
+}
+
+// seldom is often where least hashes are seldom found.
+func (m *maker) seldom(h uint64, place int, in, out []uint64) uint64 {
+	out = out[:len(in)]
+	for i, word := range in {
+		h = bits.RotateLeft64(h, turn) ^ word
+		bin, rest := h>>binShift, h<<(64-binShift)
+		if rest < m.least[bin] {
+			m.least[bin], m.places[bin] = rest, uint32(place+i)
+		}
 		m.seen[h>>(cellShift+6)] |= 1 << (h >> cellShift & 63)
 		h ^= bits.RotateLeft64(out[i], turn*(runWords-1))
 	}
-	for i, word := range in[early:] {
-		h = bits.RotateLeft64(h, turn) ^ word
-		bin, rest := h>>binShift, h<<(64-binShift)
-		if rest < m.least[bin] { // seldom
-			m.least[bin], m.places[bin] = rest, uint32(place+early+i)
-		}
-		m.seen[h>>(cellShift+6)] |= 1 << (h >> cellShift & 63)
-		h ^= bits.RotateLeft64(out[early+i], turn*(runWords-1))
-	}
-	m.hash = h
-	copy(m.hashes[:runWords-1], m.hashes[n:])
+	return h
 }
 
 // Latest are the hashes of the words that Segments took last, valid until its next call.
@@ -110,9 +130,12 @@ func (m *maker) Runs() int { return max(m.words-(runWords-1), 0) }
 // ACM TODS 15, 1990): of cells on which they fall at random, so many are left empty. The standard error is
 // below 1% up to 100,000 runs, and 4% at 260,000. If no cell is empty, it is Runs.
 func (m *maker) Distinct() int {
-	empty := cells
-	for _, word := range m.seen {
-		empty -= bits.OnesCount64(word)
+	empty := cells - int(m.filled)
+	if m.Runs() > oftenUntil {
+		empty = cells
+		for _, word := range m.seen {
+			empty -= bits.OnesCount64(word)
+		}
 	}
 	if empty == 0 {
 		return m.Runs()
