@@ -321,7 +321,33 @@ func (t *Table) Doc(num uint32) (Doc, error) {
 
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
 // empty id is not indexed.
-func (t *Table) ByID(id string) (nums []uint32, err error) {
+func (t *Table) ByID(id string) ([]uint32, error) {
+	nums, _, err := t.byID(id)
+	return nums, err
+}
+
+// AllByID is ByID without a limit. If the index of ids may have left out documents of the id, it reads all
+// documents.
+func (t *Table) AllByID(id string) ([]uint32, error) {
+	nums, first, err := t.byID(id)
+	if err != nil || first == 0 {
+		return nums, err
+	}
+	nums = nums[:0]
+	for doc, err := range t.Docs(first) {
+		if err != nil {
+			return nil, err
+		}
+		if doc.ID == id {
+			nums = append(nums, doc.Num)
+		}
+	}
+	return nums, nil
+}
+
+// byID returns what ByID does. If the index of ids may have left out documents of the id, first is the first
+// in it; else it is 0.
+func (t *Table) byID(id string) (nums []uint32, first uint32, err error) {
 	err = t.own.look(func(s *snapshot) error {
 		if id == "" {
 			return nil
@@ -329,6 +355,9 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 		found, err := t.own.all(s, ofIDs, idKey(id))
 		if err != nil {
 			return err
+		}
+		if len(found) >= idLimit { // of one run or of several
+			first = found[0]
 		}
 		for _, num := range t.tombstones.liveOnly(found) {
 			if len(nums) == idLimit {
@@ -347,5 +376,5 @@ func (t *Table) ByID(id string) (nums []uint32, err error) {
 		}
 		return nil
 	})
-	return nums, wrap(err, "looking the id %q up", id)
+	return nums, first, wrap(err, "looking the id %q up", id)
 }

@@ -96,6 +96,46 @@ func TestWindowSlicesCloseKeysAlone(t *testing.T) {
 	}
 }
 
+// TestAllByID: the index of ids keeps 1024 documents of an id in each run, and no document is lost by
+// that: also behind those taken back, and in the middle of a run that left some out.
+func TestAllByID(t *testing.T) {
+	opt := smallOptions
+	opt.MemtableKeys = 2000
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), opt)
+	var want, gone []uint32
+	for num := uint32(1); num <= 5000; num++ {
+		id := "one"
+		if num%3 == 0 {
+			id = fmt.Sprint(num)
+		} else if num%7 == 0 {
+			gone = append(gone, num)
+		} else {
+			want = append(want, num)
+		}
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+		}
+		_, err := table.addDoc(Doc{ID: id}, []uint64{uint64(num)})
+		must(t, err)
+	}
+	must(t, table.Checkpoint(nil))
+	_, err := table.Forget(gone)
+	must(t, err)
+	got, err := table.AllByID("one")
+	if must(t, err); !slices.Equal(got, want) {
+		t.Errorf("%d documents of the id, want %d", len(got), len(want))
+	}
+	if some, err := table.ByID("one"); err != nil || len(some) > idLimit {
+		t.Errorf("%d documents, %v", len(some), err)
+	}
+	for _, id := range []string{"3", "none", ""} {
+		got, err := table.AllByID(id)
+		if want := map[string]int{"3": 1}[id]; err != nil || len(got) != want {
+			t.Errorf("%q: %v, %v", id, got, err)
+		}
+	}
+}
+
 // Numbers are not used again: the last ones work, and after them Add returns an error.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()

@@ -83,16 +83,11 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 // Forget takes back the documents of an id, and returns how many were live. It becomes durable with
 // the next checkpoint.
 func (x *Index) Forget(id string) (n int, err error) {
-	for {
-		nums, err := x.table.ByID(id) // some of them, if there are many
-		if err != nil || len(nums) == 0 {
-			return n, err
-		}
-		more, err := x.table.Forget(nums)
-		if n += more; err != nil {
-			return n, err
-		}
+	nums, err := x.table.AllByID(id)
+	if err != nil {
+		return 0, err
 	}
+	return x.table.Forget(nums)
 }
 
 // Cancel takes back a batch and all its documents, and returns how many were live. It becomes durable
