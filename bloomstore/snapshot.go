@@ -35,6 +35,7 @@ type Snapshot struct {
 	full    chan []uint64 // copied pieces
 	quit    chan struct{}
 	written chan struct{}
+	err     error // of the writing, once written is closed
 }
 
 // snapshotFile holds the methods of *os.File that writing a snapshot needs.
@@ -107,8 +108,13 @@ func (s *Snapshot) Written() <-chan struct{} { return s.written }
 // Rush copies the rest at once, and waits until the file is written. Only the last work is then left.
 func (s *Snapshot) Rush() error {
 	for s.copied < len(s.words) {
-		if err := (<-s.work)(); err != nil {
-			return err
+		select {
+		case work := <-s.work:
+			if err := work(); err != nil {
+				return err
+			}
+		case <-s.written: // it has failed before all was copied
+			return s.err
 		}
 	}
 	<-s.written
@@ -136,6 +142,7 @@ func (s *Snapshot) write() {
 	if err != nil {
 		err = fmt.Errorf("saving filter %s: %w", s.path, err)
 	}
+	s.err = err
 	s.work <- func() error { return s.end(err) }
 }
 

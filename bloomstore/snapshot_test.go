@@ -230,6 +230,10 @@ func TestSnapshotReportsEveryFailure(t *testing.T) {
 		if !errors.Is(err, errFail) {
 			t.Fatalf("operation %d fails: %v", n, err)
 		}
+		// An owner that stops for this error asks for the rest once more, and must not wait for ever.
+		if again := s.Rush(); s.copied < len(s.words) && !errors.Is(again, errFail) {
+			t.Fatalf("operation %d failed: %v the second time", n, again)
+		}
 		if err := s.Abort(); err != nil {
 			t.Fatal(err)
 		}

@@ -86,6 +86,9 @@ func (r *recorder) add(e *journal.Entry) {
 	if r.bytes += int64(len(r.pending) - before); r.bytes > r.limit/2 {
 		r.prepare()
 	}
+	if len(r.pending) >= maxPending/4 { // of one large request
+		r.hand(nil)
+	}
 }
 
 // state is the place in the journals behind all that was added.

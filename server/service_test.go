@@ -271,3 +271,16 @@ func forgetAndCancel(t *testing.T, s *Service) {
 		}
 	}
 }
+
+// TestLargeRequestsAreHandedOver: the entries of one request do not pile up until its end.
+func TestLargeRequestsAreHandedOver(t *testing.T) {
+	r, err := newRecorder(t.TempDir(), journal.Header{Generation: 1, Settings: "{}"}, 1<<40, func(err error) { t.Error(err) })
+	indextest.Must(t, err)
+	text := make([]byte, 1<<20)
+	for range 2 * maxPending / 4 >> 20 {
+		if r.add(&journal.Entry{Kind: journal.Seen, ID: "1", Text: text}); len(r.pending) >= maxPending/4 {
+			t.Fatalf("%d bytes wait for the end of a request", len(r.pending))
+		}
+	}
+	indextest.Must(t, r.close())
+}

@@ -429,6 +429,13 @@ func TestDamagedRecord(t *testing.T) {
 		}
 	}
 	var k known
+	var s method.Sketch
+	NewExtractor(segments.Scheme{}, 0).Extract(&s, []byte(strings.Repeat(english(40)+". ", 30)))
+	for n := range s.Data { // one made by hand has no places, and none has a part of them
+		if places, err := k.parse(s.Data[:n], true); err == nil && len(places) > 0 && len(places) != k.sketch.Places() {
+			t.Errorf("%d of %d bytes have %d of places", n, len(s.Data), len(places))
+		}
+	}
 	tooMany := known{runs: 1<<40 + 1}
 	if _, err := k.parse(tooMany.append(nil), false); err == nil {
 		t.Error("more runs than any text has")

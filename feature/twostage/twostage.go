@@ -150,7 +150,11 @@ func (k *known) parse(b []byte, hasPlaces bool) (places []byte, err error) {
 		}
 	}
 	if hasPlaces {
-		at := max(len(b)-k.sketch.Places(), 0)
+		at := len(b) - k.sketch.Places()
+		if at < 0 && len(b) > 0 {
+			return nil, errRecord
+		}
+		at = max(at, 0)
 		b, places = b[:at], b[at:]
 	}
 	if len(b) == 0 {

@@ -50,6 +50,7 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	for i := range long {
 		long[i].Command = strings.Repeat("c", 1000)
 	}
+	long[2].Command = "" // over a pipe, which cannot be run again
 	stored, err := json.Marshal(long)
 	indextest.Must(t, err)
 	x, _, err := r.open()
@@ -65,6 +66,9 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	known, err := l.completedRuns()
 	if err != nil || len(stored) > maxCompletedBytes || len(stored) < maxCompletedBytes-2000 || len(known) == len(long)+1 {
 		t.Errorf("%d runs in %d bytes, %v", len(known), len(stored), err)
+	}
+	if known[0].Command != "" || known[1].Command == "" {
+		t.Error("the run over a pipe is not the first that is left")
 	}
 	if tally, _, err := l.Completed(); tally == nil || err != nil {
 		t.Errorf("the last is not known: %v, %v", tally, err)

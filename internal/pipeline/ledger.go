@@ -396,12 +396,14 @@ func (l *Ledger) overNow(early error) ([]byte, error) {
 		now.Tree = &output.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
 	}
 	runs = append(runs, now)
-	for runs = runs[max(len(runs)-maxCompleted, 0):]; ; runs = runs[1:] {
-		stored := encoded(runs)
-		if len(stored) <= maxCompletedBytes || len(runs) == 1 {
-			return stored, nil
-		}
+	stored := encoded(runs)
+	for len(runs) > 1 && (len(runs) > maxCompleted || len(stored) > maxCompletedBytes) {
+		// The oldest goes, one over files first: it can be run again.
+		oldest := max(slices.IndexFunc(runs[:len(runs)-1], func(r completedRun) bool { return r.Command != "" }), 0)
+		runs = slices.Delete(runs, oldest, oldest+1)
+		stored = encoded(runs)
 	}
+	return stored, nil
 }
 
 // digest identifies choices, except for the extras of the report. Asking for more of those is no
