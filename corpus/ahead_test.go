@@ -27,6 +27,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/warc"
 
 	"github.com/firstseen/firstseen/internal/filetest"
 )
@@ -351,4 +352,37 @@ func BenchmarkAhead(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestCancelAmongEmptyMembers: members without content are passed over, and not beyond the end of the run.
+func TestCancelAmongEmptyMembers(t *testing.T) {
+	record := "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://a/\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"
+	data := append(Gzipped([]byte(record)), bytes.Repeat(Gzipped(nil), 100_000)...)
+	name := filepath.Join(t.TempDir(), "a.warc.gz")
+	filetest.Write(t, map[string]string{name: string(data)})
+	source := NewSource([]input.Input{{Path: name, Name: name, Size: int64(len(data))}}, warc.Format{}, SourceConfig{})
+	defer source.Close()
+	ctx := &endsLater{Context: t.Context(), left: 50}
+	var b Block
+	defer b.Release()
+	var err error
+	for err == nil {
+		err = source.Next(ctx, &b)
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled, it ends with %v", err)
+	}
+}
+
+// endsLater is cancelled once it was asked so often.
+type endsLater struct {
+	context.Context
+	left int
+}
+
+func (c *endsLater) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }

@@ -24,13 +24,14 @@ type framed struct {
 	number int64 // of the last record in it
 	begun  bool  // a section is open
 	damage string
-	told   bool   // the damage was handed out
-	head   []byte // the beginning of the next member
-	open   bool   // that member begins the next section
-	resync bool   // the next section is behind damage
-	failed error  // Damage behind head
-	skip   int    // bytes still to go on by
-	found  *Frame // that did not fit into the block before
+	told   bool            // the damage was handed out
+	head   []byte          // the beginning of the next member
+	open   bool            // that member begins the next section
+	resync bool            // the next section is behind damage
+	failed error           // Damage behind head
+	skip   int             // bytes still to go on by
+	found  *Frame          // that did not fit into the block before
+	ctx    context.Context // of the reading under way
 }
 
 // mark64 is a member that begins inside a section, and its place in what is read.
@@ -220,6 +221,8 @@ func isDamage(err error) bool {
 func (f *framed) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		switch {
+		case f.ctx.Err() != nil: // many members may be empty
+			return 0, f.ctx.Err()
 		case len(f.head) > 0:
 			n = copy(p, f.head)
 			f.head = f.head[n:]

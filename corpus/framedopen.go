@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 
 // beginFramed has the input read by its frames, from its beginning.
 func (s *Source) beginFramed(stored *input.StoredInput) error {
-	f := &framed{window: &s.window, frames: s.chosen.Frames(s.cfg.MaxRecord)}
+	f := &framed{window: &s.window, frames: s.chosen.Frames(s.cfg.MaxRecord), ctx: context.Background()}
 	s.framed = f
 	if s.charset != "" && Decodes(s.chosen) {
 		stored.Forget()

@@ -49,6 +49,9 @@ func (w *window) free() {
 // may stand behind some bytes.
 func (s *Source) need(ctx context.Context, n int) error {
 	w := &s.window
+	if s.framed != nil {
+		s.framed.ctx = ctx
+	}
 	step := 0 // bytes to have before more memory is taken: the stated length of a record may be wrong
 	for idle := 0; len(w.held()) < n && !w.last && w.err == nil; idle++ {
 		if err := ctx.Err(); err != nil {
@@ -57,7 +60,7 @@ func (s *Source) need(ctx context.Context, n int) error {
 		held := len(w.held())
 		if held >= step {
 			if step = min(n, max(2*held, s.cfg.BlockSize)); step > s.cfg.BlockSize {
-				if err := s.room(ctx, 2*step); err != nil {
+				if err := s.room(ctx, min(2*step, max(s.limit, step))); err != nil {
 					return err
 				}
 			}

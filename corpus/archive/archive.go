@@ -104,8 +104,8 @@ type Lister struct {
 	// Want reports whether the file of a name shall be read.
 	Want func(name string) bool
 	// Spool returns the destination for a wanted member of a tar archive that cannot be read in
-	// place, with so many bytes. It is the same for all, and nothing else writes to it.
-	Spool func(size int64) (io.Writer, error)
+	// place. It is the same for all, and nothing else writes to it.
+	Spool func() (io.Writer, error)
 }
 
 // listing is a list being made.

@@ -47,7 +47,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 // streamed if so.
 func read(data []byte, zipped, streamed bool, want func(string) bool) (l listed, err error) {
 	var spool bounded
-	lister := Lister{Want: want, Spool: func(int64) (io.Writer, error) { return &spool, nil }}
+	lister := Lister{Want: want, Spool: func() (io.Writer, error) { return &spool, nil }}
 	switch r := bytes.NewReader(data); {
 	case zipped:
 		l.Contents, err = lister.Zip(r, int64(len(data)))

@@ -35,7 +35,7 @@ func TestCutTrailer(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return Lister{Want: all, Spool: func(int64) (io.Writer, error) { return io.Discard, nil }}.Tar(z)
+		return Lister{Want: all, Spool: func() (io.Writer, error) { return io.Discard, nil }}.Tar(z)
 	}
 	for what, data := range map[string][]byte{"one": one, "two": append(bytes.Clone(one), two...)} {
 		if _, err := list(data); err != nil {

@@ -106,7 +106,7 @@ func isSparse(h *tar.Header) bool {
 
 // spoolMember copies a member to the spool.
 func (l *listing) spoolMember(m *Member, content io.Reader) error {
-	spool, err := l.Spool(m.Size)
+	spool, err := l.Spool()
 	if err != nil {
 		return err
 	}

@@ -175,6 +175,8 @@ func (s *Sections) damage(err error) error {
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Damage{"the compressed data ends too early: it is cut off here"}
+	case errors.Is(err, errForeign): // what follows it may be sound
+		return &Damage{"the compressed data is damaged: what stands here is not " + s.members.kind}
 	}
 	return &Damage{fmt.Sprintf("the compressed data is damaged: %v", err)}
 }

@@ -113,11 +113,11 @@ func (l *list) readArchive(in *container, want func(name string) bool) (_ *archi
 	section := io.NewSectionReader(f, 0, info.Size())
 	// Of a sparse file, too, a few bytes can stand for many.
 	ratio := &compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}
-	lister := archive.Lister{Want: want, Spool: func(size int64) (_ io.Writer, err error) {
+	lister := archive.Lister{Want: want, Spool: func() (_ io.Writer, err error) {
 		if in.spool == nil {
 			in.spool, err = scratch.New()
 		}
-		return in.spool, errors.Join(err, ratio.Add(size))
+		return expanded{in.spool, ratio}, err
 	}}
 	if strings.HasSuffix(strings.ToLower(in.path), zipEnding) {
 		found, err := lister.Zip(f, info.Size())
@@ -133,6 +133,19 @@ func (l *list) readArchive(in *container, want func(name string) bool) (_ *archi
 	}
 	found, err := lister.Tar(decoded)
 	return found, ratio.Decoded, err
+}
+
+// expanded compares the bytes written with those stored.
+type expanded struct {
+	io.Writer
+	ratio *compress.Expansion
+}
+
+func (e expanded) Write(p []byte) (int, error) {
+	if err := e.ratio.Add(int64(len(p))); err != nil {
+		return 0, err
+	}
+	return e.Writer.Write(p)
 }
 
 // addArchive adds the members of an archive whose names are those of inputs. One that was

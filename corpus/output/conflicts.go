@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,7 +119,7 @@ func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, o := range obstacles(inputs, index) {
+	for o := range obstacles(inputs, index) {
 		for _, out := range all {
 			if out.same(o.place) && (out.path != "" || !o.stream) {
 				return fmt.Errorf("output %s %s", out.said, o.refusal)
@@ -135,25 +136,33 @@ type obstacle struct {
 	stream  bool // "-" may be it
 }
 
-// obstacles are the files of standard output and standard error, of an index, and of inputs.
-func obstacles(inputs []input.Input, index string) (all []obstacle) {
-	all = []obstacle{
-		{place{info: regular(os.Stdout)}, `is the file that standard output goes to: give "-"`, true},
-		{place{info: regular(os.Stderr)}, "is the file that standard error goes to: choose another name", true},
-	}
-	if index != "" {
-		entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
-		for _, e := range entries {
-			at := locate(filepath.Join(index, e.Name()))
-			all = append(all, obstacle{at, "lies in the index directory " + index + ": choose another place", false})
+// obstacles yields the files of standard output and standard error, of an index, and of inputs. There
+// may be a million inputs, so nothing is kept of them.
+func obstacles(inputs []input.Input, index string) iter.Seq[obstacle] {
+	return func(yield func(obstacle) bool) {
+		more := yieldFile(yield, os.Stdout, `is the file that standard output goes to: give "-"`) &&
+			yieldFile(yield, os.Stderr, "is the file that standard error goes to: choose another name")
+		if index != "" && more {
+			entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
+			for _, e := range entries {
+				at := locate(filepath.Join(index, e.Name()))
+				if !yield(obstacle{at, "lies in the index directory " + index + ": choose another place", false}) {
+					return
+				}
+			}
+		}
+		for i := 0; more && i < len(inputs); i++ {
+			if info, err := statInput(inputs[i]); err == nil && info.Mode().IsRegular() {
+				more = yield(obstacle{place{info: info}, "is the input " + inputs[i].Name + ": choose another name", false})
+			}
 		}
 	}
-	for _, in := range inputs {
-		if info, err := statInput(in); err == nil && info.Mode().IsRegular() {
-			all = append(all, obstacle{place{info: info}, "is the input " + in.Name + ": choose another name", false})
-		}
-	}
-	return slices.DeleteFunc(all, func(o obstacle) bool { return o.info == nil && o.path == "" })
+}
+
+// yieldFile yields a standard stream, if it is a regular file.
+func yieldFile(yield func(obstacle) bool, stream *os.File, refusal string) bool {
+	info := regular(stream)
+	return info == nil || yield(obstacle{place{info: info}, refusal, true})
 }
 
 // regular describes an open file, nil if it is not a regular one.
