@@ -205,7 +205,7 @@ func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close(
 
 // TestSnapshotReportsEveryFailure: whichever operation fails, the end has its error.
 func TestSnapshotReportsEveryFailure(t *testing.T) {
-	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
+	f, err := New(Shape{Bits: 64 * 9 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
