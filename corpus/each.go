@@ -43,12 +43,12 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 		done   chan error // of work
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	free, todo, order := make(chan *piece, jobs+2), make(chan *piece, jobs+2), make(chan *piece, jobs+2)
+	free, pending, order := make(chan *piece, jobs+2), make(chan *piece, jobs+2), make(chan *piece, jobs+2)
 	for range cap(free) {
 		free <- &piece{result: create(), done: make(chan error, 1)}
 	}
 	group.Go(func() error {
-		defer close(todo)
+		defer close(pending)
 		defer close(order)
 		for {
 			var p *piece
@@ -62,14 +62,14 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 			} else if err != nil {
 				return err
 			}
-			todo <- p
+			pending <- p
 			order <- p
 		}
 	})
 	for range jobs {
 		group.Go(func() error {
 			work := newWorker()
-			for p := range todo {
+			for p := range pending {
 				p.done <- work(&p.block, p.result)
 			}
 			return nil

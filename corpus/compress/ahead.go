@@ -103,6 +103,14 @@ type worker struct {
 	buffers [][]byte
 }
 
+// readFrom has the worker read another file, in pieces of so many bytes.
+func (w *worker) readFrom(r io.Reader, size int) {
+	if w.buf == nil {
+		w.buf = bufio.NewReaderSize(nil, max(size, 16))
+	}
+	w.buf.Reset(r)
+}
+
 // errClosed is returned by who is closed while it is read.
 var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 
@@ -256,11 +264,8 @@ func (a *Ahead) decode(p *piece, w *worker) {
 		}
 		return large != nil
 	}
-	if w.buf == nil {
-		w.buf = bufio.NewReaderSize(nil, max(a.sizes.Chunk, 16))
-	}
 	read := p.start
-	w.buf.Reset(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read})
+	w.readFrom(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read}, a.sizes.Chunk)
 	used := func() int64 { return read - int64(w.buf.Buffered()) }
 	m := &members{r: w.buf, at: used, stop: func(at int64) bool {
 		if end >= 0 && at > end && awaitTurn() {

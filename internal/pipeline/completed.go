@@ -1,0 +1,166 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/report"
+)
+
+// ErrUnfinished is returned by CheckCompleted for an index on which a run was interrupted.
+var ErrUnfinished = errors.New("a run on it was interrupted: not all that it knows is in the outputs of that run yet; finish it first, by the same command")
+
+// CheckCompleted refuses an index with unsettled documents, judging by the values stored in it. Such an
+// index has an interrupted run that may be continued, or one whose outputs lack their names.
+func CheckCompleted(value func(name string) ([]byte, error)) error {
+	stored, err := value(LedgerName)
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	var e Unfinished
+	if json.Unmarshal(stored, &e) == nil && e.Gone {
+		return nil // the run will not go on
+	}
+	return ErrUnfinished
+}
+
+// CompletedName is the name under which an index stores the finished runs.
+const CompletedName = "over"
+
+// maxCompleted is how many finished runs an index stores, the last ones, and maxCompletedBytes is their
+// length. An index without a table stores them in the stamp of its filter, of at most 64 KiB.
+const (
+	maxCompleted      = 64
+	maxCompletedBytes = 40 << 10
+)
+
+type completedRun struct {
+	Command string       `json:"command"` // a digest of its choices; "" for a run over a pipe that ended early
+	Tally   report.Tally `json:"tally"`
+	Full    bool         `json:"full,omitempty"` // it ended because the filter was full, and could not be continued
+	Written Written      `json:"written"`
+	// Tree has only the number of outputs and the sum over them all.
+	Tree *output.TreeMark `json:"tree,omitempty"`
+}
+
+// Completed returns the tally of the run of this very command, and whether it ended because the filter
+// was full. It returns nil unless that run is over and its outputs are as the run left them. Given
+// once more, the command would find all its documents removed. It would then replace the outputs,
+// perhaps the only copy of the kept documents, by empty ones.
+func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
+	if l.found != nil || !l.repeatable() || !l.job.writesFile() {
+		return nil, false, nil
+	}
+	runs, err := l.completedRuns()
+	command := l.chosen.digest()
+	for i := range slices.Backward(runs) {
+		if runs[i].Command == command {
+			if there, err := l.published(&runs[i]); err != nil || !there {
+				return nil, false, err
+			}
+			return &runs[i].Tally, runs[i].Full, nil
+		}
+	}
+	return nil, false, err
+}
+
+// completedRuns returns the finished runs, the last at the end.
+func (l *Ledger) completedRuns() (runs []completedRun, err error) {
+	stored, err := l.index.Value(CompletedName)
+	if err != nil || len(stored) == 0 || json.Unmarshal(stored, &runs) != nil {
+		return nil, err // a later version may store it otherwise
+	}
+	return runs, nil
+}
+
+// published reports whether all outputs are as a run has left them.
+func (l *Ledger) published(run *completedRun) (bool, error) {
+	for i, name := range l.job.names() {
+		if name == "" {
+			continue
+		}
+		if there, err := output.Published(name, run.Written[i]); err != nil || !there {
+			return false, err
+		}
+	}
+	if l.job.Tree == nil || run.Tree == nil {
+		return l.job.Tree == nil, nil
+	}
+	return l.job.Tree.TreeIsAs(*run.Tree)
+}
+
+// spare refuses to replace an output of a run over a pipe that ended early. The index knows its
+// documents, so the same command would find them again and keep none.
+func (l *Ledger) spare() error {
+	runs, err := l.completedRuns()
+	if err != nil {
+		return err
+	}
+	for _, name := range l.job.names() {
+		if !isFile(name) {
+			continue
+		}
+		for i := range runs {
+			if runs[i].Command != "" {
+				continue
+			}
+			mark, err := output.MarkOf(name)
+			if err != nil {
+				return err
+			}
+			if mark.Size > 0 && slices.Contains(runs[i].Written[:], mark) {
+				return &RefusedError{Why: OnlyCopy, Err: errors.New(name)}
+			}
+		}
+	}
+	return nil
+}
+
+// overNow returns the finished runs, including this one, for storing.
+func (l *Ledger) overNow(early error) ([]byte, error) {
+	runs, err := l.completedRuns()
+	pipe := early != nil && !l.job.Temporary && l.job.ReadsPipe()
+	if err != nil || l.last == nil || !pipe && (!l.last.Ended || !l.repeatable()) {
+		return nil, err
+	}
+	now := completedRun{Tally: l.last.Tally, Full: errors.Is(early, index.ErrFull), Written: l.last.Written}
+	if !pipe {
+		now.Command = l.chosen.digest()
+	}
+	for i, name := range l.job.names() {
+		if pipe && isFile(name) {
+			if now.Written[i], err = output.MarkOf(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the room
+		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
+	}
+	if tree := l.last.Tree; tree != nil {
+		now.Tree = &output.TreeMark{Begun: tree.Begun, Sum: tree.Sum}
+	}
+	runs = append(runs, now)
+	stored := encoded(runs)
+	for len(runs) > 1 && (len(runs) > maxCompleted || len(stored) > maxCompletedBytes) {
+		// The oldest goes, one over files first: it can be run again.
+		oldest := max(slices.IndexFunc(runs[:len(runs)-1], func(r completedRun) bool { return r.Command != "" }), 0)
+		runs = slices.Delete(runs, oldest, oldest+1)
+		stored = encoded(runs)
+	}
+	return stored, nil
+}
+
+// digest identifies choices, except for the extras of the report. Asking for more of those is no
+// reason to read everything again and find it removed.
+func (c *choices) digest() string {
+	told := *c
+	told.Spans = false
+	sum := sha256.Sum256(encoded(told))
+	return hex.EncodeToString(sum[:16])
+}
