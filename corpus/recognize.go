@@ -16,34 +16,37 @@ import (
 
 // known are beginnings of formats that cannot be read, with what to do. Without
 // them a file would end as so many bad records.
-var known = []struct{ magic, name, advice string }{
-	{"PAR1", "a Parquet file", "write its rows as JSON lines first"},
-	{"ARROW1", "an Arrow file", "write its rows as JSON lines first"},
-	{"FEA1", "a Feather file", "write its rows as JSON lines first"},
-	{"\xff\xff\xff\xff", "an Arrow stream", "write its rows as JSON lines first"},
-	{"ORC", "an ORC file", "write its rows as JSON lines first"},
-	{"Obj\x01", "an Avro file", "write its rows as JSON lines first"},
-	{"\x89HDF\r\n\x1a\n", "an HDF5 file", "write its rows as JSON lines first"},
-	{"SQLite format 3\x00", "an SQLite database", "write its rows as JSON lines first"},
-	{"\x93NUMPY", "a NumPy array", "write its rows as JSON lines first"},
-	{"%PDF-", "a PDF", "extract its text first"},
-	{"{\\rtf", "an RTF document", "extract its text first"},
-	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document", "extract its text first"},
-	{"%!PS", "a PostScript file", "extract its text first"},
-	{"\x89PNG\r\n\x1a\n", "a PNG image", "leave it out"},
-	{"\xff\xd8\xff", "a JPEG image", "leave it out"},
-	{"GIF8", "a GIF image", "leave it out"},
-	{"\x7fELF", "a program", "leave it out"},
-	{compress.ZipMagic, "a zip file", "give it as a file whose name ends in .zip"},
-	{"PK\x05\x06", "an empty zip file", "leave it out"},
-	{"7z\xbc\xaf\x27\x1c", "a 7z file", "unpack it first"},
-	{"Rar!\x1a\x07", "a RAR file", "unpack it first"},
-	{"!<arch>\n", "an ar archive", "unpack it first"},
-	{"070701", "a cpio archive", "unpack it first"},
-	{"\x1f\x9d", "compressed with compress", "unpack it first"},
-	{"\x89LZO\x00", "compressed with lzop", "unpack it first"},
-	{"LZIP", "compressed with lzip", "unpack it first"},
-	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first"},
+var known = []struct {
+	magic, name, advice string
+	text                bool // it may have no control characters
+}{
+	{"PAR1", "a Parquet file", "write its rows as JSON lines first", false},
+	{"ARROW1", "an Arrow file", "write its rows as JSON lines first", false},
+	{"FEA1", "a Feather file", "write its rows as JSON lines first", false},
+	{"\xff\xff\xff\xff", "an Arrow stream", "write its rows as JSON lines first", false},
+	{"ORC", "an ORC file", "write its rows as JSON lines first", false},
+	{"Obj\x01", "an Avro file", "write its rows as JSON lines first", false},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file", "write its rows as JSON lines first", false},
+	{"SQLite format 3\x00", "an SQLite database", "write its rows as JSON lines first", false},
+	{"\x93NUMPY", "a NumPy array", "write its rows as JSON lines first", false},
+	{"%PDF-", "a PDF", "extract its text first", true},
+	{"{\\rtf", "an RTF document", "extract its text first", true},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document", "extract its text first", false},
+	{"%!PS", "a PostScript file", "extract its text first", true},
+	{"\x89PNG\r\n\x1a\n", "a PNG image", "leave it out", false},
+	{"\xff\xd8\xff", "a JPEG image", "leave it out", false},
+	{"GIF8", "a GIF image", "leave it out", false},
+	{"\x7fELF", "a program", "leave it out", false},
+	{compress.ZipMagic, "a zip file", "give it as a file whose name ends in .zip", false},
+	{"PK\x05\x06", "an empty zip file", "leave it out", false},
+	{"7z\xbc\xaf\x27\x1c", "a 7z file", "unpack it first", false},
+	{"Rar!\x1a\x07", "a RAR file", "unpack it first", false},
+	{"!<arch>\n", "an ar archive", "unpack it first", true},
+	{"070701", "a cpio archive", "unpack it first", false},
+	{"\x1f\x9d", "compressed with compress", "unpack it first", false},
+	{"\x89LZO\x00", "compressed with lzop", "unpack it first", false},
+	{"LZIP", "compressed with lzip", "unpack it first", false},
+	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first", false},
 }
 
 // tarAt is the offset of the magic in a tar archive.
@@ -52,10 +55,14 @@ const (
 	tarMagic = "ustar"
 )
 
+// isControl reports whether a character is of no text. A text may begin with the letters ORC.
+func isControl(c rune) bool { return c < '\t' || '\r' < c && c < ' ' && c != '\x1b' }
+
 // otherFormat names a format that no reader is for.
 func otherFormat(head []byte) (name, advice string) {
+	binary := bytes.ContainsFunc(head, isControl)
 	for _, k := range known {
-		if bytes.HasPrefix(head, []byte(k.magic)) {
+		if bytes.HasPrefix(head, []byte(k.magic)) && (binary || k.text) {
 			return k.name, k.advice
 		}
 	}
@@ -147,7 +154,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 	if name == "" && len(s.cfg.Formats) > 0 { // a format given by the user may be XML
 		name, advice = otherXML(head)
 	}
-	if name != "" && compress.CompressionOf(head) == "" {
+	if name != "" && compress.CompressionOf(head) == "" && !s.format.Recognize(head) {
 		return nil, fmt.Errorf("reading %s: it is %s, which cannot be read: %s", s.name, name, advice)
 	}
 	if f := s.named(s.name); f != nil {

@@ -88,7 +88,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded i
 	s.decoded = decoded
 	w.begin(decoded)
 	least := 3
-	if !s.live && len(s.cfg.Formats) > 0 {
+	if !s.live {
 		least = compress.RecognizedBy
 	}
 	if err = s.need(ctx, least); ctx.Err() != nil {

@@ -151,28 +151,44 @@ func (d *Decoders) open(kind string, m *members) (io.Reader, error) {
 
 // xzReader reads an xz file with dictionaries up to a limit. At first only the header of the first stream
 // is read, with which the places of records in it begin.
+//
+// At damage the library drops what it decoded since its last call, so the calls are of one size: what
+// comes before the damage does not depend on the reader.
 type xzReader struct {
-	r     io.Reader
-	xz    *xz.Reader
-	limit int64
+	r       io.Reader
+	xz      *xz.Reader
+	limit   int64
+	decoded [4 << 10]byte
+	left    []byte // of decoded
+	err     error  // behind left
 }
 
 func newXZ(r io.Reader, limit int64) (*xzReader, error) {
 	header := make([]byte, 12)
 	_, err := io.ReadFull(r, header)
 	end := bytes.NewReader(nil) // the library passes over what comes with the end
-	return &xzReader{r: io.MultiReader(bytes.NewReader(header), r, end), limit: limit}, err
+	return &xzReader{r: io.MultiReader(bytes.NewReader(header), fullReader{r}, end), limit: limit}, err
 }
 
 func (x *xzReader) Read(p []byte) (n int, err error) {
 	if x.xz == nil {
-		x.xz, err = xz.NewReader(x.r, uint32(min(x.limit, math.MaxUint32)))
+		x.xz, x.err = xz.NewReader(x.r, uint32(min(x.limit, math.MaxUint32)))
 	}
-	if err == nil {
-		n, err = x.xz.Read(p)
+	if len(x.left) == 0 && x.err == nil {
+		n, x.err = ReadFull(x.xz, x.decoded[:])
+		x.left = x.decoded[:n]
 	}
-	return n, x.explain(err)
+	n = copy(p, x.left)
+	if x.left = x.left[n:]; len(x.left) == 0 {
+		err = x.explain(x.err)
+	}
+	return n, err
 }
+
+// fullReader returns as many bytes as asked for, until its end.
+type fullReader struct{ io.Reader }
+
+func (r fullReader) Read(p []byte) (int, error) { return ReadFull(r.Reader, p) }
 
 func (x *xzReader) explain(err error) error {
 	switch err {

@@ -122,11 +122,25 @@ func TestOtherFormats(t *testing.T) {
 	for content, name := range map[string]string{
 		archive.String(): "a tar archive", packed.String(): "a tar archive",
 		"%PDF-1.7\n%\xe2\xe3": "a PDF", "SQLite format 3\x00\x10\x00": "an SQLite database",
-		"ARROW1\x00\x00": "an Arrow file", "\xff\xff\xff\xff\x10\x01\x00\x00": "an Arrow stream",
+		"ARROW1\x00\x00": "an Arrow file", "ORC\n\x03": "an ORC file", "\xff\xff\xff\xff\x10\x01\x00\x00": "an Arrow stream",
 	} {
 		out := texts(t, content, exitFailed)
 		if !strings.Contains(out, "reading in: it is "+name+", which cannot be read: ") || strings.Contains(out, "bad") {
 			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
+// TestLetters reads texts whose first letters are those of a format.
+func TestLetters(t *testing.T) {
+	dir := t.TempDir()
+	for _, text := range []string{"ORCA whales", "GIF87a is older", "LZIP, too", "070701 is a number", "PAR1"} {
+		writeFile(t, filepath.Join(dir, "in.txt"), text)
+		for _, format := range []string{"text", "lines", "paragraphs"} {
+			out, _ := runProgram(t, dir, exitDone, "read", "--format", format, "in.txt")
+			if !strings.Contains(out, `"text":"`+text+`"`) {
+				t.Errorf("%q as %s: %s", text, format, out)
+			}
 		}
 	}
 }
