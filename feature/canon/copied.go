@@ -204,6 +204,8 @@ func (s *Scanner) textEnd(end int) int {
 			if s.tables.ascii[b].gap == content {
 				break
 			}
+		} else if end-s.start >= 3 && isHanByte(s.text[end-3]) {
+			break
 		} else {
 			var r rune
 			r, size = utf8.DecodeLastRune(s.text[s.start:end])

@@ -324,14 +324,15 @@ func (s *Scanner) follows(seg int) {
 // Trim takes the white space and the invisible characters off the byte
 // range of a piece of text.
 func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
-	for start < end && !isHanByte(text[start]) {
+	isVisible := func(b byte) bool { return ' ' < b && b < 0x7F }
+	for start < end && !isHanByte(text[start]) && !isVisible(text[start]) {
 		r, size := utf8.DecodeRune(text[start:end])
 		if !s.tables.vanishes(r) {
 			break
 		}
 		start += size
 	}
-	for end > start && !(end-start >= 3 && isHanByte(text[end-3])) {
+	for end > start && !isVisible(text[end-1]) && !(end-start >= 3 && isHanByte(text[end-3])) {
 		r, size := utf8.DecodeLastRune(text[start:end])
 		if !s.tables.vanishes(r) {
 			break

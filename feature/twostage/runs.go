@@ -160,20 +160,16 @@ var drawn = sync.OnceValue(func() *[cells + 1]uint32 {
 func (m *maker) AppendKeys(dst []uint64, n int) []uint64 {
 	from := len(dst)
 	for bin, least := range m.least {
-		if least == none {
+		switch full := len(dst)-from == n; {
+		case least == none, full && (n == 0 || dst[from+n-1]&^(binCount-1) <= least):
 			continue
-		}
-		at := len(dst)
-		for at > from && dst[at-1]&^(binCount-1) > least {
-			at--
-		}
-		if at-from == n {
-			continue
-		}
-		if len(dst)-from < n {
+		case !full:
 			dst = append(dst, 0)
 		}
-		copy(dst[at+1:], dst[at:])
+		at := len(dst) - 1
+		for ; at > from && dst[at-1]&^(binCount-1) > least; at-- {
+			dst[at] = dst[at-1]
+		}
 		dst[at] = least | uint64(bin)
 	}
 	return dst
