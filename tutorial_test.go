@@ -12,6 +12,9 @@ import (
 // TestTutorial runs the commands of the tutorial, one after the other, and looks for the shown
 // lines in their output. Numbers may differ.
 func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell")
 	}

@@ -19,6 +19,9 @@ func testDocs() uint64 {
 
 // The run of the headline, smaller: all it checks but the times.
 func TestTenMillionInSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	// The filter alone first: it promises the least memory, and the process
 	// keeps some of what a table took.
 	for _, test := range []struct {

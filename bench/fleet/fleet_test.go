@@ -45,6 +45,9 @@ func (f *fake) Kill() error {
 
 // TestFleet: three front ends and two followers on one log, each killed under load, and the broker too.
 func TestFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	program, err := os.Executable()
 	indextest.Must(t, err)
 	b := &fake{dir: t.TempDir()}

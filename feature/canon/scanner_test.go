@@ -87,8 +87,12 @@ func TestScannerEqualsOracle(t *testing.T) {
 func TestLongTextsEqualOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
 	s := NewScanner()
+	sizes := []int{maxRun + 1, maxRun, maxRun - 1, 2*flushAt + 7}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
 	for i, unit := range []string{"a", "中", "ab cd ", "e\u0301", "1.", "=", "=\u0338", "\u0301", "a\u200b", "ﷺ", "😀 ", "word, "} {
-		for _, size := range []int{maxRun - 1, maxRun, maxRun + 1, 2*flushAt + 7} {
+		for _, size := range sizes {
 			n := size / len(unit)
 			text := "start. " + strings.Repeat(unit, n) + "中文.5 \u0301x"
 			if diff := diffOracle(s, text, i%3+1); diff != "" {

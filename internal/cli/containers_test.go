@@ -75,6 +75,7 @@ func TestArchivesAreFolders(t *testing.T) {
 
 // TestArchivesKilled: a run over archives goes on where it was killed.
 func TestArchivesKilled(t *testing.T) {
+	t.Parallel()
 	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(3, 9))}}
 	treeInput(t, k.dir)
 	for _, name := range []string{"a.zip", "b.tar", "c.tgz"} {

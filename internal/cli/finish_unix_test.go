@@ -44,6 +44,7 @@ ended`
 // steps of their end, and runs the same command again: all is as if nothing had
 // happened.
 func TestStoppedWhileFinishing(t *testing.T) {
+	t.Parallel()
 	k := newKilling(t, ".zst", nil)
 	k.args = append(k.args, "--summary", "sum.json")
 	k.reset()
@@ -84,6 +85,7 @@ func TestStoppedWhileFinishing(t *testing.T) {
 // TestStoppedAgainWhileFinishing kills the run that finishes a killed one, between
 // every two of its steps: what the first had done is not undone.
 func TestStoppedAgainWhileFinishing(t *testing.T) {
+	t.Parallel()
 	k := newKilling(t, ".zst", nil)
 	k.args = append(k.args, "--summary", "sum.json")
 	k.reset()
@@ -157,6 +159,7 @@ func TestSecondSignal(t *testing.T) {
 // TestInterruptedWhileOpening: a signal ends a run whose output is a named pipe that
 // nobody reads.
 func TestInterruptedWhileOpening(t *testing.T) {
+	t.Parallel()
 	for _, flag := range []string{"--out", "--report", "--summary"} {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))

@@ -38,6 +38,7 @@ func asked(t *testing.T, c *http.Client, path string) string {
 
 // TestFollow: a front end and a follower on one log, a producer beside them, and what is refused.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "judged", "early", "open"), kfake.SeedTopics(2, "wide"))
 	indextest.Must(t, err)
 	t.Cleanup(c.Close)

@@ -40,6 +40,7 @@ func record(url, html string) string {
 // TestHeld: pages and archives are documents, and commands on the index ask its server. Once it is
 // killed they refuse the index, also without its journals, until these are given up.
 func TestHeld(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s")
 	server := program(t, dir, "serve", "--index", "seen", "--listen", "unix:s")

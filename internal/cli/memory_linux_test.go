@@ -353,6 +353,7 @@ func TestMemoryAhead(t *testing.T) {
 // TestLongLinesAnyJobs gives the same bytes, with lines of every kind of length,
 // whatever the number of jobs, compressed or not.
 func TestLongLinesAnyJobs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "in.jsonl"))
 	if err != nil {

@@ -203,6 +203,7 @@ func TestStoppedWhileReaderWaits(t *testing.T) {
 
 // TestSecondProcess is refused while another has the index.
 func TestSecondProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")

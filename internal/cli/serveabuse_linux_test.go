@@ -107,6 +107,7 @@ func abuses() []struct{ request, want string } {
 // TestServerAbused: requests that are broken, huge, slow or without an end have their codes, others are
 // answered meanwhile or told to try again, nothing is lost, and memory stays within the word of plan.
 func TestServerAbused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	web, lines := filepath.Join(dir, "s"), filepath.Join(dir, "l")
 	const waiting, body = 8, 1 << 20

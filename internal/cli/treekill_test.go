@@ -190,6 +190,7 @@ func TestTreeKilled(t *testing.T) {
 // TestTreeStopped kills runs between two of their steps: each of those at the end, and
 // some of those before. What gets its place and what the index knows agree.
 func TestTreeStopped(t *testing.T) {
+	t.Parallel()
 	k := newTreeKilling(t)
 	k.reset()
 	steps := k.stopAt(0, "")
