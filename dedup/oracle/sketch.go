@@ -136,7 +136,8 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	for _, i := range c.shared {
 		shared += o.size(d.features[i : i+1])
 	}
-	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && quotient(o.common(d)+shared, d.size) >= .72
+	known := o.common(d) + shared
+	enough := 8*o.common(d) >= d.size && len(c.shared) >= 10 && o.reaches(score) && quotient(known, d.size) >= .72 && quotient(known, d.distinct) >= .4
 	bySketch := 5*c.contained >= 1 && c.contained*float64(d.distinct) >= .6*float64(shared)
 	if enough && bySketch && 5*min(d.distinct, e.distinct) >= 4*max(d.distinct, e.distinct) {
 		return score

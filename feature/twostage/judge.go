@@ -33,13 +33,14 @@ const (
 	contained = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
 	// so many segments that are not have to be shared, both together hold explained
-	// of the document, and the lengths be no further apart than minLength to
-	// minLength+1. Of the words that the shared ones hold sketches have to find the part
-	// confirmed, and one part in minShare of the document: the longest segments of code
-	// are its comments.
+	// of all segments and spoken of the document, and the lengths be no further apart than
+	// minLength to minLength+1. Of the words that the shared ones hold sketches have to find
+	// the part confirmed, and one part in minShare of the document: the longest segments of
+	// code are its comments, and those of tables are seldom a tenth of them.
 	minCommon = 8
 	minShared = 10
 	explained = 0.72
+	spoken    = 0.4
 	confirmed = 0.6
 	minLength = 4
 )
@@ -269,9 +270,10 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	a, b := j.known.distinct, j.other.distinct
 	whole, own := j.Whole(), j.ownSize(c)
+	known := j.common + own
 	return minCommon*j.common >= whole && j.ownShared(c) >= minShared &&
-		(minLength+1)*min(a, b) >= minLength*max(a, b) &&
-		method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold && method.Share(j.common+own, whole) >= explained &&
+		(minLength+1)*min(a, b) >= minLength*max(a, b) && method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold &&
+		method.Share(known, whole) >= explained && method.Share(known, a) >= spoken &&
 		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
 }
 

@@ -202,7 +202,9 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	// Of 100 and 201 runs about half, a third and a quarter are common.
 	half, third, little3 := bins{equal: 31, other: 97}, bins{equal: 24, other: 104}, bins{equal: 19, other: 109}
 	sample := menu // of which the segments are the longest of many
-	sample.truncated, sample.runs = true, 1000
+	sample.truncated, sample.runs = true, 590 // 236 words are common or shared
+	longest := sample
+	longest.runs++
 	fewer := document{units: append(slices.Repeat([]uint32{12}, 12), 20, 28), runs: 192}
 	eighth := document{units: append(slices.Repeat([]uint32{12}, 20), 40), other: 40, runs: 320}
 	less := eighth
@@ -266,8 +268,10 @@ func TestNumbersOfTheDecision(t *testing.T) {
 		{"a menu, less than an eighth", meeting{d: less, runs: 320, bins: confirmed, shared: 16, common: 1, t: .6}, kept, longer(40, 1, 1)},
 		{"a menu, much text outside of segments", meeting{d: eighth, runs: 320, bins: confirmed, shared: 15, common: 1, t: .6}, kept, longer(40, 1, 1)},
 		{"a menu, enough of the rest", meeting{d: menu, runs: 320, bins: bins{equal: 29, other: 99}, shared: 13, common: 2, t: .6}, removed, .65},
-		{"a long page, a fifth of it", meeting{d: sample, runs: 1000, bins: bins{equal: 22, other: 106}, shared: 13, common: 2, t: .6}, removed, .65},
-		{"a long page, less", meeting{d: sample, runs: 1000, bins: bins{equal: 21, other: 107}, shared: 13, common: 2, t: .6}, kept, longer(21, 1, 1)},
+		{"a long page, a fifth of it", meeting{d: sample, runs: 590, bins: bins{equal: 22, other: 106}, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a long page, less", meeting{d: sample, runs: 590, bins: bins{equal: 21, other: 107}, shared: 13, common: 2, t: .6}, kept, longer(21, 1, 1)},
+		{"a long page, two fifths of it", meeting{d: sample, runs: 590, bins: confirmed, shared: 13, common: 2, t: .6}, removed, .65},
+		{"a long page, less than two fifths", meeting{d: longest, runs: 591, bins: confirmed, shared: 13, common: 2, t: .6}, kept, longer(40, 1, 1)},
 		{"a menu, too little of the rest", meeting{d: menu, runs: 320, bins: bins{equal: 28, other: 100}, shared: 13, common: 2, t: .6}, kept, longer(28, 1, 1)},
 	} {
 		_, f := c.m.judge(t)
