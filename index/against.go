@@ -129,10 +129,11 @@ func (a *Against) IDs() (ids []AgainstID) {
 	return ids
 }
 
-// Documents returns how many documents they have.
+// Documents returns how many documents of theirs count.
 func (a *Against) Documents() (n uint64) {
 	for _, p := range a.parts {
-		n += uint64(p.Table.Documents())
+		s := StatsOf(p.Table)
+		n += uint64(s.Live())
 	}
 	return n
 }

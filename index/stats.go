@@ -65,6 +65,9 @@ func (s *TableStats) Live() uint32 {
 	return s.Documents - s.Forgotten - s.Counted
 }
 
+// Kept is how many documents were kept, those taken back and expired included.
+func (s *TableStats) Kept() uint32 { return s.Documents - s.Counted }
+
 // StatsOf returns the sizes of a table.
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()

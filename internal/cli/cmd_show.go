@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
@@ -64,12 +63,13 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.page != "" {
-		inputs, _, err := input.Expand(s.inputs, []string{".jsonl"})
-		if err != nil {
+	if len(s.inputs) > 0 {
+		if err := s.findInputs(cmd, s.inputs); err != nil {
 			return err
 		}
-		if err := output.CheckOutputs(slices.Concat(report.Inputs, inputs), "", s.page); err != nil {
+	}
+	if s.page != "" {
+		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.Inputs), "", s.page); err != nil {
 			return usageError{err}
 		}
 	}
@@ -103,9 +103,6 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 
 // readTexts reads the inputs of the run beside its report.
 func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
-	if err := s.findInputs(cmd, s.inputs); err != nil {
-		return err
-	}
 	texts := digest.ReadTexts()
 	err := derive.Each(cmd.Context(), s.documents(), len(s.Inputs), report, nil, func(doc *corpus.Document, line *lines.Line) error {
 		if doc.Bad == nil && !doc.Other && !doc.Empty {
