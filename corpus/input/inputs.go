@@ -125,6 +125,9 @@ func (l *list) add(arg string) error {
 }
 
 func (l *list) addGlob(pattern string) error {
+	if strings.Contains(pattern, "**") {
+		return fmt.Errorf("%q: ** stands for one folder here, as * does; name the folder itself, or list the files as find does and give @LIST", pattern)
+	}
 	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return fmt.Errorf("glob %q: %w", pattern, err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +15,14 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/explain"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/report/lines"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
 type explaining struct {
 	options
 	line  int
+	said  *lines.Line // of the report
 	weigh bool
 	width int
 	whole bool
@@ -81,6 +85,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	e.Reported = f.said
 	if f.asJSON {
 		out := visible.NewEncoder(cmd.OutOrStdout())
 		return out.Encode(e)
@@ -130,8 +135,12 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.
 	if err != nil {
 		return docs, err
 	}
-	if len(args) == 0 {
-		args = []string{line.File}
+	f.said = line
+	if args = slices.Clone(args); len(args) == 0 {
+		if _, err := os.Stat(*line.Of); err == nil && *line.Of != line.File {
+			args = append(args, *line.Of) // each file is a document, and its id
+		}
+		args = append(args, line.File)
 	}
 	if err := f.findInputs(cmd, args); err != nil {
 		return docs, err

@@ -37,6 +37,7 @@ func newDedupCommand() *cobra.Command {
 			return err
 		}
 		tellPassed(f.passed, cmd.ErrOrStderr())
+		f.tellEmpty(cmd.ErrOrStderr())
 		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
 		if f.index == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")

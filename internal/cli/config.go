@@ -39,6 +39,7 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 		}
 		places = append(places, name)
 	}
+	tellMistyped(cmd)
 	path, err := cmd.Flags().GetString("config")
 	if err != nil || path == "" {
 		return places, err
@@ -48,6 +49,29 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 		err = checkConfig(cmd, path)
 	}
 	return append(places, more...), err
+}
+
+// tellMistyped names the variables of no flag that are close to one of the command's. Others may belong
+// to another program.
+func tellMistyped(cmd *cobra.Command) {
+	for _, variable := range os.Environ() {
+		name, text, _ := strings.Cut(variable, "=")
+		typed, ours := strings.CutPrefix(name, envPrefix)
+		flag := strings.ToLower(strings.ReplaceAll(typed, "_", "-"))
+		if !ours || text == "" || anyHas(cmd, flag) {
+			continue
+		}
+		if like := likeFlags(cmd.Flags(), flag); len(like) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s is the variable of no flag and has no effect%s\n", name, didYouMean("--", like))
+		}
+	}
+}
+
+// anyHas reports whether a command of the program has the flag.
+func anyHas(cmd *cobra.Command, name string) bool {
+	return slices.ContainsFunc(slices.Collect(commands(cmd.Root())), func(c *cobra.Command) bool {
+		return c.Flags().Lookup(name) != nil || c.PersistentFlags().Lookup(name) != nil
+	})
 }
 
 // checkConfig refuses an output that is the file of flags.
@@ -88,13 +112,10 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 		parts := configLine.FindStringSubmatch(line)
 		name, text := parts[1], parts[2]
 		flag := cmd.Flags().Lookup(name)
-		has := func(c *cobra.Command) bool {
-			return c.Flags().Lookup(name) != nil || c.PersistentFlags().Lookup(name) != nil
-		}
 		switch {
 		case removed[name] != "":
 			return nil, usageError{fmt.Errorf("%s: --%s is gone: %s", place, name, removed[name])}
-		case flag == nil && !slices.ContainsFunc(slices.Collect(commands(cmd.Root())), has):
+		case flag == nil && !anyHas(cmd, name):
 			return nil, usageError{fmt.Errorf("%s: no command has the flag --%s%s", place, name, didYouMean("--", likeFlags(cmd.Flags(), name)))}
 		case flag == nil, !free[name]:
 			continue

@@ -167,6 +167,19 @@ func tellPassed(passed []input.Passed, stderr io.Writer) {
 	}
 }
 
+// tellEmpty counts the empty files where each file is a document, so that no copy of a tree lacks them
+// unnoticed.
+func (f *options) tellEmpty(stderr io.Writer) {
+	if _, single := f.found.(page.Format); !single {
+		return
+	}
+	isEmpty := func(in input.Input) bool { return in.Size == 0 }
+	if first := slices.IndexFunc(f.Inputs, isEmpty); first >= 0 {
+		n := len(f.Inputs) - len(slices.DeleteFunc(slices.Clone(f.Inputs), isEmpty))
+		fmt.Fprintf(stderr, "firstseen: %d of %d files are empty and no documents, so no list or output has them; the first is %s\n", n, len(f.Inputs), f.Inputs[first].Name)
+	}
+}
+
 // othersText describes the passed-over files of a directory by the most frequent of their endings.
 func othersText(p input.Passed) string {
 	all := 0

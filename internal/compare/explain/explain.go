@@ -44,6 +44,8 @@ type Explanation struct {
 	Weighed int `json:"weighed_by"`
 	// Verdict is the result of a run that reads these two documents and no others.
 	Verdict report.Reported `json:"verdict"`
+	// Reported is the line of the report, of a run that read other documents too.
+	Reported *report.Reported `json:"reported,omitempty"`
 	Reasons []method.Reason `json:"reasons"`
 	// Shared are the segments that both have, as chosen, the longest first.
 	Shared []Segment `json:"shared_segments"`
@@ -240,7 +242,7 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 //go:embed explain.txt
 var pageText string
 
-var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": share, "measured": measured}).Parse(pageText))
+var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": func(v any) string { return fmt.Sprintf("%6.4f", v) }, "measured": measured}).Parse(pageText))
 
 func share(v float64) string { return fmt.Sprintf("%6.4f", v) }
 
