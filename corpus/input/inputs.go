@@ -93,6 +93,9 @@ type list struct {
 }
 
 func (l *list) add(arg string) error {
+	if arg == "" {
+		return errors.New("an input has an empty name: a variable of the shell may be unset")
+	}
 	if arg == Stdin {
 		l.inputs = append(l.inputs, stdinInput())
 		return nil

@@ -105,7 +105,7 @@ func resolve(name string) (path string, direct bool, err error) {
 	case err != nil:
 		return "", false, err
 	case info.IsDir():
-		return "", false, fmt.Errorf("%s is a directory", name)
+		return "", false, fmt.Errorf("%s is a directory: give the name of a file", name)
 	case !info.Mode().IsRegular():
 		return name, true, nil
 	}

@@ -85,6 +85,9 @@ func (f *serving) checkAddresses() error {
 		}
 	}
 	for _, address := range f.listen {
+		if _, _, err := net.SplitHostPort(address); err != nil && !strings.HasPrefix(address, "unix:") {
+			return usageError{fmt.Errorf("--listen %s: want HOST:PORT, as 127.0.0.1:8765, or unix:PATH", address)}
+		}
 		if f.tokenFile == "" && !listen.Private(address) {
 			return usageError{fmt.Errorf("--listen %s is open to other machines: give --token-file, and let a proxy add TLS; or listen at 127.0.0.1", address)}
 		}

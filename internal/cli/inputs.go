@@ -127,7 +127,7 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 			return fmt.Errorf("%w; %s", none, strings.Join(others, "; "))
 		}
 	}
-	return fmt.Errorf("%w, and no table (.csv, .tsv); a file of another name can be given by itself, or with --format", err)
+	return fmt.Errorf("%w, and no table (.csv, .tsv); a file of another name can be given by itself, by a pattern, or with --format", err)
 }
 
 // tellLines reports the number of lines of a text if it is the only document: each may have been
@@ -219,7 +219,11 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 		return nil, nil, err
 	}
 	if f.chosen != "auto" {
-		return input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds())
+		inputs, passed, err := input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds())
+		if errors.Is(err, input.ErrNone) {
+			err = fmt.Errorf("%w; files of other names are read by a pattern, as 'DIR/*.py', or from a list, @LIST", err)
+		}
+		return inputs, passed, err
 	}
 	usual := slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings())
 	inputs, passed, err := input.ExpandWithin(args, usual, cfg.Bounds())

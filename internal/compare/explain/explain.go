@@ -169,7 +169,7 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 		}
 		return line, nil
 	}
-	return nil, fmt.Errorf("%s has no line %d: %w", path, number, io.ErrUnexpectedEOF)
+	return nil, fmt.Errorf("%s has no line %d, but %d lines", path, number, n)
 }
 
 // errNotThere: the inputs are not those of the report.

@@ -123,7 +123,7 @@ func (c *Collector) Add(l *lines.Line) error {
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
-		c.keep("least evidence", l, float64(l.Score))
+		c.keep("least evidence", l, evidence(l))
 	case l.Verdict == "related":
 		bin.Related++
 		c.keep("related", l, -float64(max(l.Score, l.Contained)))
@@ -176,6 +176,14 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	})
 	kept = slices.Insert(kept, at, ranked{exampleOf(kind, l), rank})
 	c.examples[kind] = kept[:min(len(kept), perKind)]
+}
+
+// evidence is the lower of score and share: of pages with menus the share may be far below the score.
+func evidence(l *lines.Line) float64 {
+	if l.Estimated {
+		return float64(min(l.Score, l.Contained))
+	}
+	return float64(l.Score)
 }
 
 func exampleOf(kind string, l *lines.Line) Example {

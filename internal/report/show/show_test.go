@@ -244,7 +244,7 @@ func TestExamples(t *testing.T) {
 	for i := range 3 * perKind {
 		score := report.Share(i%2) / 2
 		for _, l := range []lines.Line{
-			{Verdict: "duplicate", Of: &of, Score: score},
+			{Verdict: "duplicate", Of: &of, Score: 1 - score, Contained: score, Estimated: true},
 			{Verdict: "related", Of: &of, Score: .1, Contained: score},
 			{Verdict: "mosaic", Seen: score},
 		} {
