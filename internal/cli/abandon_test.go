@@ -68,6 +68,9 @@ func tellsFiles(t *testing.T, path string) bool {
 // again and again: the same command writes its outputs anew. As soon as something is
 // remembered, or for another command, they are put aside as ever.
 func TestKilledBeforeCheckpoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		k := &killing{t: t, dir: t.TempDir()}
 		text := documents(4000) // more than a frame, which is then in the file

@@ -75,6 +75,9 @@ func TestArchivesAreFolders(t *testing.T) {
 
 // TestArchivesKilled: a run over archives goes on where it was killed.
 func TestArchivesKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(3, 9))}}
 	treeInput(t, k.dir)

@@ -48,6 +48,9 @@ func tables(t *testing.T, dir string) {
 // TestTablesKilled: each output has its first row once, however often the run is killed,
 // and has the same bytes with another number of jobs, also with verdicts in columns.
 func TestTablesKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	t.Run("kept", func(t *testing.T) { tablesKilled(t, "") })
 	t.Run("annotated", func(t *testing.T) { tablesKilled(t, ",firstseen_verdict,firstseen_of,firstseen_score", "--annotate") })

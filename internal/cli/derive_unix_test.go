@@ -15,6 +15,9 @@ import (
 // TestKilledWhileDeriving kills runs at random instants, also while files are made of their
 // reports: the same command makes them, with the same bytes.
 func TestKilledWhileDeriving(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	k := newKilling(t, "", syscall.SIGKILL)
 	k.args = append([]string{k.args[0], "--clusters", "clusters.csv.gz", "--pairs", "pairs.jsonl", "--attributes", "tree"}, k.args[1:]...)

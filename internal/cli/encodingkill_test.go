@@ -63,6 +63,9 @@ func reencode(t *testing.T, dir string) {
 // TestEncodingsKilled: inputs in other encodings give the outputs and the index that they
 // give in UTF-8, with any number of jobs, and however often the run is killed.
 func TestEncodingsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	k := newTreeKilling(t)
 	reencode(t, filepath.Join(k.dir, "in"))

@@ -19,6 +19,9 @@ var killings = flag.Int("killings", 1, "kill this many times as many runs")
 // TestKilled kills runs at random instants and runs the same command again until
 // it ends. Then all files are, byte for byte, those of a run that was not killed.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	arrived := 0
 	for _, c := range []struct {

@@ -177,6 +177,9 @@ func savedSomething(t *testing.T, dir string) bool {
 // was answered, all of it; what was answered is remembered but for the last
 // moment; and the next run goes on by itself and says so.
 func TestKilledPipe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(6, 9))
 	for round := range 6 * *killings {

@@ -40,9 +40,6 @@ func pages(n, menu int) string {
 func TestPlannedDisk(t *testing.T) {
 	for _, menu := range []int{0, 40} {
 		for _, n := range []int{10, 300, 3000} {
-			if testing.Short() && n > 5000 {
-				continue
-			}
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			said, _ := runProgram(t, dir, exitDone, "plan", "--json", "in.jsonl")
@@ -78,6 +75,9 @@ func holdPlan(t *testing.T, what string, took, planned uint64) {
 
 // TestTableDiskOfRuns: also where keys become runs, and runs are merged.
 func TestTableDiskOfRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	const memtable = 50_000
 	for _, menu := range []int{0, 40} {

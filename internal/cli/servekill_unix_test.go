@@ -67,6 +67,9 @@ func documentLine(id string, n int) string {
 // TestServerKilled kills a server again and again while 8 clients give it the same texts and retry
 // requests without an answer. No text is kept twice, and no acknowledged document is forgotten.
 func TestServerKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	const clients, together = 8, 5
 	dir := t.TempDir()
