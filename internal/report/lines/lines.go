@@ -112,9 +112,6 @@ func parse(reject string, raw []byte) (*Line, error) {
 	if reject != "" {
 		return nil, errors.New(reject)
 	}
-	if bytes.HasPrefix(raw, []byte("PAR1")) {
-		return nil, errors.New("it is Parquet, which other programs read: the report of --report FILE.jsonl has lines of JSON")
-	}
 	line := new(Line)
 	if err := json.Unmarshal(raw, line); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 		`{"verdict":"unique","score":2}`:    "a share that is not from 0 to 1",
 		`{"verdict":7}`:                     "this is no line of a report",
 		string(written) + "\n\n\n{}":        "report:4: this is no line",
-		"PAR1\x15\x04":                      "this is no line of a report: it is Parquet",
+		"PAR1\x15\x04":                      "it is a Parquet file, which cannot be read: write its rows as JSON lines first",
 		"\x00\x00\x00\x00":                  "this is no line of a report",
 	} {
 		if _, err := read(t, content); err == nil || !strings.Contains(err.Error(), want) {
