@@ -51,6 +51,9 @@ func (f *options) choose(cmd *cobra.Command) (err error) {
 	if err := c.offer(cmd.Context()); err != nil {
 		return err
 	}
+	if len(c.copied) > 0 {
+		c.policy.tellUnmet(cmd.ErrOrStderr())
+	}
 	if err := c.write(cmd); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ const folderWord = "folder"
 type policy struct {
 	field  string   // of --prefer; folderWord for the folder; "" without
 	order  []string // values, the preferred first; nil if by is set
+	met    []bool   // of these, the values of a copy
 	by     string   // newest, oldest or longest
 	folder bool     // a survivor in each folder
 	batch  string   // or for each value of this field
@@ -121,7 +123,7 @@ func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
 	switch {
 	case p.field == folderWord:
 		dir := filepath.Dir(file) // by its path as the report has it, or by its last name
-		return rankIn(p.order, func(name string) bool { return filepath.Clean(name) == dir || name == filepath.Base(dir) })
+		return p.rankIn(func(name string) bool { return filepath.Clean(name) == dir || name == filepath.Base(dir) })
 	case p.by == "newest" && !made.IsZero():
 		return -made.Unix()
 	case p.by == "oldest" && !made.IsZero():
@@ -129,16 +131,30 @@ func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
 	case p.by == "longest" && value != nil:
 		return -int64(len(value))
 	case p.by == "" && p.field != "" && value != nil:
-		return rankIn(p.order, func(name string) bool { return name == string(value) })
+		return p.rankIn(func(name string) bool { return name == string(value) })
 	}
 	return report.LastRank
 }
 
-func rankIn(order []string, is func(string) bool) int64 {
-	if i := slices.IndexFunc(order, is); i >= 0 {
-		return int64(i)
+func (p *policy) rankIn(is func(string) bool) int64 {
+	i := slices.IndexFunc(p.order, is)
+	if i < 0 {
+		return report.LastRank
 	}
-	return report.LastRank
+	if p.met == nil {
+		p.met = make([]bool, len(p.order))
+	}
+	p.met[i] = true
+	return int64(i)
+}
+
+// tellUnmet names the values of --prefer that no copy has: they may be mistyped.
+func (p *policy) tellUnmet(stderr io.Writer) {
+	for i, value := range p.order {
+		if p.met == nil || !p.met[i] {
+			fmt.Fprintf(stderr, "firstseen: --prefer: no copy has the %s %q\n", p.field, value)
+		}
+	}
 }
 
 // groupOf is the group of a document, "" if all are one.
