@@ -121,6 +121,9 @@ func noJSON(first *report.Rejected) string {
 // stringsFor is advice that names the fields of the first record that could have been meant.
 func stringsFor(advice string) func(first *report.Rejected) string {
 	return func(first *report.Rejected) string {
+		if line := new(report.Reported); json.Unmarshal([]byte(first.Raw), line) == nil && line.Verdict != "" && line.File != "" {
+			return "this is a report of firstseen: give the inputs of its run"
+		}
 		var fields, records []string
 		for _, path := range stringsIn(first.Raw) {
 			parent := path[:max(strings.LastIndexByte(path, '.'), 0)]
