@@ -201,7 +201,7 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	}
 	// Of 100 and 201 runs about half, a third and a quarter are common.
 	half, third, little3 := bins{equal: 31, other: 97}, bins{equal: 24, other: 104}, bins{equal: 19, other: 109}
-	sample := menu // of which the segments are the longest of many
+	sample := menu                            // of which the segments are the longest of many
 	sample.truncated, sample.runs = true, 590 // 236 words are common or shared
 	longest := sample
 	longest.runs++

@@ -46,7 +46,7 @@ type Explanation struct {
 	Verdict report.Reported `json:"verdict"`
 	// Reported is the line of the report, of a run that read other documents too.
 	Reported *report.Reported `json:"reported,omitempty"`
-	Reasons []method.Reason `json:"reasons"`
+	Reasons  []method.Reason  `json:"reasons"`
 	// Shared are the segments that both have, as chosen, the longest first.
 	Shared []Segment `json:"shared_segments"`
 	// OtherKeys is the number of shared keys of other kinds than segments, such as those of runs.
