@@ -75,8 +75,8 @@ func TestBatchEnds(t *testing.T) {
 	copying, plain := NewScanner(), plainScanner()
 	words := strings.Repeat("some words, and more. ", window/10)
 	for _, text := range []string{"=\u0338", "x=\u0338", "3.5", "12,345,678", "don't", "a' b", ".\u0338", "e\u0301", " 的", "　的", "1，0", "n’t", "中 \u0301", "中\u0301", strings.Repeat("x", MaxWidth), strings.Repeat("y", MaxWidth+1)} {
-		for n := range 2 * 22 {
-			if n >= 22 { // the words repeat
+		for n := range 22 + 600 {
+			if n >= 22 { // the words repeat; a batch ends some hundred bytes behind a window
 				n += window - 40
 			}
 			text := words[:n] + text + ". " + words[:2*vector.Block]
