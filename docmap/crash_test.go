@@ -119,6 +119,9 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 
 // A full disk fails the checkpoint, not the table.
 func TestFullDiskFailsTheCheckpointAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	t.Parallel()
 	failures := 0
 	for limit := 160 << 10; limit < 500<<10; limit += 80 << 10 {

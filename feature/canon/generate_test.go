@@ -15,6 +15,9 @@ var update = flag.Bool("update", false, "write tables.bin anew: only with rules 
 
 // TestTablesAreGenerated fails if tables.bin is not what the rules give.
 func TestTablesAreGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	canontest.NeedUnicode(t)
 	want := generate()
 	if *update {

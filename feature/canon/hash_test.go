@@ -108,6 +108,9 @@ func TestHashUnit(t *testing.T) {
 // hashes, also in the 32 bits at either end, of which about n²/2^33 pairs are equal by
 // chance.
 func TestHashUnitTellsApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	const n = 300_000
 	for _, form := range []string{"%d", "%06d", "%08d", "a%dx%[1]d", "word%d", "%d of many words", "%x"} {
 		whole, high, low := map[uint64]bool{}, map[uint32]bool{}, map[uint32]bool{}

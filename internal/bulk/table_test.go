@@ -23,6 +23,9 @@ func (s allMarked) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 
 // TestTable: with all keys marked, the table is a store like any other.
 func TestTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	storetest.Run(t, func(*testing.T) dedup.Store { return allMarked{newTable()} })
 }
 

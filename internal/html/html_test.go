@@ -421,6 +421,9 @@ func manyAttributes(n int) string {
 // TestHostilePages: the work grows with the page and not with its square, and no page
 // takes more memory than is promised.
 func TestHostilePages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
 	for what, page := range hostile {
 		effort.Linear(t, what, 1<<16, func(n int) func() {
 			p, e := []byte(page(n)), New(Main)
