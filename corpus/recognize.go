@@ -154,6 +154,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 	if name == "" && len(s.cfg.Formats) > 0 { // a format given by the user may be XML
 		name, advice = otherXML(head)
 	}
+	// The one format that was named is read as such: a Parquet file is no other one then.
 	if name != "" && compress.CompressionOf(head) == "" && !s.format.Recognize(head) {
 		return nil, fmt.Errorf("reading %s: it is %s, which cannot be read: %s", s.name, name, advice)
 	}

@@ -137,7 +137,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.
 	}
 	f.said = line
 	if args = slices.Clone(args); len(args) == 0 {
-		if _, err := os.Stat(*line.Of); err == nil && *line.Of != line.File {
+		if info, err := os.Stat(*line.Of); err == nil && info.Mode().IsRegular() && *line.Of != line.File {
 			args = append(args, *line.Of) // each file is a document, and its id
 		}
 		args = append(args, line.File)
