@@ -207,6 +207,8 @@ func message(code int, err error, index bool) string {
 		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
 	case noRoom(err):
 		return fmt.Sprintf("%v; make room and run the same command again", err)
+	case errors.Is(err, syscall.EMFILE):
+		return fmt.Sprintf("%v; allow more with ulimit -n 256 and run the same command again", err)
 	}
 	return err.Error()
 }

@@ -38,7 +38,7 @@ func (l *logFlags) registerTopic(fs *pflag.FlagSet, name string) {
 
 func newFollowCommand() *cobra.Command {
 	f := serving{log: logFlags{follows: true}}
-	cmd := command("follow", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
+	cmd := command("follow", noArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	fs := cmd.Flags()
 	f.log.register(fs, "topic")
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer questions by HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")

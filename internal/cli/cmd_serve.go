@@ -45,7 +45,7 @@ var notServed = map[string]string{
 
 func newServeCommand() *cobra.Command {
 	var f serving
-	cmd := command("serve", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
+	cmd := command("serve", noArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")

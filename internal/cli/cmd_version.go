@@ -35,14 +35,21 @@ func versionString() string {
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no more arguments, got %q", cmd.CommandPath(), args)}
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	hint := ""
+	if f := cmd.Flags().Lookup("index"); f != nil && !f.Hidden {
+		hint = "; name the index with --index DIR"
+	}
+	return usageError{fmt.Errorf("%s takes no more arguments, got %q%s", cmd.CommandPath(), args, hint)}
 }
 
 func newGenerateCommand() *cobra.Command {
-	cmd := command("generate", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := command("generate", nil, func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{errors.New("generate: give one folder, for the completions and man pages")}
+		}
 		now, err := clock()
 		if err != nil {
 			return usageError{err}

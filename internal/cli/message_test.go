@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -109,5 +110,13 @@ func TestNoRoomMessages(t *testing.T) {
 		if !strings.HasSuffix(got, again) || strings.Contains(got, "the index is in order") != want {
 			t.Errorf("%s: %q", args, got)
 		}
+	}
+}
+
+// TestTooManyOpenFiles: the message says how to allow more.
+func TestTooManyOpenFiles(t *testing.T) {
+	err := &fs.PathError{Op: "open", Path: "seen/table.db", Err: syscall.EMFILE}
+	if got := message(exitFailed, fmt.Errorf("opening: %w", err), true); !strings.Contains(got, "ulimit -n") {
+		t.Errorf("%q", got)
 	}
 }
