@@ -168,6 +168,22 @@ func TestRecallUndoesUnsavedForget(t *testing.T) {
 	}
 }
 
+// TestForgetCountsNamedDocuments: one that only counts is taken back, too, and is none of them.
+func TestForgetCountsNamedDocuments(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	keys := [][]uint64{{7}, {7}, {7}}
+	_, err := table.Add([]string{"a", "", "c"}, make([][]byte, 3), keys, nil, []bool{false, true, false})
+	must(t, err)
+	if n, err := table.Forget([]uint32{1, 2}); n != 1 || err != nil {
+		t.Errorf("%d were live, %v, want 1", n, err)
+	}
+	holders, n := make([]uint32, keyLimit), make([]uint8, 1)
+	must(t, table.Lookup(keys[0], holders, n))
+	if n[0] != 1 || holders[0] != 3 {
+		t.Errorf("held by %v", holders[:n[0]])
+	}
+}
+
 // TestBatchNames: a name has 255 bytes of UTF-8 at most, and a span ends where another batch
 // begins.
 func TestBatchNames(t *testing.T) {

@@ -588,6 +588,14 @@ func TestTreeAborted(t *testing.T) {
 		}
 		sure(t, os.WriteFile(filepath.Join(p.Dir, "b"), nil, 0o666))
 	}
+	others := slices.Clone(p.Files)
+	others[0].Name = "another"
+	sure(t, os.Rename(filepath.Join(p.Dir, p.Files[0].Name), filepath.Join(p.Dir, "another")))
+	q := *p
+	q.Files = others
+	if as, err := q.TreeIsAs(at); as || err != nil {
+		t.Errorf("under another name: %v, %v", as, err)
+	}
 }
 
 // TestCutTree: cut back, partial files hold the content known to a mark, and later ones are gone. If one

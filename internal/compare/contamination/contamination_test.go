@@ -74,7 +74,7 @@ func TestCommonWordingIsNoItem(t *testing.T) {
 	const wording = "Answer the question below with a single letter and do not explain your choice: "
 	var texts []string
 	for i := range contamination.CommonIn + 1 {
-		texts = append(texts, wording+fmt.Sprintf("the %dth king of the %d united kingdoms of the island number %d was crowned by whom?", i, 2*i, 3*i))
+		texts = append(texts, wording+fmt.Sprintf("who crowned king %d of island %d?", i, 3*i))
 	}
 	if ids, _ := found(itemsOf(texts...), "He wrote: "+wording+"and no more."); len(ids) != 0 {
 		t.Errorf("the wording alone is the items %v", ids)
