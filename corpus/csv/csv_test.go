@@ -207,6 +207,21 @@ func TestWrittenByOthers(t *testing.T) {
 	})
 }
 
+// TestColumnsWithoutNames: row numbers of pandas and R, and a comma at the end, are no ids.
+func TestColumnsWithoutNames(t *testing.T) {
+	for table, want := range map[string]string{
+		",id,text\n0,a,words\n":             `2 a "words"`,
+		"\"\",\"id\",\"text\"\n1,a,words\n": `2 a "words"`,
+		",url,text\n0,u,words\n":            `2 f:2 "words"`,
+		"id,,text,\na,1,words,2\n":          `2 a "words"`,
+	} {
+		got, err := read(csv.Format{}, strings.NewReader(table), corpus.SourceConfig{})
+		if err != nil || strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, %v, want %q", table, got, err, want)
+		}
+	}
+}
+
 // TestEscaped: what databases and jq @tsv write of any text is read as that text; what is
 // handed on of the row is what came.
 func TestEscaped(t *testing.T) {

@@ -101,7 +101,7 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 			if name == f.format.ID {
 				h.id = n
 			}
-		case name == f.format.ID || f.format.ID == "" && name == "id":
+		case name == cmp.Or(f.format.ID, "id"):
 			twice = twice || h.id >= 0
 			h.id = n
 		}
