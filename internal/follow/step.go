@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -69,6 +71,8 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 		return nil, fmt.Errorf("offset %d: %w; update this follower", r.Offset, err)
 	case err != nil || len(rest) > 0:
 		refuse(s, "it is neither an entry nor a line of JSON")
+	case len(e.Batch) > index.MaxBatchName || !utf8.ValidString(e.Batch):
+		refuse(s, "the name of its batch is too long, or not UTF-8")
 	default:
 		s.Entry = e
 	}
