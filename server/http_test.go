@@ -15,7 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/listen"
@@ -381,6 +383,40 @@ func TestDrainedLines(t *testing.T) {
 	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 {
 		t.Errorf("after the end: %q, error %v", rest, err)
 	}
+	indextest.Must(t, l.Close())
+	indextest.Must(t, <-ended)
+}
+
+// scarce is a listener without a free file at first.
+type scarce struct {
+	net.Listener
+	tries int
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	if s.tries++; s.tries < 3 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return s.Listener.Accept()
+}
+
+// TestScarceFiles: connections of lines are taken again once files are free.
+func TestScarceFiles(t *testing.T) {
+	s, _ := served(t, nil)
+	l, err := listen.Listen("unix:" + filepath.Join(t.TempDir(), "l"))
+	indextest.Must(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServeLines(&scarce{Listener: l}) }()
+	c, err := net.Dial("unix", l.Addr().String())
+	indextest.Must(t, err)
+	defer c.Close()
+	indextest.Must(t, c.SetDeadline(time.Now().Add(time.Minute)))
+	_, err = io.WriteString(c, line("a", article))
+	indextest.Must(t, err)
+	if got, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(got, `"unique"`) {
+		t.Errorf("answer %q, error %v", got, err)
+	}
+	s.Drain()
 	indextest.Must(t, l.Close())
 	indextest.Must(t, <-ended)
 }

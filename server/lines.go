@@ -30,9 +30,13 @@ func (s *Service) ServeLines(l net.Listener) error {
 	defer all.Wait()
 	for {
 		c, err := l.Accept()
+		var passing interface{ Temporary() bool } // such as no file free
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return nil
+		case errors.As(err, &passing) && passing.Temporary():
+			time.Sleep(10 * time.Millisecond)
+			continue
 		case err != nil:
 			return err
 		}
