@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/listen"
 )
@@ -419,4 +423,34 @@ func TestScarceFiles(t *testing.T) {
 	s.Drain()
 	indextest.Must(t, l.Close())
 	indextest.Must(t, <-ended)
+}
+
+// away is a log that cannot be reached.
+type away struct{ Log }
+
+func (away) Append([]*apply.Step, bool) error { return apply.ErrLater }
+func (away) Start(func(*dedup.Result))        {}
+func (away) Failed() <-chan struct{}          { return nil }
+
+// TestDrainedWithoutLog: a line that waits for the log does not keep the server from ending.
+func TestDrainedWithoutLog(t *testing.T) {
+	x, err := index.Open(filepath.Join(t.TempDir(), "index"), index.Options{Follow: true})
+	indextest.Must(t, err)
+	s, err := Open(Config{Index: x, Log: away{}})
+	indextest.Must(t, err)
+	ours, theirs := net.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- s.serveLines(theirs) }()
+	_, err = io.WriteString(ours, line("a", article))
+	indextest.Must(t, err)
+	s.Drain()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, apply.ErrLater) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the connection does not end")
+	}
+	indextest.Must(t, errors.Join(ours.Close(), x.Close()))
 }
