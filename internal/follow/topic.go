@@ -181,6 +181,10 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	return records, err
 }
 
+// maxUnsent bounds the bytes on their way to the brokers. What was sent once stays among them until a broker
+// answers, whoever still waits for it.
+const maxUnsent = 256 << 20
+
 // Append appends records, and returns their offsets. If ctx ends before the brokers answer, they may be
 // in the log all the same.
 func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
@@ -188,6 +192,9 @@ func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
 		if len(v) > t.limit-recordExtra {
 			return nil, fmt.Errorf("document %d of the request has %d bytes, and a record at most %d: %w", i+1, len(v), t.limit-recordExtra, apply.ErrTooLong)
 		}
+	}
+	if t.client.BufferedProduceBytes() > maxUnsent {
+		return nil, apply.ErrLater
 	}
 	records := make([]*kgo.Record, len(values))
 	for i, v := range values {

@@ -1,12 +1,14 @@
 package follow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -284,5 +286,29 @@ func TestSeed(t *testing.T) {
 	indextest.Must(t, x.Close())
 	if got := refusal(t, c, third, "log", nil); !strings.Contains(got, "give a new index") {
 		t.Errorf("an index with documents: %s", got)
+	}
+}
+
+// TestUnsent: while no broker answers, documents that are given again and again do not pile up.
+func TestUnsent(t *testing.T) {
+	c := cluster(t)
+	log := dialed(t, c, "")
+	_, err := log.Append(t.Context(), [][]byte{settings(t, nil)})
+	indextest.Must(t, err)
+	c.Close()
+	const together = 100
+	values, long := make([][]byte, together), make([]byte, 1<<20-recordExtra)
+	for i := range values {
+		values[i] = long
+	}
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if _, err := log.Append(ctx, values); !errors.Is(err, apply.ErrLater) {
+			t.Errorf("error %v", err)
+		}
+		cancel()
+	}
+	if n := log.client.BufferedProduceBytes(); n > maxUnsent+together<<20 {
+		t.Errorf("%d MiB wait", n>>20)
 	}
 }
