@@ -27,6 +27,7 @@ type Record struct {
 	Time   time.Time
 	Key    []byte // nothing is made of it
 	Value  []byte
+	Mark   bool // the end of a transaction, and no document
 }
 
 // refuse makes a step that of a record without meaning.
@@ -61,6 +62,9 @@ func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
 // parse returns the step of a record. An error means that a later version has written it.
 func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	s := &apply.Step{Offset: r.Offset}
+	if r.Mark {
+		return s, nil // without an answer
+	}
 	if len(r.Value) > 0 && r.Value[0] == '{' {
 		err := parseLine(s, r, fields)
 		return s, err

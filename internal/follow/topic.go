@@ -39,6 +39,7 @@ func Dial(ctx context.Context, brokers []string, topic, verdicts string) (_ *Top
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0),
 		kgo.ProducerBatchMaxBytesFn(func(string) int32 { return int32(t.limit) }),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(), // else the place would stay before the last one
 	)
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	for len(records) == 0 && err == nil {
 		fetches := t.client.PollFetches(ctx)
 		fetches.EachRecord(func(r *kgo.Record) {
-			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value})
+			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value, r.Attrs.IsControl()})
 		})
 		err = fetches.Err()
 	}

@@ -312,3 +312,29 @@ func TestUnsent(t *testing.T) {
 		t.Errorf("%d MiB wait", n>>20)
 	}
 }
+
+// TestTransactions: the mark at the end of a transaction is passed, so that a follower is not behind for good.
+func TestTransactions(t *testing.T) {
+	for commit, records := range map[kgo.TransactionEndTry]string{kgo.TryCommit: "committed", kgo.TryAbort: "aborted"} {
+		c := cluster(t)
+		log := dialed(t, c, "")
+		_, err := log.Append(t.Context(), [][]byte{settings(t, nil)})
+		indextest.Must(t, err)
+		client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("crawler"), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		indextest.Must(t, err)
+		indextest.Must(t, client.BeginTransaction())
+		indextest.Must(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: "log", Value: entry(1, "")}).FirstErr())
+		indextest.Must(t, client.EndTransaction(t.Context(), commit))
+		client.Close()
+
+		f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
+		for end := time.Now().Add(5 * time.Second); f.Behind() && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		step := &apply.Step{Entry: journal.Entry{Kind: journal.Seen, ID: "x", Text: []byte(text(2))}}
+		if err := f.Append([]*apply.Step{step}, true); err != nil {
+			t.Errorf("%s: %v; next %d of %d", records, err, f.Next(), f.target)
+		}
+		end(t, f, x)
+	}
+}
