@@ -306,3 +306,14 @@ func TestForgettingOnly(t *testing.T) {
 	}
 	closed(t, s, x)
 }
+
+// TestTextBeyondJournal: a text that does not fit into the journal is refused, and the service goes on.
+func TestTextBeyondJournal(t *testing.T) {
+	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
+	doc := apply.NewDocument("long", make([]byte, 1<<30), false)
+	if p := (*problem)(nil); !errors.As(s.decider.Append([]*apply.Step{doc}, true), &p) || p.status != 413 {
+		t.Errorf("a long text: %v", p)
+	}
+	give(t, s, texts(1))
+	closed(t, s, x)
+}
