@@ -54,6 +54,14 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 	return report, nil
 }
 
+// readTwice refuses reports that a command cannot read a second time: a pipe would be empty then, or wait.
+func readTwice(command string, report *lines.Reports) error {
+	if report.Once() {
+		return usageError{errors.New(command + ": a report is read twice, and one is a pipe: give files")}
+	}
+	return nil
+}
+
 // rereading are the flags of commands that read a report and the inputs of its run.
 type rereading struct {
 	options
@@ -112,6 +120,9 @@ func newAttributesCommand() *cobra.Command {
 	var r rereading
 	cmd := command("report-attributes", nil, func(cmd *cobra.Command, args []string) error {
 		if err := r.open(cmd, args); err != nil {
+			return err
+		}
+		if err := readTwice("attributes", r.report); err != nil {
 			return err
 		}
 		names, err := attributeNames(r.Out, args[1:], r.Inputs)
@@ -199,8 +210,10 @@ func newClustersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if out != "" && report.Once() {
-			return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
+		if out != "" {
+			if err := readTwice("clusters", report); err != nil {
+				return err
+			}
 		}
 		if out != "" {
 			if err := writeClusters(cmd, report, out, links, least); err != nil {
