@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -190,8 +191,18 @@ func (r *rereading) areDocuments() error {
 
 // writeKept writes the names of the kept files, or of the removed ones.
 func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
+	// A file that was given twice, as one below a folder, is a copy of itself. It is to be removed if
+	// it is each time.
+	given := map[string]int{}
+	for _, in := range inputs {
+		given[filepath.Clean(in.Path)]++
+	}
 	return writeOutput(cmd, file{name: name}, func(names io.Writer) error {
 		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
+			file := filepath.Clean(inputs[input].Path)
+			if given[file]--; duplicates && given[file] > 0 {
+				return nil
+			}
 			_, err := fmt.Fprintln(names, inputs[input].Path)
 			return err
 		})
