@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -202,6 +203,9 @@ func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, 
 			file := filepath.Clean(inputs[input].Path)
 			if given[file]--; duplicates && given[file] > 0 {
 				return nil
+			}
+			if strings.Contains(inputs[input].Path, "\n") {
+				return fmt.Errorf("the list has a name on each line, and %q has two lines: rename that file and run firstseen dedup again", inputs[input].Path)
 			}
 			_, err := fmt.Fprintln(names, inputs[input].Path)
 			return err
