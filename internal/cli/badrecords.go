@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -169,7 +170,7 @@ func jqPath(path string) string {
 
 // stringsIn returns the paths to the strings of a JSON value that may be cut off, the longest
 // string first. A "*" stands for each value of an array.
-func stringsIn(raw string) (paths []string) {
+func stringsIn(raw string) []string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	lengths := map[string]int{}
 	var value func(path string) error
@@ -199,11 +200,7 @@ func stringsIn(raw string) (paths []string) {
 		return err
 	}
 	_ = value("") // a value cut off ends early
-	for path := range lengths {
-		paths = append(paths, path)
-	}
-	slices.SortFunc(paths, func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(lengths), func(a, b string) int {
 		return cmp.Or(cmp.Compare(lengths[b], lengths[a]), strings.Compare(a, b))
 	})
-	return paths
 }
