@@ -87,8 +87,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	}
 	e.Reported = f.said
 	if f.asJSON {
-		out := visible.NewEncoder(cmd.OutOrStdout())
-		return out.Encode(e)
+		return visible.NewEncoder(cmd.OutOrStdout()).Encode(e)
 	}
 	return e.Write(cmd.OutOrStdout(), style)
 }

@@ -43,9 +43,7 @@ func newContaminationCommand() *cobra.Command {
 func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	runtime.GOMAXPROCS(f.Workers)
 	of := f.options // with the formats and limits of the pages
-	if f.itemField != "" {
-		of.formats.jsonl.Fields.Text = f.itemField
-	}
+	of.formats.jsonl.Fields.Text = cmp.Or(f.itemField, f.formats.jsonl.Fields.Text)
 	if err := errors.Join(of.findInputs(cmd, f.items), f.findInputs(cmd, pages)); err != nil {
 		return err
 	}

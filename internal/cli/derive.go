@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,11 +154,8 @@ func checkTree(dir string, names []string, inputs []input.Input) error {
 	real := map[string]string{} // of folders
 	path := func(name string) string {
 		folder, base := filepath.Split(name)
-		if folder == "" {
-			folder = "."
-		}
 		if _, known := real[folder]; !known {
-			real[folder], _ = filepath.EvalSymlinks(folder)
+			real[folder], _ = filepath.EvalSymlinks(cmp.Or(folder, "."))
 			if abs, err := filepath.Abs(real[folder]); err == nil && real[folder] != "" {
 				real[folder] = abs
 			}

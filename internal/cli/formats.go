@@ -260,10 +260,7 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	if label == "auto" {
 		return corpus.Encoding{Sample: detectedBy, Of: detected}, nil
 	}
-	if label == "" {
-		label = "utf-8"
-	}
-	given, err := charset.StreamOf(label)
+	given, err := charset.StreamOf(cmp.Or(label, "utf-8"))
 	if err != nil {
 		return corpus.Encoding{}, fmt.Errorf("--encoding: %w", err)
 	}
