@@ -58,7 +58,7 @@ func newRowsCommand() *cobra.Command {
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
-	oneOf(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", word("lines", "lines"), word("binary", "binary"), word("documents", "documents"))
+	oneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
 	return cmd
 }
 

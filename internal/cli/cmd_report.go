@@ -223,7 +223,7 @@ func newClustersCommand() *cobra.Command {
 
 func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
 	oneOf(fs, links, "links", "what joins documents: all (copies and related documents) or duplicates",
-		word("all", clusters.All), word("duplicates", clusters.Duplicates))
+		[]string{"all", "duplicates"}, clusters.All, clusters.Duplicates)
 }
 
 func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {

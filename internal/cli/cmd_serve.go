@@ -64,7 +64,8 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow)",
-		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
+		[]string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn)
+	f.OnFull = onFullDefault
 	refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", "))
 	f.registerKey(fs)
 	registerWindow(fs, &f.Window)

@@ -84,12 +84,12 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
-	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
+	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", []string{"keep", "remove"}, false, true)
 	f.verify.register(fs)
 	registerPassages(fs, &f.Scheme)
-	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", word("keep", false), word("remove", true))
+	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", []string{"keep", "remove"}, false, true)
 	oneOf(fs, &f.DropRetries, "again", "with --annotate from pipe to pipe: a document with the id and text of a kept one is kept again, or dropped",
-		word("keep", false), word("drop", true))
+		[]string{"keep", "drop"}, false, true)
 	f.sameID = "keep"
 	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
 	f.policy.register(fs)
@@ -100,7 +100,8 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow; warn with --filter-only)",
-		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
+		[]string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn)
+	f.OnFull = onFullDefault
 	fs.StringArrayVar(&f.against, "against", nil, "`folder` of a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
 	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
 	f.registerKey(fs)
@@ -114,7 +115,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)" + limitFull
 	fs.BoolVar(&f.formats.warc.Revisit.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
-	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
+	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", []string{"drop", "keep"}, false, true)
 	f.bulk.register(fs)
 	section(fs, "Inputs")
 
@@ -147,7 +148,7 @@ const limitFull = ", full=grow (if the filter is full: grow, stop or warn)"
 const onFullDefault index.OnFull = 255
 
 func registerKeep(fs *pflag.FlagSet, duplicates *bool, usage string) {
-	oneOf(fs, duplicates, "keep", usage, word("originals", false), word("duplicates", true))
+	oneOf(fs, duplicates, "keep", usage, []string{"originals", "duplicates"}, false, true)
 }
 
 func (f *options) registerKey(fs *pflag.FlagSet) {
