@@ -95,10 +95,7 @@ func (t *text) Sides(e *Example) (rows []string) {
 
 // source names whom an example repeats.
 func (e *Example) source() string {
-	if e.Of != "" {
-		return e.Of
-	}
-	return strings.Join(e.Also, " and ")
+	return cmp.Or(e.Of, strings.Join(e.Also, " and "))
 }
 
 // Shares are the shares of an example, in words.
