@@ -124,20 +124,6 @@ func newAttributesCommand() *cobra.Command {
 	return cmd
 }
 
-// attributeNames returns the names of inputs in a tree of attributes, and refuses a tree that
-// would overwrite an input.
-func attributeNames(dir string, args []string, inputs []input.Input) ([]string, error) {
-	names, err := treeNames(args, inputs)
-	if err != nil {
-		return nil, err
-	}
-	attributes := make([]string, len(names))
-	for i, name := range names {
-		attributes[i] = derive.AttributesName(name)
-	}
-	return names, checkTree(dir, attributes, inputs)
-}
-
 func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
 	plan, err := cut.NewPlan(cut.Options{}, report.All(cmd.Context()))
 	if err != nil {
