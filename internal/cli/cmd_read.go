@@ -152,15 +152,14 @@ func goodOnes(b *corpus.Block, parser corpus.Parser, bad *[]*corpus.BadRecord) i
 	}
 }
 
-// errEnough ends the reading of documents.
+// errEnough ends the reading of records.
 var errEnough = errors.New("enough")
 
-// someDocuments reads the documents of a source, as long as do wants more. It passes over records
-// that are no documents.
-func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
+// someRecords reads the records of a source, as long as do wants more.
+func someRecords(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
 	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
 		for doc := range parser.Parse(b) {
-			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
+			if !do(b, doc) {
 				return errEnough
 			}
 		}
