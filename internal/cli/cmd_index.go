@@ -46,7 +46,7 @@ func (f *options) create(dir string) (err error) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
 	f.index, f.OnFull = dir, onFullDefault
-	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
 		return err
 	}
 	x, remove, err := f.openIndex()

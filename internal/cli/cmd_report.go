@@ -88,8 +88,8 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 
 // rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
 // returns the bad ones, and the number of all.
-func (r *rereading) rewrite(cmd *cobra.Command, t *options, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, all int64, err error) {
-	to := file{name: r.Out, around: t.Enclosure, head: t.Head}
+func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, all int64, err error) {
+	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
 	err = writeOutput(cmd, to, func(out io.Writer) error {
 		w := out.(recordWriter).to
 		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
@@ -102,7 +102,7 @@ func (r *rereading) rewrite(cmd *cobra.Command, t *options, record func(doc *cor
 			if raw == nil || err != nil {
 				return err
 			}
-			return t.found.Keep(w, raw)
+			return r.found.Keep(w, raw)
 		})
 	})
 	return bad, all, err
@@ -242,32 +242,25 @@ func newApplyCommand() *cobra.Command {
 		if err := r.open(cmd, args); err != nil {
 			return err
 		}
-		return r.apply(cmd)
+		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
+			return usageError{err}
+		}
+		if err := inTurn(r.recognize, r.enclose, r.lead); err != nil {
+			return err
+		}
+		bad, all, err := r.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+			if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
+				return nil, nil
+			}
+			return doc.Raw, nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", all, bad.n)
+		return bad.end(all, r.found.Noun())
 	})
 	r.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the records to write: originals, or duplicates, the removed ones")
 	return cmd
-}
-
-func (r *rereading) apply(cmd *cobra.Command) error {
-	t := &r.options
-	if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
-		return usageError{err}
-	}
-	for _, look := range []func() error{t.recognize, t.enclose, t.lead} {
-		if err := look(); err != nil {
-			return err
-		}
-	}
-	bad, all, err := r.rewrite(cmd, t, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
-		if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
-			return nil, nil
-		}
-		return doc.Raw, nil
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", all, bad.n)
-	return bad.end(all, t.found.Noun())
 }

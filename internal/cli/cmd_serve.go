@@ -101,7 +101,7 @@ func (f *serving) check() (err error) {
 	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
 		return err
 	}
 	if f.filterOnly {

@@ -173,25 +173,27 @@ func (f *options) check(args []string) error {
 	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := f.checkFlags(f.checkMethod, f.checkReading, f.checkConflicts, f.checkVerify, f.checkIndex, f.checkPolicy); err != nil {
+	if err := checkFlags(f.checkMethod, f.checkReading, f.checkConflicts, f.checkVerify, f.checkIndex, f.checkPolicy); err != nil {
 		return err
 	}
 	f.Spans = f.Spans || f.derived.attributes != ""
 	f.Format, f.MaxRecord = f.formats.String(), f.source.MaxRecord
-	for _, look := range []func() error{
-		f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs,
-	} {
-		if err := look(); err != nil {
-			return err
-		}
+	return inTurn(f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs)
+}
+
+// checkFlags returns the first error of several checks, as a mistake of usage.
+func checkFlags(checks ...func() error) error {
+	if err := inTurn(checks...); err != nil {
+		return usageError{err}
 	}
 	return nil
 }
 
-func (f *options) checkFlags(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return usageError{err}
+// inTurn calls functions until one has an error.
+func inTurn(functions ...func() error) error {
+	for _, f := range functions {
+		if err := f(); err != nil {
+			return err
 		}
 	}
 	return nil
