@@ -42,7 +42,6 @@ type options struct {
 	filterOnly     bool
 	against        []string
 	abandon        bool
-	rate           float64 // plan: documents a second
 
 	// Inputs.
 	bulk    bulkFlags
