@@ -22,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/follow"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 type featuresFlags struct {
@@ -139,7 +140,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 	}
 	return inParallel(cmd, &f.options, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
 		if m.Bad = uint64(bad.n); f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
-			return errTooManyBad
+			return pipeline.ErrTooManyBad
 		}
 		return add(frame)
 	})
@@ -226,7 +227,7 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	n := int64(0)
 	noun, err := inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
 		if f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
-			return errTooManyBad
+			return pipeline.ErrTooManyBad
 		}
 		for chunk := range slices.Chunk(*records, recordsTogether) {
 			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
