@@ -116,7 +116,6 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func
 		bad    []*corpus.BadRecord
 	}
 	bad.named = cmd.ErrOrStderr()
-	create := func() *part { return new(part) }
 	worker := func() func(*corpus.Block, *part) error {
 		read, err := newReader()
 		return func(b *corpus.Block, p *part) error {
@@ -125,10 +124,20 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func
 			if err := cmp.Or(err, parserErr); err != nil {
 				return err
 			}
-			return read(b, goodOnes(b, parser, &p.bad), &p.result)
+			good := func(yield func(*corpus.Document) bool) {
+				for doc := range parser.Parse(b) {
+					switch {
+					case doc.Bad != nil:
+						p.bad = append(p.bad, doc.Bad)
+					case !doc.Empty && !doc.Other && !yield(doc):
+						return
+					}
+				}
+			}
+			return read(b, good, &p.result)
 		}
 	}
-	err = corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, create, worker, func(b *corpus.Block, p *part) error {
+	err = corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, func() *part { return new(part) }, worker, func(b *corpus.Block, p *part) error {
 		noun = b.Format.Noun()
 		for _, record := range p.bad {
 			bad.add(record)
@@ -136,20 +145,6 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func
 		return emit(b, &p.result)
 	})
 	return noun, err
-}
-
-// goodOnes yields the documents of a block, and appends its bad records to bad.
-func goodOnes(b *corpus.Block, parser corpus.Parser, bad *[]*corpus.BadRecord) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		for doc := range parser.Parse(b) {
-			switch {
-			case doc.Bad != nil:
-				*bad = append(*bad, doc.Bad)
-			case !doc.Empty && !doc.Other && !yield(doc):
-				return
-			}
-		}
-	}
 }
 
 // errEnough ends the reading of records.
