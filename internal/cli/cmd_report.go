@@ -141,7 +141,11 @@ func newKeptCommand() *cobra.Command {
 		if err := checkEnding("--out", r.Out, holdsText); err != nil {
 			return usageError{err}
 		}
-		if err := r.areDocuments(); err != nil {
+		found, err := r.formats.check(r.Inputs, r.source, "", false)
+		if err == nil && !isPage(found) {
+			err = usageError{errNotPages}
+		}
+		if err != nil {
 			return err
 		}
 		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
@@ -152,15 +156,6 @@ func newKeptCommand() *cobra.Command {
 	r.register(cmd, "write the names here, one a line; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd
-}
-
-// areDocuments refuses inputs that hold several documents each.
-func (r *rereading) areDocuments() error {
-	found, err := r.formats.check(r.Inputs, r.source, "", false)
-	if err == nil && !isPage(found) {
-		err = usageError{errNotPages}
-	}
-	return err
 }
 
 // writeKept writes the names of the kept files, or of the removed ones.
