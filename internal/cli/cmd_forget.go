@@ -154,20 +154,15 @@ func (f *forgetting) batch() error {
 	if err == nil {
 		err = f.buffer.Flush()
 	}
-	if err != nil {
-		return noBatch(err)
+	n := 0
+	if err == nil {
+		n, err = f.edit.Cancel(f.name)
 	}
-	n, err := f.edit.Cancel(f.name)
-	if err != nil {
-		return noBatch(err)
+	switch {
+	case errors.Is(err, index.ErrNoBatch):
+		return fmt.Errorf("%w; firstseen index batches lists those there are", err)
+	case err != nil:
+		return err
 	}
 	return f.out.Encode(cancelled{f.name, n})
-}
-
-// noBatch adds the remedy if there is no such batch.
-func noBatch(err error) error {
-	if errors.Is(err, index.ErrNoBatch) {
-		return fmt.Errorf("%w; firstseen index batches lists those there are", err)
-	}
-	return err
 }
