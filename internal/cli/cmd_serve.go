@@ -214,7 +214,12 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 		if own == "" && h == "" {
 			own = addressOf(l)
 		}
-		serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
+		serve.Go(func() error {
+			if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
 		fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
 	}
 	for _, l := range lines {
@@ -277,11 +282,4 @@ func addressOf(l net.Listener) string {
 		address = whole
 	}
 	return "unix:" + address
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
 }
