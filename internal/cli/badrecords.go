@@ -47,6 +47,8 @@ const maxNamed = 10
 
 type bads struct {
 	n     int64
+	all   int64            // records, these among them
+	noun  string           // of a record
 	first *report.Rejected // nil if a run of an earlier version met it
 	named io.Writer        // receives the first; nil for none
 	run   bool             // it is a run, which has --rejects
@@ -66,19 +68,19 @@ func (b *bads) add(bad *corpus.BadRecord) {
 	}
 }
 
-// end returns the error of a command that came to its end, nil without bad records among all.
-func (b *bads) end(all int64, noun string) error {
+// end returns the error of a command that came to its end, nil without bad records.
+func (b *bads) end() error {
 	if b.n == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%w and %s: %d of %d %ss", errBadRecords, cmp.Or(b.fate, "are not kept"), b.n, all, noun)
+	err := fmt.Errorf("%w and %s: %d of %d %ss", errBadRecords, cmp.Or(b.fate, "are not kept"), b.n, b.all, b.noun)
 	if b.first == nil {
 		return err
 	}
 	first := b.first
 	err = fmt.Errorf("%w, the first %s:%v: %s", err, first.File, first.Line, first.Reason)
 	for _, r := range remedies {
-		if !r.reason.MatchString(first.Reason) || r.forMost && 2*b.n <= all {
+		if !r.reason.MatchString(first.Reason) || r.forMost && 2*b.n <= b.all {
 			continue
 		}
 		if advice := r.advice(first); advice != "" && (b.run || advice != seeRejects) {

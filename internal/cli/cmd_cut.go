@@ -81,9 +81,8 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var bad bads
-	var all int64
 	write := func(list *table) (err error) {
-		bad, all, err = f.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+		bad, err = f.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
 			return c.document(plan, list, doc, line)
 		})
 		return err
@@ -98,7 +97,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
-	return bad.end(all, f.found.Noun())
+	return bad.end()
 }
 
 // A cutter makes records without ranges of their texts.

@@ -87,13 +87,14 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 }
 
 // rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
-// returns the bad ones, and the number of all.
-func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, all int64, err error) {
+// returns the bad ones.
+func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, err error) {
+	bad.noun = r.found.Noun()
 	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
 	err = writeOutput(cmd, to, func(out io.Writer) error {
 		w := out.(recordWriter).to
 		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
-			all++
+			bad.all++
 			if doc.Bad != nil {
 				bad.add(doc.Bad)
 				return nil
@@ -105,7 +106,7 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document
 			return r.found.Keep(w, raw)
 		})
 	})
-	return bad, all, err
+	return bad, err
 }
 
 func newAttributesCommand() *cobra.Command {
@@ -243,7 +244,7 @@ func newApplyCommand() *cobra.Command {
 		if err := inTurn(r.recognize, r.enclose, r.lead); err != nil {
 			return err
 		}
-		bad, all, err := r.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+		bad, err := r.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
 			if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
 				return nil, nil
 			}
@@ -252,8 +253,8 @@ func newApplyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", all, bad.n)
-		return bad.end(all, r.found.Noun())
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", bad.all, bad.n)
+		return bad.end()
 	})
 	r.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the records to write: originals, or duplicates, the removed ones")
