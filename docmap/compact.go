@@ -27,7 +27,7 @@ func (t *Table) Compact(ctx context.Context) error {
 	c := &compaction{ctx: ctx, old: t, fresh: newTable(t.path+newSuffix, t.opt)}
 	c.fresh.source = t
 	if err == nil {
-		err = t.own.look(c.write)
+		err = t.look(c.write)
 	}
 	if err == nil {
 		err = t.replaceBy(c.fresh.path)
@@ -86,7 +86,7 @@ func (c *compaction) write(s *snapshot) error {
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
 // durable.
 func (c *compaction) cut() error {
-	s, err := c.fresh.own.reading()
+	s, err := c.fresh.reading()
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *compaction) blocks() error {
 		var rec []byte
 		if !c.old.tombstones.gone(num) {
 			var err error
-			if rec, err = c.old.own.record(num); err == nil {
+			if rec, err = c.old.record(num); err == nil {
 				_, _, err = splitRecord(rec, num)
 			}
 			if err != nil {

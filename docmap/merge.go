@@ -223,7 +223,7 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 		c.drop(r.bucket())
 		return nil
 	}
-	s, err := t.own.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (t *Table) checkPages() error {
 	if !t.frozen {
 		return boltcheck.File(t.path)
 	}
-	tx := t.own.read.tx
+	tx := t.read.tx
 	return boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize)
 }
 
@@ -182,7 +182,7 @@ func (t *Table) load() error {
 		}
 		t.spaces[i] = space{mem: mem, limit: limit}
 	}
-	s, err := t.own.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return err
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		rec, err := t.own.record(num)
+		rec, err := t.record(num)
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func TestOrderOfTransactions(t *testing.T) {
 // in two sub-blocks.
 func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
 	t.Helper()
-	s, err := table.own.reading()
+	s, err := table.reading()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func inFirst(b []byte) uint32 { return binary.LittleEndian.Uint32(b[12:]) }
 // binOfTwo returns the value of such a bin, and its entries.
 func binOfTwo(t *testing.T, table *Table, r *run, bin uint64) ([]byte, *sorted.Entries) {
 	t.Helper()
-	s, err := table.own.reading()
+	s, err := table.reading()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) er
 	by := t.spread
 	by.Parts = min(by.Parts, mostPackers)
 	source := cmp.Or(t.source, t)
-	if _, err := source.own.reading(); err != nil { // forgets the addresses of an earlier mapping
+	if _, err := source.reading(); err != nil { // forgets the addresses of an earlier mapping
 		return err
 	}
 	readers := source.sharing(by.Parts)

@@ -91,7 +91,7 @@ func (t *Table) Stats() Stats {
 
 // freeBytes returns the length of the pages for reuse and those beyond the last.
 func (t *Table) freeBytes(size int64) (free int64) {
-	_ = t.own.look(func(s *snapshot) error {
+	_ = t.look(func(s *snapshot) error {
 		pages := t.db.Stats().FreePageN
 		if t.frozen {
 			pages = t.freePages

@@ -141,7 +141,7 @@ type Table struct {
 	docs    uint32 // documents
 	content uint64 // their digest
 
-	own      reader
+	reader             // of its own goroutine
 	shared   []*reader // of other goroutines: those of Share, and those that pack bins
 	spread   memtable.Spread
 	mapping  uintptr    // address of the mapped file when runs last read it
@@ -184,7 +184,7 @@ func Open(path string, opt Options) (*Table, error) {
 }
 
 func (t *Table) stopReading() error {
-	err := t.own.stop()
+	err := t.stop()
 	for _, r := range t.shared {
 		err = errors.Join(err, r.stop())
 	}
@@ -198,7 +198,7 @@ func (t *Table) Scheme() string { return t.head.scheme }
 func newTable(path string, opt Options) *Table {
 	t := &Table{path: path, opt: opt.withDefaults()}
 	t.sizes = &t.opt.sizes
-	t.own.table = t
+	t.table = t
 	t.spread = memtable.Spread{Parts: min(2, runtime.GOMAXPROCS(0)), Run: besides} // until Share
 	return t
 }

@@ -48,7 +48,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	} {
 		v.part = part.name
 		err := t.protected(func() error {
-			s, err := t.own.reading()
+			s, err := t.reading()
 			if err != nil {
 				return err
 			}

@@ -290,7 +290,7 @@ func (t *Table) sweepSlices() error {
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
 	for full := true; full; {
-		s, err := t.own.reading()
+		s, err := t.reading()
 		if err != nil {
 			return err
 		}
@@ -346,7 +346,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	s, err := t.own.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
