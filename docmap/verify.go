@@ -251,8 +251,8 @@ func (v *verifier) pending(s *snapshot) error {
 }
 
 func (v *verifier) removed(s *snapshot) error {
-	for key := []byte{}; key != nil; {
-		list, next, err := removedChunk(s.tx, key)
+	for key, value := range entries(s.tx.Bucket(bucketRemoved), nil) {
+		list, err := removedChunk(key, value)
 		if err != nil {
 			return err
 		}
@@ -261,7 +261,6 @@ func (v *verifier) removed(s *snapshot) error {
 				v.add("%q was removed for the sake of document %d of %d", r.ID, r.Of, v.t.head.docs)
 			}
 		}
-		key = next
 	}
 	return nil
 }
