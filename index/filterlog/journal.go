@@ -76,12 +76,12 @@ func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
 		h.Before = s.chain[n-1].header.Token
 	}
 	path := s.path(LogName(m.generation))
-	log, err := createKeyLog(path, h)
+	log, err := logKind.Create(path, h.encode())
 	if err != nil {
 		return nil, err
 	}
 	s.chain = append(s.chain, chained{path: path, header: h, size: log.Size()})
-	return log, nil
+	return &keyLog{Log: log}, nil
 }
 
 // Add takes the keys of a kept document. Without a journal it does nothing.

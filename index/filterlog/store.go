@@ -3,6 +3,7 @@ package filterlog
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -110,10 +111,11 @@ func (s *Store) SetValues(state map[string][]byte) {
 // stamp returns the stamp of a filter without a table: its mark and the owner's values, if
 // it has any.
 func (s *Store) stamp(m mark) []byte {
-	if len(s.values) == 0 {
-		return m.stamp()
+	b := append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
+	if len(s.values) > 0 {
+		b = append(b, encodeNote(s.values)...)
 	}
-	return append(m.stamp(), encodeNote(s.values)...)
+	return b
 }
 
 // following returns the mark of the next filter or journal.
