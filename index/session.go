@@ -331,12 +331,14 @@ func (x *Index) Kept(num uint32) (Kept, error) {
 	case x.table == nil:
 		return Kept{}, fmt.Errorf("index %s: no documents without a side table", x.dir)
 	}
-	if x.against != nil {
-		k, own, err := x.against.kept(num)
-		if err != nil || own == 0 {
-			return k, err
+	if x.against != nil { // whose documents have the first numbers
+		for _, p := range x.against.parts {
+			n := p.Table.Documents()
+			if num <= n {
+				return keptIn(p.Table, num)
+			}
+			num -= n
 		}
-		num = own
 	}
 	return keptIn(x.table, num)
 }
