@@ -35,11 +35,6 @@ type decider struct {
 	also    []Source
 }
 
-func newDecider(rules Rules, m method.Method, ask Confirmer) decider {
-	judge := m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})
-	return decider{rules: rules, confirming: confirming{ask: ask}, judge: judge}
-}
-
 // load makes s the document to decide about.
 func (c *decider) load(s *feature.Sketch, keys []uint64, seen []bool) {
 	c.sketch, c.keys, c.seen = s, keys, seen
