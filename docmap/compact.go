@@ -72,7 +72,7 @@ func (c *compaction) write(s *snapshot) error {
 	h := &c.fresh.head
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
-	h.runs = [2][]runInfo{}
+	h.runs = [2][]*run{}
 	create := func() error { return c.fresh.createNew(func(*change) {}) }
 	header := func() error { return c.fresh.update(func(tx *change) { c.fresh.putHeader(tx, c.old.state) }) }
 	for _, step := range []func() error{create, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
@@ -153,16 +153,16 @@ func (c *compaction) runs() error {
 
 // run writes one run of a space. It counts the entries first, because they determine the shape.
 func (c *compaction) run(of int, first, last uint32) error {
-	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
-	to.limit = from.limit
+	from := &c.old.spaces[of]
 	info := runInfo{id: c.fresh.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
+	part := &space{mem: from.mem, limit: from.limit}
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
-		to.keep = c.old.keep(of, first, last)
+		part.keep = c.old.keep(of, first, last)
 	case g.dead.n > 0:
 		info.first = 0
 		trim := c.old.keep(of, 0, last)
-		to.keep = func(docs []uint32) []uint32 {
+		part.keep = func(docs []uint32) []uint32 {
 			docs = trim(docs)
 			if len(docs) > 0 && docs[len(docs)-1] == 0 {
 				return docs[:0] // a closed key without a live holder
@@ -170,23 +170,24 @@ func (c *compaction) run(of int, first, last uint32) error {
 			return docs
 		}
 	}
-	part := &space{mem: from.mem, runs: slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })}
+	part.runs = slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })
 	if last < c.fresh.head.docs {
 		part.mem = nil // it has documents of the last slice only
 	}
-	entries, err := c.count(part, &sorted.Builder{Limit: to.limit, Keep: to.keep})
+	entries, err := c.count(part)
 	if err != nil {
 		return err
 	}
 	info.log = sorted.LogFor(entries)
 	r := c.fresh.sizes.newRun(info)
-	err = c.fresh.fillRun(c.ctx, to, r, entries, part)
-	c.fresh.head.runs[of] = append(c.fresh.head.runs[of], r.runInfo)
+	err = c.fresh.fillRun(c.ctx, r, entries, part)
+	c.fresh.head.runs[of] = append(c.fresh.head.runs[of], r)
 	c.fresh.head.nextRun++
 	return err
 }
 
-func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err error) {
+func (c *compaction) count(from *space) (entries uint64, err error) {
+	b := sorted.Builder{Limit: from.limit, Keep: from.keep}
 	shape := c.old.sizes.division.Shape(sorted.LogFor(from.entries()), 0, 0)
 	for bin := range shape.Bins() {
 		if err := c.ctx.Err(); err != nil {

@@ -167,7 +167,12 @@ func (t *Table) createFile() error {
 // putHeader writes the table record and, unless nil, the owner's values.
 func (t *Table) putHeader(c *change, state map[string][]byte) {
 	c.put(bucketMeta, keyTable, c.head.encode())
-	c.tx.OnCommit(func() { t.head = c.head })
+	c.tx.OnCommit(func() {
+		t.head = c.head
+		for i, runs := range c.head.runs {
+			t.spaces[i].runs = runs
+		}
+	})
 	if state != nil {
 		c.put(bucketMeta, keyState, encodeState(state))
 		c.tx.OnCommit(func() { t.state = state })
@@ -212,10 +217,11 @@ func (t *Table) load() error {
 	if err := t.loadOpenBlock(docs); err != nil {
 		return err
 	}
-	for i := range t.spaces {
-		for _, info := range h.runs[i] {
-			t.spaces[i].runs = append(t.spaces[i].runs, t.sizes.newRun(info))
+	for i, runs := range h.runs {
+		for at, r := range runs {
+			runs[at] = t.sizes.newRun(r.runInfo)
 		}
+		t.spaces[i].runs = runs
 	}
 	if err := t.replay(pend); err != nil {
 		return err

@@ -163,9 +163,9 @@ type Table struct {
 type space struct {
 	mem   *memtable.Table
 	limit int // documents that a key keeps
-	// keep, if not nil, selects a key's documents for the run being written.
+	// keep, if not nil, selects a key's documents for a run written from these entries.
 	keep func(docs []uint32) []uint32
-	runs []*run // oldest first; the target of a merge before its sources
+	runs []*run // oldest first; the target of a merge before its sources; as in the table record
 }
 
 // Open opens the table in the file path. Without ReadOnly it creates a missing file; two
