@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -33,7 +32,7 @@ func (t *Table) Compact(ctx context.Context) error {
 		err = t.replaceBy(c.fresh.path)
 	}
 	if err != nil {
-		err = errors.Join(err, c.fresh.Close(), removeLeft(c.fresh.path))
+		err = errors.Join(err, c.fresh.Close(), durable.RemoveLeft(c.fresh.path))
 		return fmt.Errorf("compacting the table: %w", err)
 	}
 	return nil
@@ -48,14 +47,6 @@ func (t *Table) replaceBy(path string) error {
 		err = durable.Rename(path, t.path)
 	}
 	return errors.Join(err, t.Close())
-}
-
-// removeLeft removes a file left by an interrupted step, if there is one.
-func removeLeft(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // A compaction is a table being written into another file. That file is read only when it is

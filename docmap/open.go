@@ -31,7 +31,7 @@ func (t *Table) open() error {
 		err = t.openFile(t.opt.ReadOnly, true, 0)
 	}
 	if err == nil && exists && !t.opt.ReadOnly {
-		err = removeLeft(t.path + newSuffix) // by Compact; the table is locked now
+		err = durable.RemoveLeft(t.path + newSuffix) // by Compact; the table is locked now
 	}
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ const newSuffix = ".new"
 
 // createNew creates the file with what f writes beside empty buckets.
 func (t *Table) createNew(f func(c *change)) error {
-	err := removeLeft(t.path)
+	err := durable.RemoveLeft(t.path)
 	if err == nil {
 		err = t.openFile(false, true, os.O_CREATE|os.O_EXCL)
 	}

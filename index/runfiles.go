@@ -40,14 +40,14 @@ func RemoveLeftIndex(dir string) (bool, error) {
 	// The other files are made under the lock, so its owner has released it.
 	for _, name := range names {
 		if name != lockFile {
-			err = errors.Join(err, removeIfThere(filepath.Join(dir, name)))
+			err = errors.Join(err, durable.RemoveLeft(filepath.Join(dir, name)))
 		}
 	}
 	// The lock goes last, so that the remains of a failure are found again. Windows removes no
 	// open file.
 	err = errors.Join(err, lock.Unlock())
 	if err == nil {
-		err = errors.Join(removeIfThere(path), removeIfThere(dir))
+		err = errors.Join(durable.RemoveLeft(path), durable.RemoveLeft(dir))
 	}
 	return err == nil, err
 }
@@ -71,13 +71,6 @@ func leftoverNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // startedFile exists from the start of a run until the index remembers any of its documents.
 const startedFile = "begun"
 
@@ -97,7 +90,7 @@ func (x *Index) NoteStarted(owner []byte) (err error) {
 		return errIndexClosed
 	}
 	x.startedGone = false
-	if err := removeIfThere(x.path(startedFile)); err != nil {
+	if err := durable.RemoveLeft(x.path(startedFile)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(x.path(startedFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -6,9 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -83,7 +81,7 @@ func (s *Store) tidy(stale []string) (err error) {
 			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
 		}
 	}
-	if err := os.Remove(s.path(newFilterFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.RemoveLeft(s.path(newFilterFile)); err != nil {
 		return fmt.Errorf("removing a filter that was not finished: %w", err)
 	}
 	return nil
