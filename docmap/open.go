@@ -150,9 +150,7 @@ func (t *Table) createFile() error {
 	fresh := newTable(t.path+newSuffix, t.opt)
 	fresh.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
 	if fresh.head.uuid == [16]byte{} {
-		if _, err := rand.Read(fresh.head.uuid[:]); err != nil {
-			return err
-		}
+		_, _ = rand.Read(fresh.head.uuid[:]) // never fails
 	}
 	err := fresh.createNew(func(c *change) { fresh.putHeader(c, map[string][]byte{}) })
 	if err := errors.Join(err, fresh.Close()); err != nil {

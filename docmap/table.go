@@ -37,6 +37,7 @@
 package docmap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -112,9 +113,7 @@ func (o Options) withDefaults() Options {
 	if o.PendingKeys <= 0 {
 		o.PendingKeys = max(1, o.MemtableKeys/10)
 	}
-	if o.sizes == (sizes{}) {
-		o.sizes = defaultSizes
-	}
+	o.sizes = cmp.Or(o.sizes, defaultSizes)
 	return o
 }
 
