@@ -46,25 +46,6 @@ func LogName(generation uint64) string { return journal.Name(logPrefix, generati
 // Logs returns the generations of the journals in an index, ascending.
 func Logs(dir string) ([]uint64, error) { return journal.Generations(dir, logPrefix) }
 
-// findLogs returns the journals in an index, by generation.
-func findLogs(dir string) (logs []chained, err error) {
-	generations, err := Logs(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range generations {
-		c := chained{path: filepath.Join(dir, LogName(n))}
-		if c.header, err = ReadLogHeader(c.path); err != nil {
-			return nil, err
-		}
-		if n != c.header.Generation {
-			return nil, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
-		}
-		logs = append(logs, c)
-	}
-	return logs, nil
-}
-
 // MisplacedError is returned for a journal that does not go with the files beside it.
 type MisplacedError struct{ Path, What string }
 
@@ -85,9 +66,20 @@ type Found struct {
 
 // Find reads the headers of the files and finds those of one state. It changes nothing.
 func Find(dir string) (a Found, err error) {
-	logs, err := findLogs(dir)
+	generations, err := Logs(dir)
 	if err != nil {
 		return a, err
+	}
+	var logs []chained
+	for _, n := range generations {
+		c := chained{path: filepath.Join(dir, LogName(n))}
+		if c.header, err = ReadLogHeader(c.path); err != nil {
+			return a, err
+		}
+		if n != c.header.Generation {
+			return a, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
+		}
+		logs = append(logs, c)
 	}
 	a.Header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
 	switch {
