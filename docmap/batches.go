@@ -72,11 +72,6 @@ func (b *batches) extend(docs uint32) {
 	b.from = docs
 }
 
-// of returns the spans of one batch, none if it does not exist.
-func (b *batches) of(name string) []span {
-	return slices.DeleteFunc(slices.Clone(b.spans), func(s span) bool { return s.batch != name })
-}
-
 func (b *batches) names() map[string]bool {
 	names := map[string]bool{}
 	for _, s := range b.spans {
@@ -123,12 +118,11 @@ func (t *Table) Batches() []Batch {
 // The error is ErrNoBatch.
 func (t *Table) BatchDocs(name string) (nums []uint32, err error) {
 	t.batches.extend(t.docs)
-	list := t.batches.of(name)
-	if len(list) == 0 {
+	if !t.batches.names()[name] {
 		return nil, fmt.Errorf("%w: %q", ErrNoBatch, name)
 	}
-	for _, s := range list {
-		for num := s.first; num <= s.last; num++ {
+	for _, s := range t.batches.spans {
+		for num := s.first; s.batch == name && num <= s.last; num++ {
 			if !t.tombstones.gone(num) {
 				nums = append(nums, num)
 			}

@@ -54,11 +54,9 @@ func (t *Table) replaceBy(path string) error {
 type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
-	from       *snapshot // of old
 }
 
-func (c *compaction) write(s *snapshot) error {
-	c.from = s
+func (c *compaction) write(*snapshot) error {
 	c.fresh.opt.noSync = true // one sync at the end is enough
 	h := &c.fresh.head
 	*h = c.old.head
@@ -185,7 +183,7 @@ func (c *compaction) count(from *space) (entries uint64, err error) {
 			return 0, err
 		}
 		b.In.Reset()
-		if err := from.collect(c.from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+		if err := from.collect(c.old.read, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 			return 0, err
 		}
 		entries += uint64(len(b.Sort(&shape).Keys))
