@@ -68,7 +68,11 @@ func (c *decider) byRules(table asker) (Result, error) {
 	c.count(len(c.answers.keys))
 	c.gather()
 	c.selected = c.judge.Select(c.selected[:0], &c.found)
-	if err := c.fetch(table); err != nil {
+	c.read.nums = c.read.nums[:0]
+	for _, i := range c.selected {
+		c.read.nums = append(c.read.nums, c.found.Candidates[i].Num)
+	}
+	if err := c.read.read(table); err != nil {
 		return r, err
 	}
 	if err := c.verdict(&r); err != nil {
@@ -119,15 +123,6 @@ func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
 		}
 	}
 	return false, nil
-}
-
-// fetch reads the records of the candidates selected.
-func (c *decider) fetch(table asker) error {
-	c.read.nums = c.read.nums[:0]
-	for _, i := range c.selected {
-		c.read.nums = append(c.read.nums, c.found.Candidates[i].Num)
-	}
-	return c.read.read(table)
 }
 
 // fetchOne reads the record of one document.
