@@ -134,7 +134,7 @@ func (m *members) nextFrame() error {
 
 // beginFrame begins a frame. Its header is read first, for the size of the window.
 func (m *members) beginFrame() error {
-	frame := newZstdFrame(m.r)
+	frame := &zstdFrame{r: m.r}
 	if err := frame.frameHeader(); err != nil {
 		return err
 	}
@@ -155,10 +155,16 @@ type openFrame struct {
 
 func (o *openFrame) Read(p []byte) (int, error) {
 	n, err := o.zstd.Read(p)
-	if err == io.EOF && o.frame.err != nil {
+	switch {
+	case err == io.EOF && o.frame.err != nil:
 		err = o.frame.err
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		err = errors.New("what stands here is not zstd")
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		err = fmt.Errorf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%[1]d, which takes as much memory, or pack the file again with a smaller --long",
+			o.frame.window(), o.limit)
 	}
-	return n, o.frame.explain(err, o.limit)
+	return n, err
 }
 
 // skipFrame passes over a skippable frame. Four bytes of its header are certain.
