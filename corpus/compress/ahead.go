@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -101,14 +100,6 @@ type chunk struct {
 type worker struct {
 	Decoders
 	buffers [][]byte
-}
-
-// readFrom has the worker read another file, in pieces of so many bytes.
-func (w *worker) readFrom(r io.Reader, size int) {
-	if w.buf == nil {
-		w.buf = bufio.NewReaderSize(nil, max(size, 16))
-	}
-	w.buf.Reset(r)
 }
 
 // errClosed is returned by who is closed while it is read.
@@ -265,9 +256,9 @@ func (a *Ahead) decode(p *piece, w *worker) {
 		return large != nil
 	}
 	read := p.start
-	w.readFrom(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read}, a.sizes.Chunk)
-	used := func() int64 { return read - int64(w.buf.Buffered()) }
-	m := &members{r: w.buf, at: used, stop: func(at int64) bool {
+	br := w.buffered(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read}, a.sizes.Chunk)
+	used := func() int64 { return read - int64(br.Buffered()) }
+	m := &members{r: br, at: used, stop: func(at int64) bool {
 		if end >= 0 && at > end && awaitTurn() {
 			p.in.over()
 			end, dropped = -1, a.ctx.Done()

@@ -94,9 +94,9 @@ func (d *Decoders) Close() {
 
 // buffered returns a buffer over r, in memory used again: for small files, making it would take most of
 // the time.
-func (d *Decoders) buffered(r io.Reader) *bufio.Reader {
+func (d *Decoders) buffered(r io.Reader, size int) *bufio.Reader {
 	if d.buf == nil {
-		d.buf = bufio.NewReaderSize(nil, ReadBuffer)
+		d.buf = bufio.NewReaderSize(nil, size)
 	}
 	d.buf.Reset(r)
 	return d.buf
@@ -117,7 +117,7 @@ func (c Counter) Read(p []byte) (int, error) {
 // Decode recognises the compression of an input and returns the decoded content.
 func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	start := *r.N
-	br := d.buffered(r)
+	br := d.buffered(r, ReadBuffer)
 	head, err := peekHead(br)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
