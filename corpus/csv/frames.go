@@ -32,7 +32,7 @@ func (f *frames) Head() (head []byte, has bool) {
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.Damaged():
-		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a row begins")
+		return corpus.BadRest(data, end, f.line, "it stands behind what is damaged, where it cannot be told where a row begins")
 	case f.inLine:
 		return f.restOfLine(data)
 	case f.head == nil:
@@ -50,7 +50,9 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case err != nil:
 		return f.bad(data, end, err.Error())
 	case n > 0 && len(bytes.TrimRight(data[:n], "\r\n")) <= f.maxRecord:
-		return f.row(data, n)
+		fr := corpus.Frame{Take: n, Pass: n, Record: true, Number: f.line}
+		f.line += int64(bytes.Count(data[:n], newline))
+		return fr
 	case n == 0 && !last && len(data) < f.maxRecord+2:
 		return corpus.Frame{Need: f.more(len(data))}
 	case n == 0 && open:
@@ -67,13 +69,6 @@ func (f *frames) more(n int) int {
 		return n + 1
 	}
 	return min(n+n/2, f.maxRecord+2)
-}
-
-// row hands out a row of n bytes.
-func (f *frames) row(data []byte, n int) corpus.Frame {
-	fr := corpus.Frame{Take: n, Pass: n, Record: true, Number: f.line}
-	f.line += int64(bytes.Count(data[:n], newline))
-	return fr
 }
 
 // bad hands out the line that data begins with as a bad record.
@@ -101,9 +96,4 @@ func (f *frames) restOfLine(data []byte) corpus.Frame {
 	f.inLine = false
 	f.line++
 	return corpus.Frame{Pass: n}
-}
-
-// reject hands out all remaining bytes as one bad record.
-func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	return corpus.BadRest(data, end, f.line, reason)
 }

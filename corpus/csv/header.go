@@ -35,7 +35,7 @@ type header struct {
 // header reads the first row. The frame passes over it, or refuses the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return f.reject(data, end, corpus.RejectUTF16)
+		return corpus.BadRest(data, end, f.line, corpus.RejectUTF16)
 	}
 	whole := data
 	data = data[:min(len(data), maxHeader)]
@@ -53,7 +53,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	best, waits := f.sniff(data, start, last)
 	switch {
 	case best != nil && best.taken != "":
-		return f.reject(whole, end, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
+		return corpus.BadRest(whole, end, f.line, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
 	case best != nil:
 		f.head = best
 		f.line += int64(bytes.Count(best.raw, newline))
@@ -61,7 +61,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case waits && len(data) < maxHeader:
 		return corpus.Frame{Need: len(data) + 1}
 	}
-	return f.reject(whole, end, f.noHeader(data[start:]))
+	return corpus.BadRest(whole, end, f.line, f.noHeader(data[start:]))
 }
 
 // sniff tries every delimiter. It waits if a row goes on behind data under one that could be the
