@@ -76,8 +76,11 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	}
 	for i := range m.leaves {
 		codec := int32(codecZstd)
-		if chunks != nil {
-			codec = writing(chunks[i].Codec)
+		if chunks != nil && chunks[i].Codec != codecLZO {
+			codec = chunks[i].Codec
+		}
+		if codec == codecLZ4 {
+			codec = codecLZ4Raw
 		}
 		e.codecs = append(e.codecs, codec)
 	}

@@ -77,8 +77,6 @@ func (r *byteReader) int() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (r *byteReader) bytes() []byte { return r.take(r.uvarint()) }
-
 // take takes the next n bytes.
 func (r *byteReader) take(n uint64) []byte {
 	if n > uint64(len(r.data)-r.at) {
@@ -217,7 +215,7 @@ func (r *byteReader) value(v reflect.Value, typ byte, depth int) {
 	case thriftDouble:
 		r.take(8)
 	case thriftBinary:
-		if b := r.bytes(); v.IsValid() {
+		if b := r.take(r.uvarint()); v.IsValid() {
 			v.SetString(string(b))
 		}
 	case thriftList, thriftSet:
