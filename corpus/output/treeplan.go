@@ -205,8 +205,16 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 			return fmt.Errorf("output folder %s lies in the input %s, whose files the next run would read: choose another place", p.Dir, arg)
 		}
 	}
-	if err := checkBeside(p.Dir, folder, inputs); err != nil {
-		return err
+	seen := map[string]bool{}
+	for _, in := range inputs {
+		at := filepath.Dir(in.File())
+		if folder.info == nil || seen[at] {
+			continue // a missing folder holds nothing
+		}
+		seen[at] = true
+		if locate(in.File()).inside(folder) {
+			return fmt.Errorf("input %s lies in the output folder %s: choose another place", in.Name, p.Dir)
+		}
 	}
 	if index != "" {
 		if at := locate(index); folder.inside(at) || at.inside(folder) {
@@ -216,22 +224,6 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 	for _, out := range outputs {
 		if out != "" && out != input.Stdin && locate(out).inside(folder) {
 			return fmt.Errorf("output %s lies in the output folder %s: choose another place", out, p.Dir)
-		}
-	}
-	return nil
-}
-
-// checkBeside refuses an output folder in which an input lies.
-func checkBeside(dir string, folder place, inputs []input.Input) error {
-	seen := map[string]bool{}
-	for _, in := range inputs {
-		at := filepath.Dir(in.File())
-		if folder.info == nil || seen[at] {
-			continue // a missing folder holds nothing
-		}
-		seen[at] = true
-		if locate(in.File()).inside(folder) {
-			return fmt.Errorf("input %s lies in the output folder %s: choose another place", in.Name, dir)
 		}
 	}
 	return nil
