@@ -75,7 +75,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	hasPackage, hasWARC := false, false
 	found, spooled, err := l.readArchive(in, func(name string) bool {
 		hasPackage = hasPackage || name == "datapackage.json"
-		hasWARC = hasWARC || isInWACZ(name)
+		hasWARC = hasWARC || strings.HasPrefix(name, "archive/") && strings.HasSuffix(UncompressedName(name), ".warc")
 		return want(name)
 	})
 	if err != nil {
@@ -237,11 +237,6 @@ func (l *list) member(name, member string) (Input, error) {
 		return Input{}, fmt.Errorf("archive %s: %w", name, err)
 	}
 	return in, nil
-}
-
-// isInWACZ reports whether a name is that of a web archive in a WACZ.
-func isInWACZ(name string) bool {
-	return strings.HasPrefix(name, "archive/") && strings.HasSuffix(UncompressedName(name), ".warc")
 }
 
 // A Finder finds inputs by their names. It is for one goroutine.
