@@ -54,21 +54,16 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 		f.line += int64(bytes.Count(data[:n], newline))
 		return fr
 	case n == 0 && !last && len(data) < f.maxRecord+2:
-		return corpus.Frame{Need: f.more(len(data))}
+		// A sender that waits for an answer to a row sends no more than that row. So only for long rows
+		// is more asked for at once, to avoid looking at the same bytes too often.
+		if len(data) < 1<<20 {
+			return corpus.Frame{Need: len(data) + 1}
+		}
+		return corpus.Frame{Need: min(len(data)+len(data)/2, f.maxRecord+2)}
 	case n == 0 && open:
 		return f.bad(data, end, fmt.Sprintf("a quote is not closed within the limit of %d bytes", f.maxRecord))
 	}
 	return f.bad(data, end, fmt.Sprintf("the row is longer than the limit of %d bytes", f.maxRecord))
-}
-
-// more returns how many bytes to ask for if n are too few. A sender that waits for an answer to a
-// row sends no more than that row. So only for long rows does it ask for more at once, to avoid
-// looking at the same bytes too often.
-func (f *frames) more(n int) int {
-	if n < 1<<20 {
-		return n + 1
-	}
-	return min(n+n/2, f.maxRecord+2)
 }
 
 // bad hands out the line that data begins with as a bad record.
