@@ -34,7 +34,7 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case f.Damaged():
 		return corpus.BadRest(data, end, f.line, "it stands behind what is damaged, where it cannot be told where a row begins")
 	case f.inLine:
-		return f.restOfLine(data)
+		return corpus.Frame{Pass: f.pass(data)}
 	case f.head == nil:
 		return f.header(data, end)
 	case len(data) == 1 && data[0] == '\r' && end == corpus.GoesOn:
@@ -68,27 +68,20 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 
 // bad hands out the line that data begins with as a bad record.
 func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	n := bytes.IndexByte(data, '\n') + 1
-	if n == 0 && len(data) < shown && end == corpus.GoesOn {
+	if len(data) < shown && end == corpus.GoesOn && bytes.IndexByte(data, '\n') < 0 {
 		return corpus.Frame{Need: len(data) + 1}
 	}
-	if n == 0 {
-		n, f.inLine = len(data), true
-	}
-	fr := corpus.Frame{Take: n, Pass: n, Record: true, Bad: reason, Number: f.line}
-	if !f.inLine {
-		f.line++
-	}
-	return fr
+	line := f.line
+	n := f.pass(data)
+	return corpus.Frame{Take: n, Pass: n, Record: true, Bad: reason, Number: line}
 }
 
-// restOfLine passes over the rest of a line.
-func (f *frames) restOfLine(data []byte) corpus.Frame {
+// pass goes behind the line that data begins with, or is in, and returns how many bytes of it are there.
+func (f *frames) pass(data []byte) int {
 	n := bytes.IndexByte(data, '\n') + 1
-	if n == 0 {
-		return corpus.Frame{Pass: len(data)}
+	if f.inLine = n == 0; f.inLine {
+		return len(data)
 	}
-	f.inLine = false
 	f.line++
-	return corpus.Frame{Pass: n}
+	return n
 }
