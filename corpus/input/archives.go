@@ -44,15 +44,6 @@ type member struct {
 	maxRatio int
 }
 
-// stored is the bytes of a member as they are stored in its archive or, if they are there,
-// in the spool.
-func (m *member) stored(file *os.File) *io.SectionReader {
-	if m.Spooled() {
-		file = m.in.spool
-	}
-	return m.Stored(file)
-}
-
 // Content returns what reads a member of a zip archive, in which it may be compressed.
 func Content(m *archive.Member, file io.ReaderAt, maxRatio int) io.Reader {
 	return &compress.Expansion{R: m.Open(file), Stored: m.Stored(file).Size, Most: maxRatio}
