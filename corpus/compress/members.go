@@ -126,7 +126,10 @@ func (m *members) nextFrame() error {
 		case !IsZstd(head):
 			return m.foreign()
 		}
-		if err := skipFrame(m.r); err != nil {
+		if head, err = m.r.Peek(8); err == nil {
+			_, err = io.CopyN(io.Discard, m.r, 8+int64(binary.LittleEndian.Uint32(head[4:])))
+		}
+		if err != nil {
 			return NoEOF(err)
 		}
 	}
@@ -165,16 +168,6 @@ func (o *openFrame) Read(p []byte) (int, error) {
 			o.frame.window(), o.limit)
 	}
 	return n, err
-}
-
-// skipFrame passes over a skippable frame. Four bytes of its header are certain.
-func skipFrame(r *bufio.Reader) error {
-	head, err := r.Peek(8)
-	if err != nil {
-		return err
-	}
-	_, err = io.CopyN(io.Discard, r, int64(len(head))+int64(binary.LittleEndian.Uint32(head[4:])))
-	return err
 }
 
 // ErrRatio says that an input expands as no corpus does.
