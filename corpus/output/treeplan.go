@@ -63,21 +63,16 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 	if err := CheckTreeNames(dir, names, inputs); err != nil {
 		return nil, err
 	}
-	return p, p.checkPartials(inputs)
-}
-
-// checkPartials refuses outputs with the name of another's partial file, or of the lock.
-func (p *TreePlan) checkPartials(inputs []input.Input) error {
-	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true}
-	for _, f := range p.Files {
-		partial[foldName(f.Name+input.PartialSuffix)] = true
+	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true} // and that of the lock
+	for _, name := range names {
+		partial[foldName(name+input.PartialSuffix)] = true
 	}
-	for i, f := range p.Files {
-		if partial[foldName(f.Name)] {
-			return fmt.Errorf("input %s: a file of the name %s holds an output until it is whole; give the input another name", inputs[i].Name, f.Name)
+	for i, name := range names {
+		if partial[foldName(name)] {
+			return nil, fmt.Errorf("input %s: a file of the name %s holds an output until it is whole; give the input another name", inputs[i].Name, name)
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // PlanShards plans shards of one stream, of the kind and the compression of the first
