@@ -122,13 +122,8 @@ func (f *frames) noHeader(data []byte) string {
 	if f.format.Time != "" {
 		name += fmt.Sprintf(" and one %q", f.format.Time)
 	}
-	first, encoding := firstRow(data)
-	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, first, encoding)
-}
-
-// firstRow returns the beginning of a table and, if it is not UTF-8, the remedy.
-func firstRow(data []byte) (row, encoding string) {
 	first, _, whole := bytes.Cut(data, newline)
+	encoding := "" // if it is not UTF-8, the remedy
 	switch {
 	case bytes.IndexByte(first, 0) >= 0:
 		encoding = "; if it is UTF-16 add --encoding utf-16le or utf-16be"
@@ -139,8 +134,8 @@ func firstRow(data []byte) (row, encoding string) {
 			first, _ = io.ReadAll(guess.NewReader(bytes.NewReader(first)))
 		}
 	}
-	row = strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD")
-	return strings.TrimSuffix(row, "\r"), encoding
+	row := strings.TrimSuffix(strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD"), "\r")
+	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, row, encoding)
 }
 
 // blank is how many bytes an empty line at the beginning of data has.
