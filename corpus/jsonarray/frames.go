@@ -43,19 +43,16 @@ func (f *frames) Head() (head []byte, has bool) {
 
 // Frame returns the frame at the beginning of data: white space, a part of the array, or a record.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
-	if f.Damaged() {
+	switch {
+	case f.Damaged():
 		return corpus.BadRest(data, end, f.number+1, "it stands behind what is damaged, where it cannot be told where a record begins")
-	}
-	if f.want == inLong {
+	case f.want == inLong:
 		return f.restOfLong(data, end)
-	}
-	if f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)) {
+	case f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)):
 		return corpus.Frame{Pass: len(corpus.ByteOrderMark)}
-	}
-	if f.want == wantArray && len(data) < len(corpus.ByteOrderMark) && data[0] == corpus.ByteOrderMark[0] && end == corpus.GoesOn {
+	case f.want == wantArray && len(data) < len(corpus.ByteOrderMark) && data[0] == corpus.ByteOrderMark[0] && end == corpus.GoesOn:
 		return corpus.Frame{Need: len(corpus.ByteOrderMark)}
-	}
-	if f.want == wantArray && f.stream {
+	case f.want == wantArray && f.stream:
 		f.want = wantValue
 	}
 	if n := len(data) - len(bytes.TrimLeft(data, space)); n > 0 {
