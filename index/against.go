@@ -186,11 +186,14 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 // in a result.
 func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before() }
 
-// before returns how many documents Against has. In results, their numbers come before those of the
-// index's own documents.
-func (x *Index) before() uint64 {
+// before returns how many numbers the documents of Against have, also those that do not count. In
+// results, they come before those of the index's own documents.
+func (x *Index) before() (n uint64) {
 	if x.against == nil {
 		return 0
 	}
-	return x.against.Documents()
+	for _, p := range x.against.parts {
+		n += uint64(p.Table.Documents())
+	}
+	return n
 }

@@ -41,6 +41,28 @@ func TestNumbersAgainst(t *testing.T) {
 	}
 }
 
+// TestForgottenAgainst: documents that another index has forgotten keep their numbers.
+func TestForgottenAgainst(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other")
+	grown(t, other, smallIndex, 0, 3)
+	e, err := Edit(other)
+	indextest.Must(t, err)
+	_, err = e.Forget("0")
+	indextest.Must(t, errors.Join(err, e.Save(), e.Close()))
+	x := opened(t, filepath.Join(dir, "own"), smallIndex)
+	a := openedAgainst(t, other)
+	indextest.Must(t, x.UseAgainst(a))
+	if kept := see(t, x, 2, 4); kept != 1 || a.Documents() != 2 {
+		t.Errorf("%d kept, want 1; %d count, want 2", kept, a.Documents())
+	}
+	for num, owns := range map[uint32]bool{2: false, 3: false, 4: true} {
+		if k, err := x.Kept(num); err != nil || k.ID != fmt.Sprint(num-1) || x.Owns(num) != owns {
+			t.Errorf("document %d is %q (%v), own: %v", num, k.ID, err, !owns)
+		}
+	}
+}
+
 // TestIdentityAgainst: indexes of one origin and with as many documents are two, if these
 // are others.
 func TestIdentityAgainst(t *testing.T) {
