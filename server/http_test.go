@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,8 +16,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/listen"
 )
@@ -383,4 +389,68 @@ func TestDrainedLines(t *testing.T) {
 	}
 	indextest.Must(t, l.Close())
 	indextest.Must(t, <-ended)
+}
+
+// scarce is a listener without a free file at first.
+type scarce struct {
+	net.Listener
+	tries int
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	if s.tries++; s.tries < 3 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return s.Listener.Accept()
+}
+
+// TestScarceFiles: connections of lines are taken again once files are free.
+func TestScarceFiles(t *testing.T) {
+	s, _ := served(t, nil)
+	l, err := listen.Listen("unix:" + filepath.Join(t.TempDir(), "l"))
+	indextest.Must(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServeLines(&scarce{Listener: l}) }()
+	c, err := net.Dial("unix", l.Addr().String())
+	indextest.Must(t, err)
+	defer c.Close()
+	indextest.Must(t, c.SetDeadline(time.Now().Add(time.Minute)))
+	_, err = io.WriteString(c, line("a", article))
+	indextest.Must(t, err)
+	if got, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(got, `"unique"`) {
+		t.Errorf("answer %q, error %v", got, err)
+	}
+	s.Drain()
+	indextest.Must(t, l.Close())
+	indextest.Must(t, <-ended)
+}
+
+// away is a log that cannot be reached.
+type away struct{ Log }
+
+func (away) Append([]*apply.Step, bool) error { return apply.ErrLater }
+func (away) Start(func(*dedup.Result))        {}
+func (away) Failed() <-chan struct{}          { return nil }
+
+// TestDrainedWithoutLog: a line that waits for the log does not keep the server from ending.
+func TestDrainedWithoutLog(t *testing.T) {
+	x, err := index.Open(filepath.Join(t.TempDir(), "index"), index.Options{Follow: true})
+	indextest.Must(t, err)
+	s, err := Open(Config{Index: x, Log: away{}})
+	indextest.Must(t, err)
+	ours, theirs := net.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- s.serveLines(theirs) }()
+	_, err = io.WriteString(ours, line("a", article))
+	indextest.Must(t, err)
+	s.Drain()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, apply.ErrLater) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the connection does not end")
+	}
+	indextest.Must(t, errors.Join(ours.Close(), x.Close()))
 }

@@ -30,9 +30,13 @@ func (s *Service) ServeLines(l net.Listener) error {
 	defer all.Wait()
 	for {
 		c, err := l.Accept()
+		var passing interface{ Temporary() bool } // such as no file free
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return nil
+		case errors.As(err, &passing) && passing.Temporary():
+			time.Sleep(10 * time.Millisecond)
+			continue
 		case err != nil:
 			return err
 		}
@@ -124,13 +128,14 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 }
 
 // seePatiently decides documents for a connection, whose client reads no code to try again: while others are
-// served, it waits.
+// served, or the log is away, it waits.
 func (s *Service) seePatiently(docs []*apply.Step) error {
 	r := &request{docs: docs}
 	s.prepare(r)
 	for {
 		err := s.decide(r)
-		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {
+		later := errors.Is(err, apply.ErrLater) && s.draining.Err() == nil // a log may be away for days
+		if !later && !errors.Is(err, apply.ErrBusy) {
 			return err
 		}
 		time.Sleep(10 * time.Millisecond)

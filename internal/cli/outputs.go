@@ -259,7 +259,7 @@ func checkOut(name string, format corpus.Format) error {
 		return nil // reported elsewhere
 	}
 	if err := checkEnding("--out", name, kind); err != nil {
-		return usageError{fmt.Errorf("%w; the records of the inputs, %s, are written as they came", err, format.Name())}
+		return usageError{fmt.Errorf("%w; the records of the inputs, %s, are written as they came; if they have another format, name it with --format", err, format.Name())}
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (f *Follower) read() error {
 	}
 }
 
-// follows checks that no record is missing before these, and returns the offset behind them. Marks of
+// follows checks that no record is missing before these, and returns the offset behind them. Aborted
 // transactions leave gaps, too.
 func (f *Follower) follows(next int64, records []Record) (int64, error) {
 	for i := range records {

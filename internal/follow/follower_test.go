@@ -402,7 +402,7 @@ func (s *skipping) Next(ctx context.Context) ([]Record, error) {
 	return records, err
 }
 
-// TestGap: marks of transactions may be missing among the offsets, and records may not.
+// TestGap: aborted records may be missing among the offsets, and records may not.
 func TestGap(t *testing.T) {
 	for first, removed := range map[int64]bool{0: false, 5: false, 6: true} {
 		log := &skipping{newMemory(records(t, 20)...), first}

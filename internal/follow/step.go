@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -25,6 +27,7 @@ type Record struct {
 	Time   time.Time
 	Key    []byte // nothing is made of it
 	Value  []byte
+	Mark   bool // the end of a transaction, and no document
 }
 
 // refuse makes a step that of a record without meaning.
@@ -59,6 +62,9 @@ func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
 // parse returns the step of a record. An error means that a later version has written it.
 func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	s := &apply.Step{Offset: r.Offset}
+	if r.Mark {
+		return s, nil // without an answer
+	}
 	if len(r.Value) > 0 && r.Value[0] == '{' {
 		err := parseLine(s, r, fields)
 		return s, err
@@ -69,6 +75,8 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 		return nil, fmt.Errorf("offset %d: %w; update this follower", r.Offset, err)
 	case err != nil || len(rest) > 0:
 		refuse(s, "it is neither an entry nor a line of JSON")
+	case len(e.Batch) > index.MaxBatchName || !utf8.ValidString(e.Batch):
+		refuse(s, "the name of its batch is too long, or not UTF-8")
 	default:
 		s.Entry = e
 	}

@@ -13,6 +13,9 @@ import (
 
 // TestParse: what a record asks for, or why it asks for nothing.
 func TestParse(t *testing.T) {
+	batch := func(name string) string {
+		return string((&journal.Entry{Kind: journal.Seen, Batch: name, ID: "x", Text: []byte("t")}).Append(nil))
+	}
 	doc := journal.Entry{Kind: journal.Seen, Exact: true, Time: 5, Batch: "b", ID: "x", Text: []byte("text")}
 	whole := doc.Append(nil)
 	for name, c := range map[string]struct{ value, bad, id string }{
@@ -29,6 +32,8 @@ func TestParse(t *testing.T) {
 		"text":            {"plain text", "neither", ""},
 		"kind zero":       {strings.Repeat("\x00", 40), "neither", ""},
 		"kind of no one":  {strings.Repeat("\x20", 40), "neither", ""},
+		"long batch":      {batch(strings.Repeat("b", 256)), "the name of its batch", ""},
+		"batch, no UTF-8": {batch("\xff"), "the name of its batch", ""},
 		"no id, an entry": {string((&journal.Entry{Kind: journal.Seen, Text: []byte("t")}).Append(nil)), "", ""},
 	} {
 		s, err := parse(&Record{Offset: 3, Time: time.Unix(1, 5), Value: []byte(c.value)}, jsonl.Fields{Text: "body", ID: "id"})

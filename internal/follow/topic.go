@@ -39,6 +39,7 @@ func Dial(ctx context.Context, brokers []string, topic, verdicts string) (_ *Top
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0),
 		kgo.ProducerBatchMaxBytesFn(func(string) int32 { return int32(t.limit) }),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(), // else the place would stay before the last one
 	)
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	for len(records) == 0 && err == nil {
 		fetches := t.client.PollFetches(ctx)
 		fetches.EachRecord(func(r *kgo.Record) {
-			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value})
+			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value, r.Attrs.IsControl()})
 		})
 		err = fetches.Err()
 	}
@@ -181,6 +182,10 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	return records, err
 }
 
+// maxUnsent bounds the bytes on their way to the brokers. What was sent once stays among them until a broker
+// answers, whoever still waits for it.
+const maxUnsent = 256 << 20
+
 // Append appends records, and returns their offsets. If ctx ends before the brokers answer, they may be
 // in the log all the same.
 func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
@@ -188,6 +193,9 @@ func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
 		if len(v) > t.limit-recordExtra {
 			return nil, fmt.Errorf("document %d of the request has %d bytes, and a record at most %d: %w", i+1, len(v), t.limit-recordExtra, apply.ErrTooLong)
 		}
+	}
+	if t.client.BufferedProduceBytes() > maxUnsent {
+		return nil, apply.ErrLater
 	}
 	records := make([]*kgo.Record, len(values))
 	for i, v := range values {

@@ -1,12 +1,14 @@
 package follow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -284,5 +286,55 @@ func TestSeed(t *testing.T) {
 	indextest.Must(t, x.Close())
 	if got := refusal(t, c, third, "log", nil); !strings.Contains(got, "give a new index") {
 		t.Errorf("an index with documents: %s", got)
+	}
+}
+
+// TestUnsent: while no broker answers, documents that are given again and again do not pile up.
+func TestUnsent(t *testing.T) {
+	c := cluster(t)
+	log := dialed(t, c, "")
+	_, err := log.Append(t.Context(), [][]byte{settings(t, nil)})
+	indextest.Must(t, err)
+	c.Close()
+	const together = 100
+	values, long := make([][]byte, together), make([]byte, 1<<20-recordExtra)
+	for i := range values {
+		values[i] = long
+	}
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if _, err := log.Append(ctx, values); !errors.Is(err, apply.ErrLater) {
+			t.Errorf("error %v", err)
+		}
+		cancel()
+	}
+	if n := log.client.BufferedProduceBytes(); n > maxUnsent+together<<20 {
+		t.Errorf("%d MiB wait", n>>20)
+	}
+}
+
+// TestTransactions: the mark at the end of a transaction is passed, so that a follower is not behind for good.
+func TestTransactions(t *testing.T) {
+	for commit, records := range map[kgo.TransactionEndTry]string{kgo.TryCommit: "committed", kgo.TryAbort: "aborted"} {
+		c := cluster(t)
+		log := dialed(t, c, "")
+		_, err := log.Append(t.Context(), [][]byte{settings(t, nil)})
+		indextest.Must(t, err)
+		client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.TransactionalID("crawler"), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		indextest.Must(t, err)
+		indextest.Must(t, client.BeginTransaction())
+		indextest.Must(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: "log", Value: entry(1, "")}).FirstErr())
+		indextest.Must(t, client.EndTransaction(t.Context(), commit))
+		client.Close()
+
+		f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
+		for end := time.Now().Add(5 * time.Second); f.Behind() && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		step := &apply.Step{Entry: journal.Entry{Kind: journal.Seen, ID: "x", Text: []byte(text(2))}}
+		if err := f.Append([]*apply.Step{step}, true); err != nil {
+			t.Errorf("%s: %v; next %d of %d", records, err, f.Next(), f.target)
+		}
+		end(t, f, x)
 	}
 }

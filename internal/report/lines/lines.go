@@ -112,9 +112,15 @@ func parse(reject string, raw []byte) (*Line, error) {
 	if reject != "" {
 		return nil, errors.New(reject)
 	}
-	line := new(Line)
-	if err := json.Unmarshal(raw, line); err != nil {
+	var line struct {
+		Line
+		Part int64 `json:"part"` // of the place, in the rows of a report that was Parquet
+	}
+	if err := json.Unmarshal(raw, &line); err != nil {
 		return nil, err
 	}
-	return line, check(line)
+	if line.Line.Line.Part == 0 {
+		line.Line.Line.Part = line.Part
+	}
+	return &line.Line, check(&line.Line)
 }

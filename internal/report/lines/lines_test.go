@@ -56,6 +56,16 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestRowsOfParquet: what DuckDB makes of a report that is Parquet has the part of a place beside it.
+func TestRowsOfParquet(t *testing.T) {
+	for place, want := range map[string]string{`"part":3,"line":17`: "3:17", `"part":0,"line":17`: "17", `"line":[3,17]`: "3:17", `"line":17`: "17"} {
+		found, err := read(t, `{"id":"a","verdict":"duplicate","why":null,"file":"f",`+place+"}")
+		if err != nil || len(found) != 1 || found[0].Line.String() != want {
+			t.Errorf("%s: %+v, %v, want %s", place, found, err, want)
+		}
+	}
+}
+
 // TestErrorIsTheLast: behind a line that is none nothing is read.
 func TestErrorIsTheLast(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report")
