@@ -162,19 +162,15 @@ var unicodeTables = sync.OnceValue(func() *tables { return newTables(frozen) })
 func newTables(packed string) *tables {
 	t := &tables{ends: make([]uint32, 1, 8<<10), forms: make([]byte, 0, len(packed))}
 	d := []byte(packed)
-	var formedRunes []stretch
 	for r := rune(0); r <= utf8.MaxRune; {
 		length, n := binary.Uvarint(d)
 		s := stretch{first: r, class: class(d[n]), more: more(d[n+1])}
 		d = d[n+2:]
 		r += rune(length)
 		t.fill(s, r)
-		if s.more&formed != 0 {
-			formedRunes = append(formedRunes, s, stretch{first: r})
-		}
 	}
-	for i := 0; i < len(formedRunes); i += 2 {
-		for r := formedRunes[i].first; r < formedRunes[i+1].first; r++ {
+	for r := range t.form {
+		if t.more[r]&formed != 0 {
 			n := 1 + int(d[0])
 			t.form[r] = uint16(len(t.ends))
 			t.forms = append(t.forms, d[1:n]...)

@@ -269,20 +269,15 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 // copies by the rest of their text.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	a, b := j.known.distinct, j.other.distinct
-	whole, own := j.Whole(), j.ownSize(c)
+	whole, own := j.Whole(), uint64(0) // the size of the uncommon segments shared
+	for _, i := range c.Shared[:j.ownShared(c)] {
+		own += j.Size(int(i))
+	}
 	known := j.common + own
 	return minCommon*j.common >= whole && j.ownShared(c) >= minShared &&
 		(minLength+1)*min(a, b) >= minLength*max(a, b) && method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold &&
 		method.Share(known, whole) >= explained && method.Share(known, a) >= spoken &&
 		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
-}
-
-// ownSize returns the size of the uncommon segments that a candidate shares.
-func (j *Judge) ownSize(c *method.Candidate) (size uint64) {
-	for _, i := range c.Shared[:j.ownShared(c)] {
-		size += j.Size(int(i))
-	}
-	return size
 }
 
 // Record appends the data stored with the document.

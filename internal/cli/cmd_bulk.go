@@ -219,7 +219,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if !f.quiet {
 		t := &d.Tally
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents: %d kept, %d removed; unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d; %d keys marked, %s of memory for them\n",
-			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked(), sizeText(uint64(d.Bytes())))
+			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked, sizeText(uint64(d.Bytes())))
 	}
 	switch f.summary {
 	case "":

@@ -50,12 +50,6 @@ func seedOf(x *index.Index) string {
 	return fmt.Sprintf("%016x", x.Table().Generation().Content)
 }
 
-func (s *Settings) rules() dedup.Rules {
-	return dedup.Rules{Threshold: s.Threshold, Score: s.Score, RemoveMosaics: s.Mosaics}
-}
-
-func (s *Settings) fields() jsonl.Fields { return jsonl.Fields{Text: s.Text, ID: s.ID} }
-
 func (s *Settings) String() string {
 	b, err := json.Marshal(s)
 	if err != nil {
