@@ -225,7 +225,7 @@ func (x *Index) takeLock() error {
 		case err != nil:
 			return fmt.Errorf("locking the index: %w", err)
 		case ok:
-			return x.signLock()
+			return errors.Join(x.Announce(""), x.signLock()) // a killed server left its address
 		case time.Now().After(end):
 			return fmt.Errorf("index %s: %w%s; wait for it to end, or give another --index", x.dir, ErrLocked, owner(x.dir))
 		}

@@ -47,3 +47,25 @@ func closed(x *Index) error {
 	}
 	return x.Close()
 }
+
+// TestAddressOfKilled: the address that a killed server left is not that of the next one, which has another
+// or none yet.
+func TestAddressOfKilled(t *testing.T) {
+	dir := t.TempDir()
+	o := smallIndex
+	o.Serve = true
+	x, err := Open(dir, o)
+	indextest.Must(t, err)
+	indextest.Must(t, x.Announce("unix:killed"))
+	address, err := ServerAddress(dir)
+	if err != nil || address != "unix:killed" {
+		t.Errorf("address %q, error %v", address, err)
+	}
+	indextest.Must(t, x.Close())
+	x, err = Open(dir, o)
+	indextest.Must(t, err)
+	if address, err := ServerAddress(dir); err != nil || address != "" {
+		t.Errorf("of the next server: address %q, error %v", address, err)
+	}
+	indextest.Must(t, x.Close())
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -169,8 +170,16 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 	return j.rec.state().values(), nil
 }
 
+// maxText bounds a text, so that its entry, and what may wait before it, fit into a group of the journal.
+const maxText = 1<<30 - maxPending/4 - 1<<20
+
 // Append does steps as one block.
 func (j *journaled) Append(steps []*apply.Step, durable bool) error {
+	for _, s := range steps {
+		if len(s.Text) > maxText {
+			return refuse(http.StatusRequestEntityTooLarge, "a text has %d bytes, and at most %d fit into the journal", len(s.Text), maxText)
+		}
+	}
 	return j.between(len(steps), durable, func() error {
 		now := j.steps.Now().UnixNano()
 		for i, s := range steps {

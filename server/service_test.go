@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -283,4 +284,36 @@ func TestLargeRequestsAreHandedOver(t *testing.T) {
 		}
 	}
 	indextest.Must(t, r.close())
+}
+
+// TestForgettingOnly: journals stay short, too, if documents are only taken back.
+func TestForgettingOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, func(c *Config) { c.Policy.CheckpointBytes, c.journal = 1000, 4000 })
+	for i := range 1000 {
+		_, err := s.takeBack(journal.Forgotten, fmt.Sprint("document ", i))
+		indextest.Must(t, err)
+	}
+	settle(t, s)
+	generations, err := index.ServedLogs(dir)
+	indextest.Must(t, err)
+	for _, n := range generations {
+		info, err := os.Stat(filepath.Join(dir, index.ServedName(n)))
+		indextest.Must(t, err)
+		if info.Size() > 20_000 {
+			t.Errorf("journal %d has %d bytes", n, info.Size())
+		}
+	}
+	closed(t, s, x)
+}
+
+// TestTextBeyondJournal: a text that does not fit into the journal is refused, and the service goes on.
+func TestTextBeyondJournal(t *testing.T) {
+	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
+	doc := apply.NewDocument("long", make([]byte, 1<<30), false)
+	if p := (*problem)(nil); !errors.As(s.decider.Append([]*apply.Step{doc}, true), &p) || p.status != 413 {
+		t.Errorf("a long text: %v", p)
+	}
+	give(t, s, texts(1))
+	closed(t, s, x)
 }

@@ -121,10 +121,13 @@ func (a *Applier) takeBack(s *Step) (err error) {
 	if err == nil {
 		s.Answer, err = json.Marshal(taken{n})
 	}
+	if err == nil {
+		err = a.Done(s)
+	}
 	if err != nil {
 		return err
 	}
-	return a.Done(s)
+	return a.Index.Ack(int64(len(s.ID)))
 }
 
 // Extractors are those that are not in use. They are for any number of goroutines.

@@ -53,6 +53,9 @@ func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 	if err := f.open(cmd, append([]string{f.report}, args...)); err != nil {
 		return err
 	}
+	if err := readTwice("cut", f.rereading.report); err != nil {
+		return err
+	}
 	if f.list == "" && f.Out != input.Stdin {
 		f.list = f.Out + ".cuts.jsonl"
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -52,6 +54,14 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 		return nil, usageError{err}
 	}
 	return report, nil
+}
+
+// readTwice refuses reports that a command cannot read a second time: a pipe would be empty then, or wait.
+func readTwice(command string, report *lines.Reports) error {
+	if report.Once() {
+		return usageError{errors.New(command + ": a report is read twice, and one is a pipe: give files")}
+	}
+	return nil
 }
 
 // rereading are the flags of commands that read a report and the inputs of its run.
@@ -115,6 +125,9 @@ func newAttributesCommand() *cobra.Command {
 		if err := r.open(cmd, args); err != nil {
 			return err
 		}
+		if err := readTwice("attributes", r.report); err != nil {
+			return err
+		}
 		names, err := attributeNames(r.Out, args[1:], r.Inputs)
 		if err != nil {
 			return err
@@ -161,8 +174,21 @@ func newKeptCommand() *cobra.Command {
 
 // writeKept writes the names of the kept files, or of the removed ones.
 func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
+	// A file that was given twice, as one below a folder, is a copy of itself. It is to be removed if
+	// it is each time.
+	given := map[string]int{}
+	for _, in := range inputs {
+		given[filepath.Clean(in.Path)]++
+	}
 	return writeOutput(cmd, file{name: name}, func(names io.Writer) error {
 		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
+			file := filepath.Clean(inputs[input].Path)
+			if given[file]--; duplicates && given[file] > 0 {
+				return nil
+			}
+			if strings.Contains(inputs[input].Path, "\n") {
+				return fmt.Errorf("the list has a name on each line, and %q has two lines: rename that file and run firstseen dedup again", inputs[input].Path)
+			}
 			_, err := fmt.Fprintln(names, inputs[input].Path)
 			return err
 		})
@@ -181,8 +207,10 @@ func newClustersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if out != "" && report.Once() {
-			return usageError{errors.New("clusters: a report is read twice, and one is a pipe: give files")}
+		if out != "" {
+			if err := readTwice("clusters", report); err != nil {
+				return err
+			}
 		}
 		if out != "" {
 			if err := writeClusters(cmd, report, out, links, least); err != nil {

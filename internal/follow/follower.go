@@ -276,6 +276,8 @@ func (f *Follower) Next() int64 { return f.answers.next() }
 // Behind reports whether records that were in the log at the start are not decided yet.
 func (f *Follower) Behind() bool { return f.Next() < f.target }
 
+var errLost = errors.New("the topic was made anew, or the cluster has lost records; put the topic back, or begin a new topic with new indexes")
+
 // Append appends steps, and returns their answers when they are decided. All that is in the log is
 // durable.
 func (f *Follower) Append(steps []*apply.Step, _ bool) error {
@@ -296,8 +298,16 @@ func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 	defer release()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
+	next := f.Next()
 	offsets, err := f.cfg.Log.Append(ctx, values)
 	for i, offset := range offsets {
+		switch {
+		case offset < 0: // a broker that had it already may not say where
+			return apply.ErrLater
+		case offset < next: // another record has had an answer there
+			f.loop.Fail(fmt.Errorf("a new record has offset %d, and the index has records up to %d: %w", offset, next, errLost))
+			return context.Cause(f.ctx)
+		}
 		a, err := f.answers.get(ctx, offset)
 		if err != nil {
 			return err

@@ -458,3 +458,28 @@ func TestAppendWhileClosing(t *testing.T) {
 	}
 	asking.Wait()
 }
+
+// anew is a log that gives offsets from 1 on again, or from -1.
+type anew struct {
+	*memory
+	from int64
+}
+
+func (a anew) Append(context.Context, [][]byte) ([]int64, error) { return []int64{a.from}, nil }
+
+// TestLogAnew: a record at an offset that was decided before does not get the answer of the other one there, and
+// one at no offset is to be sent again.
+func TestLogAnew(t *testing.T) {
+	for from, want := range map[int64]error{1: errLost, -1: apply.ErrLater} {
+		f, x := followed(t, filepath.Join(t.TempDir(), "index"), anew{newMemory(records(t, 10)...), from}, func(c *Config) { c.Appends = true })
+		reach(t, f, 10)
+		step := &apply.Step{Entry: journal.Entry{Kind: journal.Seen, ID: "x", Text: []byte("text")}}
+		if err := f.Append([]*apply.Step{step}, true); !errors.Is(err, want) || step.Answer != nil {
+			t.Errorf("offset %d: answer %s, error %v", from, step.Answer, err)
+		}
+		if err := f.Close(); (want == errLost) != errors.Is(err, errLost) {
+			t.Errorf("offset %d: closing: error %v", from, err)
+		}
+		indextest.Must(t, x.Close())
+	}
+}

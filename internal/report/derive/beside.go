@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -19,7 +20,7 @@ var ErrOther = errors.New("the report is of other inputs, or they have changed s
 
 // Each calls f for every record of a source, a bad one too, with its line of the report, nil if it
 // has none. begin, unless it is nil, is called for every input before its records, also for one without
-// any. n is the number of inputs.
+// any. n is the number of inputs. Ids are as in the report.
 func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Reports, begin func(input int) error, f func(doc *corpus.Document, line *lines.Line) error) error {
 	defer source.Close() // only read
 	next, stop := iter.Pull2(report.All(ctx))
@@ -38,9 +39,13 @@ func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Repor
 				return err
 			}
 		}
+		file := asReported(b.File)
 		for doc := range parser.Parse(b) {
+			if !utf8.Valid(doc.ID) {
+				doc.ID = []byte(asReported(string(doc.ID)))
+			}
 			own := line
-			if own == nil || doc.At != own.Line || b.File != own.File {
+			if own == nil || doc.At != own.Line || file != own.File {
 				own = nil
 			} else if doc.Bad != nil || string(doc.ID) != own.ID {
 				return fmt.Errorf("%w; %s:%v is not the document %q", ErrOther, b.File, doc.At, own.ID)
@@ -62,6 +67,15 @@ func Each(ctx context.Context, source *corpus.Source, n int, report *lines.Repor
 		err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, line.File, line.Line)
 	}
 	return err
+}
+
+// asReported is the name of a file, or an id made of one, as a report has it: there JSON has U+FFFD for
+// each byte outside UTF-8.
+func asReported(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	return string([]rune(name))
 }
 
 // KeptFiles calls f, in order, for every input whose documents were all kept, or with others for

@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -125,5 +126,27 @@ func TestOtherReport(t *testing.T) {
 		if left, _ := os.ReadDir(out); len(left) != 0 {
 			t.Errorf("%s leaves %v", name, left)
 		}
+	}
+}
+
+// TestNamesOutsideUTF8: a report, which is JSON, has such a name otherwise.
+func TestNamesOutsideUTF8(t *testing.T) {
+	dir := t.TempDir()
+	inputs, _ := inputsOf(t, dir, []int{3})
+	inputs[0].Name = "caf\xe9\xff.jsonl"
+	format := jsonl.Format{Fields: jsonl.Fields{ID: "none"}} // the id is file and line
+	told, err := report.AppendJSON(nil, report.Reported{ID: inputs[0].Name + ":2", Verdict: "related", Kept: true, File: inputs[0].Name, Line: corpus.Place{Record: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var with []string
+	err = Each(context.Background(), corpus.NewSource(inputs, format, corpus.SourceConfig{}), 1, reportOf(t, dir, string(told)+"\n"), nil, func(doc *corpus.Document, line *lines.Line) error {
+		if line != nil && line.ID == string(doc.ID) {
+			with = append(with, line.ID)
+		}
+		return nil
+	})
+	if want := []string{"caf\ufffd\ufffd.jsonl:2"}; err != nil || !slices.Equal(with, want) {
+		t.Errorf("%v; lines of %q, want %q", err, with, want)
 	}
 }
