@@ -22,7 +22,7 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 	if s.cutter == nil {
 		k.passSpans(b, s)
 	}
-	for s.cutter != nil && len(b.Data) > 0 && b.First.compare(s.cfg.SkipTo) < 0 {
+	for s.cutter != nil && len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
 		end, whole := s.cutter.Cut(b.Data, 1)
 		if whole == 0 { // the end of the input, or an overlong record
 			end = len(b.Data)
@@ -44,7 +44,7 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 
 // passSpans takes the records before SkipTo away from a block of spans.
 func (k *skipped) passSpans(b *Block, s *Source) {
-	for len(b.Spans) > 0 && b.Spans[0].At.compare(s.cfg.SkipTo) < 0 {
+	for len(b.Spans) > 0 && b.Spans[0].At.Compare(s.cfg.SkipTo) < 0 {
 		span := b.Spans[0]
 		k.sum = output.AddRecord(k.sum, output.RecordSum(b.Data[span.Start:span.End]))
 		b.Spans = b.Spans[1:]
