@@ -30,8 +30,7 @@ var imatch = registered{
 		{letter: "i", of: func(s *Scheme) *int { return &s.LeastRare }},
 		{of: func(s *Scheme) *int { return &s.MostRare }},
 	},
-	fill:      fillRarities,
-	check:     checkRarities,
+	settle:    settleRarities,
 	features:  func(Scheme) int { return 1 },
 	extractor: newMatchExtractor,
 	judge: func(Scheme, method.Rules) method.Judge {
@@ -50,15 +49,12 @@ const (
 // ErrNoTerms is returned if the table of terms is missing.
 var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --method imatch:terms=FILE")
 
-func fillRarities(s *Scheme) {
-	if s.MostRare == 0 {
-		s.LeastRare, s.MostRare = defaultLeast, defaultMost
-	}
-}
-
-func checkRarities(s Scheme) error {
+func settleRarities(s *Scheme) error {
 	if s.Terms == nil {
 		return ErrNoTerms
+	}
+	if s.MostRare == 0 {
+		s.LeastRare, s.MostRare = defaultLeast, defaultMost
 	}
 	if s.LeastRare < 0 || s.MostRare > 100 || s.LeastRare >= s.MostRare {
 		return fmt.Errorf("feature scheme: terms of a rarity from %d to %d, want two of 0 to 100, the smaller first", s.LeastRare, s.MostRare)

@@ -37,12 +37,7 @@ var shingles = registered{
 		{letter: "b", of: func(s *Scheme) *int { return &s.Bands }},
 		{letter: "r", of: func(s *Scheme) *int { return &s.Rows }},
 	},
-	fill: func(s *Scheme) {
-		if s.Bands == 0 && s.Rows == 0 {
-			s.Bands, s.Rows = BandsFor(defaultSimilarity)
-		}
-	},
-	check:     checkBands,
+	settle:    settleBands,
 	features:  func(s Scheme) int { return s.Bands },
 	extractor: func(s Scheme) method.Extractor { return newShingler(s) },
 	judge:     newShingleJudge,
@@ -84,7 +79,10 @@ func power(x float64, n int) float64 {
 	return p
 }
 
-func checkBands(s Scheme) error {
+func settleBands(s *Scheme) error {
+	if s.Bands == 0 && s.Rows == 0 {
+		s.Bands, s.Rows = BandsFor(defaultSimilarity)
+	}
 	if s.Bands < 1 || s.Rows < 1 || s.Bands > places || s.Rows > places || s.Bands*s.Rows > places {
 		return fmt.Errorf("feature scheme: %d bands of %d places, want at least one of each and together at most %d places", s.Bands, s.Rows, places)
 	}
