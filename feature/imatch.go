@@ -80,19 +80,16 @@ type matchExtractor struct {
 	least, most uint64 // rarities, times 100
 	reader      *terms.Reader
 	hash        digest.Hasher
-	take        func([]uint64)
 	chosen      []uint64
 	bytes       []byte
 }
 
 func newMatchExtractor(s Scheme) method.Extractor {
 	rarest := uint64(s.Terms.MaxRarity())
-	e := &matchExtractor{
+	return &matchExtractor{
 		table: s.Terms, least: uint64(s.LeastRare) * rarest, most: uint64(s.MostRare) * rarest,
 		reader: terms.NewReader(s.Key), hash: digest.New(s.Key),
 	}
-	e.take = e.add
-	return e
 }
 
 // Extract makes one feature for the terms that count, if there are minTerms of them or more, and has
@@ -100,7 +97,7 @@ func newMatchExtractor(s Scheme) method.Extractor {
 func (e *matchExtractor) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.chosen = e.chosen[:0]
-	dst.Whole = e.reader.Terms(text, e.take)
+	dst.Whole = e.reader.Terms(text, e.add)
 	e.distinct()
 	if len(e.chosen) < minTerms {
 		return

@@ -30,9 +30,9 @@ type Info struct {
 // registered is a method. Its functions get valid schemes, with the defaults written out.
 type registered struct {
 	Info
-	rules       string   // the first parts of its schemes' names: their version, that of the canonical form
-	weighsTerms bool     // it can use a table of terms
-	numbers     []number // its settings, in the order of the name
+	rules       string              // the first parts of its schemes' names: their version, that of the canonical form
+	weighsTerms bool                // it can use a table of terms
+	numbers     []number            // its settings, in the order of the name
 	settle      func(*Scheme) error // fills in and checks what the ranges of numbers do not say; may be nil
 	features    func(Scheme) int    // the most that a text can have; nil: none
 	extractor   func(Scheme) method.Extractor

@@ -37,10 +37,12 @@ var shingles = registered{
 		{letter: "b", of: func(s *Scheme) *int { return &s.Bands }},
 		{letter: "r", of: func(s *Scheme) *int { return &s.Rows }},
 	},
-	settle:    settleBands,
-	features:  func(s Scheme) int { return s.Bands },
-	extractor: func(s Scheme) method.Extractor { return newShingler(s) },
-	judge:     newShingleJudge,
+	settle:   settleBands,
+	features: func(s Scheme) int { return s.Bands },
+	extractor: func(s Scheme) method.Extractor {
+		return &shingler{scheme: s, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
+	},
+	judge: newShingleJudge,
 }
 
 const (
@@ -93,19 +95,12 @@ type shingler struct {
 	scheme Scheme
 	reader *terms.Reader
 	hash   digest.Hasher
-	take   func([]uint64)
 
 	words int // of the text
 	run   uint64
 	ring  [MaxShingle]uint64 // the last words, at their number modulo its length
 	least [places]uint64     // of each place the least hash, without the bits that say which
 	form  []byte             // of a band
-}
-
-func newShingler(s Scheme) *shingler {
-	e := &shingler{scheme: s, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
-	e.take = e.add
-	return e
 }
 
 // Extract has the bands as features, the signature as data, and as Units the number of shingles,
@@ -117,7 +112,7 @@ func (e *shingler) Extract(dst *method.Sketch, text []byte) {
 	for i := range e.least {
 		e.least[i] = none
 	}
-	dst.Whole = e.reader.Hashes(text, e.take)
+	dst.Whole = e.reader.Hashes(text, e.add)
 	if e.words == 0 {
 		return
 	}
