@@ -94,7 +94,7 @@ func (s *Service) wholeLines() bufio.SplitFunc {
 	}
 }
 
-// answerLines decides the lines of a block and returns their answers.
+// answerLines decides the lines of a block and returns their answers. While others are served, it waits.
 func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err error) {
 	var docs []*apply.Step
 	var lines []corpus.Document
@@ -104,7 +104,14 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 			docs = append(docs, apply.Parsed(doc))
 		}
 	}
-	if err := s.seePatiently(docs); err != nil {
+	r := &request{docs: docs}
+	s.prepare(r)
+	err = s.decide(r)
+	for errors.Is(err, apply.ErrBusy) || errors.Is(err, apply.ErrLater) { // the client reads no code to try again
+		time.Sleep(10 * time.Millisecond)
+		err = s.decide(r)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, line := range lines {
@@ -121,18 +128,4 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 		}
 	}
 	return out, nil
-}
-
-// seePatiently decides documents for a connection, whose client reads no code to try again: while others are
-// served, it waits.
-func (s *Service) seePatiently(docs []*apply.Step) error {
-	r := &request{docs: docs}
-	s.prepare(r)
-	for {
-		err := s.decide(r)
-		if !errors.Is(err, apply.ErrBusy) && !errors.Is(err, apply.ErrLater) {
-			return err
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
 }
