@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -63,7 +64,14 @@ func Write(dir string, m *Manifest, frames func(add func(*Frame) error) error) e
 	if err != nil {
 		return err
 	}
-	return m.write()
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	return durable.Replace(m.path(manifestEnding), func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
+		return err
+	})
 }
 
 func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) error) error {
