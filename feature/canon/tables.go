@@ -167,7 +167,12 @@ func newTables(packed string) *tables {
 		s := stretch{first: r, class: class(d[n]), more: more(d[n+1])}
 		d = d[n+2:]
 		r += rune(length)
-		t.fill(s, r)
+		if r > tableEnd {
+			t.beyond = append(t.beyond, s)
+		}
+		for at := s.first; at < min(r, tableEnd); at++ {
+			t.class[at], t.more[at] = s.class, s.more
+		}
 	}
 	for r := range t.form {
 		if t.more[r]&formed != 0 {
@@ -186,17 +191,6 @@ func newTables(packed string) *tables {
 	}
 	t.classes = t.vectorClasses()
 	return t
-}
-
-// fill enters the runes of s, up to end.
-func (t *tables) fill(s stretch, end rune) {
-	if end > tableEnd {
-		t.beyond = append(t.beyond, s)
-		end = tableEnd
-	}
-	for r := s.first; r < end; r++ {
-		t.class[r], t.more[r] = s.class, s.more
-	}
 }
 
 // of returns the class of any rune.

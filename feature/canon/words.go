@@ -214,6 +214,9 @@ func (s *Scanner) addSpan(p span) {
 	s.apart = false
 }
 
+// Together is after how many pieces to call AppendUnits: so many that none was written a moment ago.
+const Together = 64
+
 // CountUnits makes ready for AppendUnits. It is to be called before a text is begun.
 func (s *Scanner) CountUnits() { s.counting = true }
 

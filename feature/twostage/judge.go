@@ -143,13 +143,6 @@ func (j *Judge) ownShared(c *method.Candidate) int {
 	return n
 }
 
-// holdsHalf reports whether a candidate holds half of the text, common segments included. If seven
-// kept pages quote a text, all its keys are common; but they name the same few documents.
-func (j *Judge) holdsHalf(c *method.Candidate) bool {
-	own := c.CommonWeight - c.CountedWeight
-	return own > 0 && 2*(c.Weight+own) >= j.Whole()
-}
-
 // leadsAll reports whether a candidate holds half of the text, or enough runs, counting those
 // common through removed documents. It may be a frame, so it is compared, and must meet more.
 func (j *Judge) leadsAll(c *method.Candidate) bool {
@@ -251,9 +244,11 @@ func (j *Judge) newPassage() (none method.Passage) {
 // asked is the score that a candidate has to reach. It depends on how it became a candidate: the
 // share T of the text not common, unless all of the text leads to it.
 func (j *Judge) asked(c *method.Candidate) float64 {
-	t := j.Rules.Threshold
+	t, own := j.Rules.Threshold, c.CommonWeight-c.CountedWeight
 	switch common := method.Share(j.common, j.Whole()); {
-	case j.holdsHalf(c):
+	case own > 0 && 2*(c.Weight+own) >= j.Whole():
+		// It holds half of the text, common segments included. If seven kept pages quote a text, all its
+		// keys are common; but they name the same few documents.
 		return t
 	case j.enough(c.Weight, j.runKeys(c)):
 		return min(restOf(common, t), max(t, contained))

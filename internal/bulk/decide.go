@@ -183,19 +183,14 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	if r.Verdict == dedup.Unique && r.Kept && fate.Copies == 0 || w.Line == nil {
 		return nil
 	}
-	line := w.line(&r, id, file)
-	line.Kept, line.Fate = r.Kept, fate
-	return w.Line(line)
-}
-
-func (w *decider) line(r *dedup.Result, id, file string) *report.Reported {
 	line := report.First(id, file, w.doc.At, w.doc.Time)
 	if r.Verdict != dedup.Unique {
 		made := line.Time
-		line = report.Report(r, id, &w.doc.Sketch, nil)
+		line = report.Report(&r, id, &w.doc.Sketch, nil)
 		line.File, line.Line, line.Time = file, w.doc.At, made
 	}
-	return &line
+	line.Kept, line.Fate = r.Kept, fate
+	return w.Line(&line)
 }
 
 // offerCopy remembers a kept document, and offers a copy.
