@@ -231,11 +231,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 
 // load reads the bits through both, which feeds sum, and the trailer from r.
 func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err error) {
-	f.ones, err = readWords(both, f.words)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return damage("it is cut short")
-	}
-	if err != nil {
+	if f.ones, err = readWords(both, f.words); err != nil {
 		return err
 	}
 	var trailer [sumSize]byte
@@ -316,13 +312,10 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 }
 
 // readWords fills words from r, which has them in little-endian order, and returns the number of
-// one bits. The error of a short input is io.ErrUnexpectedEOF.
+// one bits.
 func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
 	for chunk := range slices.Chunk(words, chunkWords) {
-		if _, err := io.ReadFull(r, asBytes(chunk)); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
+		if err := readFull(r, asBytes(chunk)); err != nil {
 			return 0, err
 		}
 		if cpu.IsBigEndian {

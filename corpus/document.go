@@ -52,8 +52,8 @@ type Place struct {
 // part.
 func (p Place) Next() Place { return Place{p.Part, p.Record + 1} }
 
-// compare returns -1 if p stands before o, 0 if it is o, and 1 if it stands behind o.
-func (p Place) compare(o Place) int {
+// Compare returns -1 if p stands before o, 0 if it is o, and 1 if it stands behind o.
+func (p Place) Compare(o Place) int {
 	return cmp.Or(cmp.Compare(p.Part, o.Part), cmp.Compare(p.Record, o.Record))
 }
 

@@ -20,11 +20,11 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%s read as %v, %v", got, back, err)
 		}
 		for j, o := range places {
-			if got := p.compare(o); (got < 0) != (i < j) || (got == 0) != (i == j) {
+			if got := p.Compare(o); (got < 0) != (i < j) || (got == 0) != (i == j) {
 				t.Errorf("%v and %v: %d", p, o, got)
 			}
 		}
-		if n := p.Next(); n.compare(p) != 1 || n.Part != p.Part || n.Record != p.Record+1 {
+		if n := p.Next(); n.Compare(p) != 1 || n.Part != p.Part || n.Record != p.Record+1 {
 			t.Errorf("behind %v: %v", p, n)
 		}
 	}

@@ -170,10 +170,8 @@ func (f *framed) add(b *Block, raw []byte, bad string, other bool) {
 // passOver skips the rest of a frame longer than the window.
 func (f *framed) passOver(ctx context.Context, s *Source) error {
 	w := f.window
-	if len(w.held()) == 0 && !w.last {
-		if err := s.need(ctx, 1); err != nil {
-			return err
-		}
+	if err := s.need(ctx, 1); err != nil {
+		return err
 	}
 	n := min(f.skip, len(w.held()))
 	w.r += n

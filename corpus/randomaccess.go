@@ -103,19 +103,16 @@ func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
 
 // look reads the next record, if that was not done.
 func (o *opened) look(ctx context.Context, name string) {
-	if o.err != nil || o.has {
+	if o.has || o.err != nil {
 		return
 	}
 	if o.err = ctx.Err(); o.err != nil {
 		return
 	}
-	var err error
-	o.record, o.at, o.bad, err = o.rows.Next(o.record[:0])
-	if err == nil {
-		err = o.ratio.Add(int64(len(o.record)))
+	if o.record, o.at, o.bad, o.err = o.rows.Next(o.record[:0]); o.err == nil {
+		o.err = o.ratio.Add(int64(len(o.record)))
 	}
-	if err != nil && err != io.EOF {
-		err = compress.ReadError(name, err)
+	if o.has = o.err == nil; !o.has && o.err != io.EOF {
+		o.err = compress.ReadError(name, o.err)
 	}
-	o.has, o.err = err == nil, err
 }

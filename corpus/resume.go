@@ -19,10 +19,16 @@ type skipped struct {
 // pass takes the records before SkipTo away from the block. ended says that the
 // input has no more.
 func (k *skipped) pass(b *Block, s *Source, ended bool) error {
-	if s.cutter == nil {
-		k.passSpans(b, s)
+	for len(b.Spans) > 0 && b.Spans[0].At.Compare(s.cfg.SkipTo) < 0 {
+		span := b.Spans[0]
+		k.sum = output.AddRecord(k.sum, output.RecordSum(b.Data[span.Start:span.End]))
+		b.Spans = b.Spans[1:]
+		b.Records--
 	}
-	for s.cutter != nil && len(b.Data) > 0 && b.First.compare(s.cfg.SkipTo) < 0 {
+	if len(b.Spans) > 0 {
+		b.First = b.Spans[0].At
+	}
+	for s.cutter != nil && len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
 		end, whole := s.cutter.Cut(b.Data, 1)
 		if whole == 0 { // the end of the input, or an overlong record
 			end = len(b.Data)
@@ -40,17 +46,4 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 		return fmt.Errorf("%w: its first %d %ss are not those that were read before", ErrChanged, s.cfg.SkipTo.Record-1, s.chosen.Noun())
 	}
 	return nil
-}
-
-// passSpans takes the records before SkipTo away from a block of spans.
-func (k *skipped) passSpans(b *Block, s *Source) {
-	for len(b.Spans) > 0 && b.Spans[0].At.compare(s.cfg.SkipTo) < 0 {
-		span := b.Spans[0]
-		k.sum = output.AddRecord(k.sum, output.RecordSum(b.Data[span.Start:span.End]))
-		b.Spans = b.Spans[1:]
-		b.Records--
-	}
-	if len(b.Spans) > 0 {
-		b.First = b.Spans[0].At
-	}
 }

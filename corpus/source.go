@@ -96,19 +96,6 @@ const DefaultMaxRecord = 64 << 20
 // NewSource returns a source over the inputs, which are all of one format. Files
 // are opened when their turn comes, one at a time.
 func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
-	cfg = cfg.withDefaults()
-	s := &Source{inputs: inputs, format: format, cutter: format.Cutter(), cfg: cfg, limit: cfg.MaxRecord + 1}
-	s.dec = cfg.Bounds().Decoders()
-	s.Bound(cfg.BlockSize, nil)
-	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
-	for _, in := range inputs[:s.index] {
-		s.read += max(in.Size, 0)
-	}
-	return s
-}
-
-// withDefaults has a value for every limit.
-func (cfg SourceConfig) withDefaults() SourceConfig {
 	if cfg.MaxRecord <= 0 {
 		cfg.MaxRecord = DefaultMaxRecord
 	}
@@ -118,7 +105,14 @@ func (cfg SourceConfig) withDefaults() SourceConfig {
 	if cfg.Stdin == nil {
 		cfg.Stdin = os.Stdin
 	}
-	return cfg
+	s := &Source{inputs: inputs, format: format, cutter: format.Cutter(), cfg: cfg, limit: cfg.MaxRecord + 1}
+	s.dec = bounds.Decoders()
+	s.Bound(cfg.BlockSize, nil)
+	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
+	for _, in := range inputs[:s.index] {
+		s.read += max(in.Size, 0)
+	}
+	return s
 }
 
 // Bounds are those that decoding keeps to.

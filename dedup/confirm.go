@@ -47,11 +47,6 @@ type failed struct {
 	Confirmation
 }
 
-// begin makes text that of the document to decide about. wanted is false if it is only checked.
-func (c *confirming) begin(text []byte, wanted bool) {
-	c.text, c.active, c.exact = text, wanted && c.ask != nil, failed{}
-}
-
 // confirm asks about the at-th of the documents that were read last.
 func (c *decider) confirm(at int) (Confirmation, error) {
 	return c.confirming.ask(c.confirming.text, c.read.ids[at], &c.read.all[at])
@@ -117,9 +112,7 @@ func (c *decider) keepUnconfirmed(r *Result) {
 	if !c.confirming.active || e.num == 0 || r.Verdict != Unique {
 		return
 	}
-	r.Verdict, r.Kept = Related, true
-	r.Of = Source{Num: e.num, ID: e.id, Shared: r.Segments, Weight: c.judge.Whole()}
-	r.Score, r.Seen, r.Contained = 1, 1, 1
-	r.OfSegments, r.Comparable = e.features, r.Segments
+	c.exact(e.num, e.features, r)
+	r.Verdict, r.Kept, r.Exact, r.Of.ID = Related, true, false, e.id
 	r.Confirm, r.Asked = e.Confirmation, true
 }

@@ -35,11 +35,6 @@ type decider struct {
 	also    []Source
 }
 
-func newDecider(rules Rules, m method.Method, ask Confirmer) decider {
-	judge := m.NewJudge(method.Rules{Threshold: rules.Threshold, Score: rules.Score})
-	return decider{rules: rules, confirming: confirming{ask: ask}, judge: judge}
-}
-
 // load makes s the document to decide about.
 func (c *decider) load(s *feature.Sketch, keys []uint64, seen []bool) {
 	c.sketch, c.keys, c.seen = s, keys, seen
@@ -73,7 +68,11 @@ func (c *decider) byRules(table asker) (Result, error) {
 	c.count(len(c.answers.keys))
 	c.gather()
 	c.selected = c.judge.Select(c.selected[:0], &c.found)
-	if err := c.fetch(table); err != nil {
+	c.read.nums = c.read.nums[:0]
+	for _, i := range c.selected {
+		c.read.nums = append(c.read.nums, c.found.Candidates[i].Num)
+	}
+	if err := c.read.read(table); err != nil {
 		return r, err
 	}
 	if err := c.verdict(&r); err != nil {
@@ -124,15 +123,6 @@ func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
 		}
 	}
 	return false, nil
-}
-
-// fetch reads the records of the candidates selected.
-func (c *decider) fetch(table asker) error {
-	c.read.nums = c.read.nums[:0]
-	for _, i := range c.selected {
-		c.read.nums = append(c.read.nums, c.found.Candidates[i].Num)
-	}
-	return c.read.read(table)
 }
 
 // fetchOne reads the record of one document.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
 )
 
 // A Group is documents to be decided together, in order. Filling it, after extraction, needs
@@ -40,9 +41,6 @@ func (b *Group) Reset() { b.docs = b.docs[:0] }
 
 // Len is how many documents there are.
 func (b *Group) Len() int { return len(b.docs) }
-
-// Keys is how many keys there are. It is known after Link.
-func (b *Group) Keys() int { return len(b.keys) }
 
 // Add appends a document. Its data may not change until the group is decided.
 func (b *Group) Add(doc Document) {
@@ -174,7 +172,9 @@ type Pool struct {
 func (g *parallel) addMembers(n int) {
 	cfg := &g.d.Cfg
 	for len(g.members) < n {
-		g.members = append(g.members, &member{decider: newDecider(cfg.Rules, g.d.method, cfg.Confirm), parallel: g, worker: len(g.members)})
+		judge := g.d.method.NewJudge(method.Rules{Threshold: cfg.Rules.Threshold, Score: cfg.Rules.Score})
+		d := decider{rules: cfg.Rules, confirming: confirming{ask: cfg.Confirm}, judge: judge}
+		g.members = append(g.members, &member{decider: d, parallel: g, worker: len(g.members)})
 	}
 }
 
@@ -207,7 +207,6 @@ func (g *parallel) begin(b *Group, p purpose) {
 	g.seen = slices.Grow(g.seen[:0], len(b.keys))[:len(b.keys)]
 	g.state = slices.Grow(g.state[:0], n)[:n]
 	g.results = slices.Grow(g.results[:0], n)[:n]
-	g.decisions = slices.Grow(g.decisions[:0], n)[:n]
 	g.data = slices.Grow(g.data[:0], n)[:n]
 	g.number = slices.Grow(g.number[:0], n)[:n]
 	g.asked = slices.Grow(g.asked[:0], n)[:n]

@@ -26,18 +26,15 @@ func (m *Memory) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, m
 	first := uint32(len(m.docs)) + 1
 	for i, id := range ids {
 		m.docs = append(m.docs, stored{[]byte(id), slices.Clone(data[i]), len(marks) > 0 && marks[i]})
-		m.hold(uint32(len(m.docs)), keys[i])
-	}
-	return first, nil
-}
-
-func (m *Memory) hold(num uint32, keys []uint64) {
-	for _, k := range keys {
-		held := m.holders[k]
-		if len(held) < MaxHolders && !slices.Contains(held, num) {
-			m.holders[k] = append(held, num)
+		num := uint32(len(m.docs))
+		for _, k := range keys[i] {
+			held := m.holders[k]
+			if len(held) < MaxHolders && !slices.Contains(held, num) {
+				m.holders[k] = append(held, num)
+			}
 		}
 	}
+	return first, nil
 }
 
 // Lookup implements [Store].

@@ -45,7 +45,6 @@ type parallel struct {
 	seen       []bool // of each key, whether the filter has seen it before the group
 	state      []state
 	results    []Result
-	decisions  []Decision
 	data       [][]byte // the record of each kept document
 	number     []uint32 // of each kept document in the table
 	unresolved []int    // documents that step 1 has left, ascending
@@ -162,7 +161,8 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 func (m *member) loadDocument(i int) {
 	g := m.parallel
 	from, to := g.group.keysOf(i)
-	m.confirming.begin(g.group.docs[i].Text, g.purpose >= judging)
+	c := &m.confirming
+	c.text, c.active, c.exact = g.group.docs[i].Text, g.purpose >= judging && c.ask != nil, failed{}
 	m.load(g.group.docs[i].Sketch, g.group.keys[from:to], g.seen[from:to])
 }
 
@@ -249,7 +249,6 @@ func (m *member) settle(i int, r Result, err error) error {
 	r.Also, m.also = copied(r.Also, m.also)
 	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
 	g.results[i] = r
-	g.decisions[i] = Decision{Result: &g.results[i]}
 	g.publish(i)
 	if g.purpose == deciding && g.d.Cfg.Table != nil && (r.Kept || r.Counted) {
 		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
@@ -311,13 +310,14 @@ func (g *parallel) add() error {
 // emit is step 5.
 func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	g.eachAgain(func(m *member, i int) {
-		m.finish(i, (*bloomstore.Filter).AddShared)
-		emit(m.worker, i, g.decisions[i])
+		seen := m.finish(i, (*bloomstore.Filter).AddShared)
+		emit(m.worker, i, Decision{&g.results[i], seen})
 	})
 }
 
-// finish is step 5 for a document. add is one of the filter's ways to add keys.
-func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) {
+// finish is step 5 for a document, and returns what of a kept one was seen before it. add is one of
+// the filter's ways to add keys.
+func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) (seen []int) {
 	g := m.parallel
 	if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
 		g.renumber(&r.Of)
@@ -325,14 +325,15 @@ func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) {
 			g.renumber(&r.Also[a])
 		}
 	}
-	if g.state[i] == kept {
-		from, to := g.group.keysOf(i)
-		if g.d.Cfg.Filter != nil {
-			add(g.d.Cfg.Filter, g.group.keys[from:to])
-			add(g.d.Cfg.Filter, remembered(&g.group.docs[i].Document))
-		}
-		g.decisions[i].Seen = m.seenBefore(i)
+	if g.state[i] != kept {
+		return nil
 	}
+	from, to := g.group.keysOf(i)
+	if g.d.Cfg.Filter != nil {
+		add(g.d.Cfg.Filter, g.group.keys[from:to])
+		add(g.d.Cfg.Filter, remembered(&g.group.docs[i].Document))
+	}
+	return m.seenBefore(i)
 }
 
 // seenBefore are the segments of a kept document that were seen before it. The keys that

@@ -98,19 +98,9 @@ func (s *Stack) Records(nums []uint32, ids, data [][]byte) error {
 	return s.RecordsBy(owner, nums, ids, data)
 }
 
-// LookupBy implements [SharedStore].
-func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return s.layers[reader+1].lookup(s.stores, reader, keys, holders, n)
-}
-
 // ClosedBy implements [SharedStore]: new documents are added to the last store.
 func (s *Stack) ClosedBy(reader int, keys []uint64, closed []bool) error {
 	return s.last().ClosedBy(reader, keys, closed)
-}
-
-// RecordsBy implements [SharedStore].
-func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return s.layers[reader+1].records(s.stores, reader, nums, ids, data)
 }
 
 // layers is what one goroutine needs to ask a stack: the answers of one store. It is used
@@ -124,15 +114,15 @@ type layers struct {
 	at      []int // which of those asked for each of read is
 }
 
-// lookup asks the stores one after the other, each for the keys that have too few holders
-// so far.
-func (l *layers) lookup(stores []SharedStore, reader int, keys []uint64, holders []uint32, n []uint8) error {
-	by := asking{stores[0], reader}
+// LookupBy implements [SharedStore]. It asks the stores one after the other, each for the keys that
+// have too few holders so far.
+func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
+	l, by := s.layers[reader+1], asking{s.stores[0], reader}
 	if err := by.Lookup(keys, holders, n); err != nil {
 		return err
 	}
-	before := stores[0].Documents()
-	for _, store := range stores[1:] {
+	before := s.stores[0].Documents()
+	for _, store := range s.stores[1:] {
 		l.keys, l.of = l.keys[:0], l.of[:0]
 		for i, key := range keys {
 			if n[i] < MaxHolders {
@@ -177,15 +167,15 @@ func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	return MaxHolders
 }
 
-// records asks each store once, for its own documents: its results are valid until it is asked
-// again.
-func (l *layers) records(stores []SharedStore, reader int, nums []uint32, ids, data [][]byte) error {
-	left, before := len(nums), uint32(0)
-	for at, store := range stores {
+// RecordsBy implements [SharedStore]. It asks each store once, for its own documents: its results are
+// valid until it is asked again.
+func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
+	l, left, before := s.layers[reader+1], len(nums), uint32(0)
+	for at, store := range s.stores {
 		count := store.Documents()
 		l.read.nums, l.at = l.read.nums[:0], l.at[:0]
 		for i, num := range nums {
-			if num > before && (num-before <= count || at+1 == len(stores)) {
+			if num > before && (num-before <= count || at+1 == len(s.stores)) {
 				l.read.nums, l.at = append(l.read.nums, num-before), append(l.at, i)
 			}
 		}

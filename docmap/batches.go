@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -71,11 +72,6 @@ func (b *batches) extend(docs uint32) {
 	b.from = docs
 }
 
-// of returns the spans of one batch, none if it does not exist.
-func (b *batches) of(name string) []span {
-	return slices.DeleteFunc(slices.Clone(b.spans), func(s span) bool { return s.batch != name })
-}
-
 func (b *batches) names() map[string]bool {
 	names := map[string]bool{}
 	for _, s := range b.spans {
@@ -122,12 +118,11 @@ func (t *Table) Batches() []Batch {
 // The error is ErrNoBatch.
 func (t *Table) BatchDocs(name string) (nums []uint32, err error) {
 	t.batches.extend(t.docs)
-	list := t.batches.of(name)
-	if len(list) == 0 {
+	if !t.batches.names()[name] {
 		return nil, fmt.Errorf("%w: %q", ErrNoBatch, name)
 	}
-	for _, s := range list {
-		for num := s.first; num <= s.last; num++ {
+	for _, s := range t.batches.spans {
+		for num := s.first; s.batch == name && num <= s.last; num++ {
 			if !t.tombstones.gone(num) {
 				nums = append(nums, num)
 			}
@@ -299,10 +294,16 @@ func (l *removedLog) write(c *change) {
 // removal. An error ends it.
 func (t *Table) Removed() iter.Seq2[Removed, error] {
 	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) {
-		for key := []byte{}; key != nil; {
+		for from := []byte{}; from != nil; {
 			var list []Removed
 			ok := step(func(s *snapshot) (err error) {
-				list, key, err = removedChunk(s.tx, key)
+				at := from
+				from = nil
+				for key, value := range entries(s.tx.Bucket(bucketRemoved), at) {
+					from = append(bytes.Clone(key), 0)
+					list, err = removedChunk(key, value)
+					break
+				}
 				return err
 			})
 			if !ok {
@@ -317,26 +318,15 @@ func (t *Table) Removed() iter.Seq2[Removed, error] {
 	})
 }
 
-// removedChunk returns the entries of the first chunk at or after a key, and the key after it;
-// nil at the end.
-func removedChunk(tx *bbolt.Tx, at []byte) (list []Removed, next []byte, err error) {
-	bucket := tx.Bucket(bucketRemoved)
-	if bucket == nil {
-		return nil, nil, nil
+// removedChunk returns the entries of a chunk and verifies its checksum.
+func removedChunk(key, value []byte) ([]Removed, error) {
+	if len(key) == 4 && len(value) >= removedHead {
+		chunk, body := uint64(binary.BigEndian.Uint32(key)), value[removedHead:]
+		if xxh3.HashSeed(body, seedRemoved+chunk) == binary.LittleEndian.Uint64(value) {
+			return removedEntries(body)
+		}
 	}
-	key, value := bucket.Cursor().Seek(at)
-	if key == nil {
-		return nil, nil, nil
-	}
-	if len(key) != 4 || len(value) < removedHead {
-		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
-	}
-	chunk, body := uint64(binary.BigEndian.Uint32(key)), value[removedHead:]
-	if xxh3.HashSeed(body, seedRemoved+chunk) != binary.LittleEndian.Uint64(value) {
-		return nil, nil, damage("wrong checksum of removed documents, chunk %x", key)
-	}
-	list, err = removedEntries(body)
-	return list, binKey(chunk + 1), err
+	return nil, damage("wrong checksum of removed documents, chunk %x", key)
 }
 
 // removedBefore reports whether all documents of a chunk were removed for the sake of one below a

@@ -51,7 +51,7 @@ func (c *change) drop(bucket []byte) {
 	}
 }
 
-// update runs f in a write transaction. f reads the state before it from t.own.
+// update runs f in a write transaction. f reads the state before it through t.
 func (t *Table) update(f func(c *change)) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err

@@ -186,7 +186,6 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if next.openBlock = 0; len(t.recs.open.ends) > 0 {
 		next.openBlock = t.recs.open.first
 	}
-	var flushed []*run
 	all := t.rotate(&next)
 	write := t.writePending
 	switch {
@@ -195,11 +194,11 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		write = clearPending
 	case flush && t.opt.Stepwise:
 		write = func(c *change) {
-			flushed, _ = t.stage(c, &c.head) // its errors are those of c
+			_ = t.stage(c, &c.head) // its errors are those of c
 			clearPending(c)
 		}
 	case flush:
-		if flushed, err = t.stage(nil, &next); err != nil {
+		if err := t.stage(nil, &next); err != nil {
 			return err
 		}
 		write = clearPending
@@ -217,13 +216,14 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		return err
 	}
 	t.wal.bufs, t.wal.n = t.wal.bufs[:0], 0
-	for i, r := range flushed {
-		t.spaces[i].runs = append(t.spaces[i].runs, r)
-		t.spaces[i].mem.Reset()
+	for i := range t.spaces {
+		if flush || all {
+			t.spaces[i].mem.Reset()
+		}
 	}
-	t.rotated(all)
+	t.rotated()
 	dropped := t.head.win.watermark() > mark
-	if !dropped && flushed == nil {
+	if !dropped && !flush {
 		return nil
 	}
 	work := func() (err error) {
@@ -231,7 +231,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 			err = t.sweepSlices()
 		}
 		for i := range t.spaces {
-			if flushed != nil && err == nil {
+			if flush && err == nil {
 				err = t.mergeSpace(i)
 			}
 		}
@@ -269,37 +269,33 @@ func (t *Table) writePending(c *change) {
 // stage writes the memory tables into new runs and enters these in next. The bins are written in
 // transactions of bounded size, into buckets that no record names before next is written. In the
 // transaction of the checkpoint itself, c, it costs two syncs of the disk instead of ten.
-func (t *Table) stage(c *change, next *header) (runs []*run, err error) {
-	for i := range t.spaces {
-		s := &t.spaces[i]
-		entries, from := uint64(s.mem.Len()), &space{mem: s.mem}
+func (t *Table) stage(c *change, next *header) error {
+	for i, s := range t.spaces {
+		entries := uint64(s.mem.Len())
 		r := t.sizes.newRun(runInfo{
 			id: next.nextRun, log: sorted.LogFor(entries),
 			first: next.flushed + 1, last: t.docs, high: math.MaxUint64,
 		})
 		next.nextRun++
-		s.keep = t.keep(i, r.first, r.last)
-		runs = append(runs, r)
+		next.runs[i] = append(slices.Clip(next.runs[i]), r)
+		from := &space{mem: s.mem, limit: s.limit, keep: t.keep(i, r.first, r.last)}
 		if c != nil {
 			c.renew(r)
 			t.bins = nil // bbolt has the values of the other run until the commit
-			t.writeBins(c, s, r, 0, r.Bins(), r.binBytes(entries, r.Bins()), math.MaxInt, from)
+			t.writeBins(c, r, 0, r.Bins(), r.binBytes(entries, r.Bins()), math.MaxInt, from)
 			continue
 		}
 		err := t.update(func(c *change) { c.renew(r) })
 		if err == nil {
-			err = t.fillRun(context.Background(), s, r, entries, from)
+			err = t.fillRun(context.Background(), r, entries, from)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-	}
-	for i, r := range runs {
-		next.runs[i] = append(slices.Clip(next.runs[i]), r.runInfo)
 	}
 	next.flushed = t.docs
 	next.chunks, next.pending = 0, 0
-	return runs, nil
+	return nil
 }
 
 // renew makes the bucket of a run empty: a checkpoint that failed may have written bins.
@@ -310,14 +306,14 @@ func (c *change) renew(r *run) {
 
 // fillRun writes all bins of a run from the entries of a space, about as many as given, in
 // transactions of bounded size.
-func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, from *space) error {
+func (t *Table) fillRun(ctx context.Context, r *run, entries uint64, from *space) error {
 	perBin := r.binBytes(entries, r.Bins())
 	for bin := uint64(0); bin < r.Bins(); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		err := t.update(func(c *change) {
-			bin = t.writeBins(c, s, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from)
+			bin = t.writeBins(c, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from)
 		})
 		if err != nil {
 			return err
@@ -329,13 +325,13 @@ func (t *Table) fillRun(ctx context.Context, s *space, r *run, entries uint64, f
 // writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
 // number bin and ends before end, or once they have limit bytes, and returns the next number.
 // from has its entries.
-func (t *Table) writeBins(c *change, s *space, r *run, bin, end, perBin uint64, limit int, from *space) uint64 {
+func (t *Table) writeBins(c *change, r *run, bin, end, perBin uint64, limit int, from *space) uint64 {
 	round := min(max(uint64(limit)/perBin, 1), roundBins)
 	for used, bytes := 0, 0; bin < end && bytes < limit && c.err == nil; {
 		n := int(min(round, end-bin))
 		t.bins = slices.Grow(t.bins[:used], n)[:used+n]
 		bins := t.bins[used:] // bbolt has those before until the commit
-		if c.err = t.pack(s, r, bin, bins, from); c.err != nil {
+		if c.err = t.pack(r, bin, bins, from); c.err != nil {
 			return bin
 		}
 		for i := range bins {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"runtime"
@@ -27,13 +26,13 @@ func (t *Table) Compact(ctx context.Context) error {
 	c := &compaction{ctx: ctx, old: t, fresh: newTable(t.path+newSuffix, t.opt)}
 	c.fresh.source = t
 	if err == nil {
-		err = t.own.look(c.write)
+		err = t.look(c.write)
 	}
 	if err == nil {
 		err = t.replaceBy(c.fresh.path)
 	}
 	if err != nil {
-		err = errors.Join(err, c.fresh.Close(), removeLeft(c.fresh.path))
+		err = errors.Join(err, c.fresh.Close(), durable.RemoveLeft(c.fresh.path))
 		return fmt.Errorf("compacting the table: %w", err)
 	}
 	return nil
@@ -50,29 +49,19 @@ func (t *Table) replaceBy(path string) error {
 	return errors.Join(err, t.Close())
 }
 
-// removeLeft removes a file left by an interrupted step, if there is one.
-func removeLeft(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // A compaction is a table being written into another file. That file is read only when it is
 // whole.
 type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
-	from       *snapshot // of old
 }
 
-func (c *compaction) write(s *snapshot) error {
-	c.from = s
+func (c *compaction) write(*snapshot) error {
 	c.fresh.opt.noSync = true // one sync at the end is enough
 	h := &c.fresh.head
 	*h = c.old.head
 	h.flushed, h.chunks, h.pending, h.openBlock, h.needs, h.nextRun = h.docs, 0, 0, 0, h.needs&needsWindow, 1
-	h.runs = [2][]runInfo{}
+	h.runs = [2][]*run{}
 	create := func() error { return c.fresh.createNew(func(*change) {}) }
 	header := func() error { return c.fresh.update(func(tx *change) { c.fresh.putHeader(tx, c.old.state) }) }
 	for _, step := range []func() error{create, c.blocks, c.runs, c.taken, c.removed, c.times, header, c.cut} {
@@ -86,7 +75,7 @@ func (c *compaction) write(s *snapshot) error {
 // cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
 // durable.
 func (c *compaction) cut() error {
-	s, err := c.fresh.own.reading()
+	s, err := c.fresh.reading()
 	if err != nil {
 		return err
 	}
@@ -111,7 +100,7 @@ func (c *compaction) blocks() error {
 		var rec []byte
 		if !c.old.tombstones.gone(num) {
 			var err error
-			if rec, err = c.old.own.record(num); err == nil {
+			if rec, err = c.old.record(num); err == nil {
 				_, _, err = splitRecord(rec, num)
 			}
 			if err != nil {
@@ -153,16 +142,16 @@ func (c *compaction) runs() error {
 
 // run writes one run of a space. It counts the entries first, because they determine the shape.
 func (c *compaction) run(of int, first, last uint32) error {
-	from, to := &c.old.spaces[of], &c.fresh.spaces[of]
-	to.limit = from.limit
+	from := &c.old.spaces[of]
 	info := runInfo{id: c.fresh.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
+	part := &space{mem: from.mem, limit: from.limit}
 	switch g := &c.old.tombstones; {
 	case g.win.length > 0:
-		to.keep = c.old.keep(of, first, last)
+		part.keep = c.old.keep(of, first, last)
 	case g.dead.n > 0:
 		info.first = 0
 		trim := c.old.keep(of, 0, last)
-		to.keep = func(docs []uint32) []uint32 {
+		part.keep = func(docs []uint32) []uint32 {
 			docs = trim(docs)
 			if len(docs) > 0 && docs[len(docs)-1] == 0 {
 				return docs[:0] // a closed key without a live holder
@@ -170,30 +159,31 @@ func (c *compaction) run(of int, first, last uint32) error {
 			return docs
 		}
 	}
-	part := &space{mem: from.mem, runs: slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })}
+	part.runs = slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })
 	if last < c.fresh.head.docs {
 		part.mem = nil // it has documents of the last slice only
 	}
-	entries, err := c.count(part, &sorted.Builder{Limit: to.limit, Keep: to.keep})
+	entries, err := c.count(part)
 	if err != nil {
 		return err
 	}
 	info.log = sorted.LogFor(entries)
 	r := c.fresh.sizes.newRun(info)
-	err = c.fresh.fillRun(c.ctx, to, r, entries, part)
-	c.fresh.head.runs[of] = append(c.fresh.head.runs[of], r.runInfo)
+	err = c.fresh.fillRun(c.ctx, r, entries, part)
+	c.fresh.head.runs[of] = append(c.fresh.head.runs[of], r)
 	c.fresh.head.nextRun++
 	return err
 }
 
-func (c *compaction) count(from *space, b *sorted.Builder) (entries uint64, err error) {
+func (c *compaction) count(from *space) (entries uint64, err error) {
+	b := sorted.Builder{Limit: from.limit, Keep: from.keep}
 	shape := c.old.sizes.division.Shape(sorted.LogFor(from.entries()), 0, 0)
 	for bin := range shape.Bins() {
 		if err := c.ctx.Err(); err != nil {
 			return 0, err
 		}
 		b.In.Reset()
-		if err := from.collect(c.from, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
+		if err := from.collect(c.old.read, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
 			return 0, err
 		}
 		entries += uint64(len(b.Sort(&shape).Keys))

@@ -19,14 +19,14 @@ import (
 func TestRecordContradictions(t *testing.T) {
 	full := uint64(math.MaxUint64)
 	sound := func() *header {
-		return &header{docs: 20, flushed: 16, openBlock: 1, nextRun: 9, runs: [2][]runInfo{
-			{
-				{id: 7, level: 1, log: 8, first: 1, last: 8, high: 1<<62 - 1},
-				{id: 1, log: 7, target: 7, first: 1, last: 4, low: 1 << 62, high: full},
-				{id: 3, log: 7, target: 7, first: 5, last: 8, low: 1 << 62, high: full},
-				{id: 5, log: 7, first: 9, last: 16, high: full},
-			},
-			{{id: 2, log: 7, first: 1, last: 16, high: full}},
+		return &header{docs: 20, flushed: 16, openBlock: 1, nextRun: 9, runs: [2][]*run{
+			runsOf(
+				runInfo{id: 7, level: 1, log: 8, first: 1, last: 8, high: 1<<62 - 1},
+				runInfo{id: 1, log: 7, target: 7, first: 1, last: 4, low: 1 << 62, high: full},
+				runInfo{id: 3, log: 7, target: 7, first: 5, last: 8, low: 1 << 62, high: full},
+				runInfo{id: 5, log: 7, first: 9, last: 16, high: full},
+			),
+			runsOf(runInfo{id: 2, log: 7, first: 1, last: 16, high: full}),
 		}}
 	}
 	if _, err := decodeHeader(sound().encode()); err != nil {

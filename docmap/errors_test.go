@@ -233,10 +233,10 @@ func TestFaultInPackingIsNoDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
-	from := &table.spaces[ofKeys]
+	from := &space{mem: table.spaces[ofKeys].mem, limit: keyLimit}
 	must(t, from.mem.AddAll([][]uint64{{r.Lowest(4)}}, 1, memtable.Alone))
-	panics := func([]uint32) []uint32 { panic("in the middle") }
-	err := table.pack(&space{limit: keyLimit, keep: panics}, r, 0, make([]packed, 5), from)
+	from.keep = func([]uint32) []uint32 { panic("in the middle") }
+	err := table.pack(r, 0, make([]packed, 5), from)
 	if !errors.Is(err, errFault) || !strings.Contains(err.Error(), "in the middle") {
 		t.Fatal(err)
 	}

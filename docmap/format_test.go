@@ -178,7 +178,7 @@ func sameRuns(t *testing.T, sizes sizes) {
 			}
 		}
 		checkpoint()
-		records := fmt.Sprint(table.head.runs)
+		records := fmt.Sprint(recordsOf(table.head.runs[ofKeys]), recordsOf(table.head.runs[ofIDs]))
 		if err := table.Close(); err != nil {
 			t.Fatal(err)
 		}

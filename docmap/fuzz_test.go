@@ -19,8 +19,8 @@ func reseal(b []byte, seed uint64) []byte {
 
 func FuzzHeader(f *testing.F) {
 	h := header{scheme: "s", docs: 9, flushed: 8, openBlock: 1, nextRun: 3}
-	h.runs[ofKeys] = []runInfo{{id: 1, log: 7, first: 1, last: 8, high: 1<<64 - 1}}
-	h.runs[ofIDs] = []runInfo{{id: 2, log: 9, first: 1, last: 8, low: 4, high: 1<<64 - 1}}
+	h.runs[ofKeys] = runsOf(runInfo{id: 1, log: 7, first: 1, last: 8, high: 1<<64 - 1})
+	h.runs[ofIDs] = runsOf(runInfo{id: 2, log: 9, first: 1, last: 8, low: 4, high: 1<<64 - 1})
 	b := h.encode()
 	f.Add(b[:len(b)-8])
 	f.Fuzz(func(t *testing.T, b []byte) {

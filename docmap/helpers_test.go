@@ -34,3 +34,18 @@ func (g *tombstones) loadList(key, value []byte, docs uint32) error {
 func (k *docBlock) addDoc(id string, data []byte) bool {
 	return k.add(appendRecord(nil, k.next(), id, data))
 }
+
+// runsOf returns runs of these records, with unknown bins.
+func runsOf(records ...runInfo) (runs []*run) {
+	for _, r := range records {
+		runs = append(runs, &run{runInfo: r})
+	}
+	return runs
+}
+
+func recordsOf(runs []*run) (records []runInfo) {
+	for _, r := range runs {
+		records = append(records, r.runInfo)
+	}
+	return records
+}

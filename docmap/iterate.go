@@ -68,7 +68,7 @@ func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(
 			case t.version != version:
 				err = errChanged
 			default:
-				err = t.own.look(f)
+				err = t.look(f)
 			}
 			if err != nil {
 				var none V
@@ -157,7 +157,7 @@ func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 			}
 			d := NumberedDoc{Num: num}
 			ok := step(func(*snapshot) error {
-				id, data, err := t.own.doc(num)
+				id, data, err := t.doc(num)
 				d.Doc = Doc{string(id), bytes.Clone(data)}
 				return err
 			})

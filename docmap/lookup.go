@@ -19,8 +19,8 @@ type snapshot struct {
 	docs *bbolt.Cursor
 }
 
-// A reader holds what one goroutine needs for look-ups: a snapshot and reused memory. The table
-// has one of its own; Share makes others.
+// A reader holds what one goroutine needs for look-ups: a snapshot and reused memory. A Table
+// is one itself; Share makes others.
 type reader struct {
 	table   *Table
 	read    *snapshot // held between transactions that write, opened when needed
@@ -37,7 +37,7 @@ type reader struct {
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	t.sharing(n)
 	t.spread = memtable.Spread{Parts: n, Run: run}
-	return t.own.look(nothing) // forgets the addresses of an earlier mapping
+	return t.look(nothing) // forgets the addresses of an earlier mapping
 }
 
 func (t *Table) sharing(n int) []*reader {
@@ -97,7 +97,7 @@ func (r *reader) reading() (*snapshot, error) {
 	if docs := tx.Bucket(bucketDocs); docs != nil {
 		s.docs = docs.Cursor()
 	}
-	if r == &t.own {
+	if r == &t.reader {
 		t.mapped(s)
 	}
 	r.read = s
@@ -139,7 +139,10 @@ func (r *reader) stop() error {
 	return s.tx.Rollback()
 }
 
-// Lookup is that of [Table].
+// Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
+// returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
+// of a common key were taken back, zeros stand for them, in front. Counted stands for a document
+// that only counts. holders must have MaxHolders places for each key, and n one.
 func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
@@ -148,7 +151,9 @@ func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return wrap(err, "looking keys up")
 }
 
-// Records is that of [Table].
+// Records returns the ids and the data of documents in ids and data, which must be as long as
+// nums. They are copies, valid until the next call of Records. The error is ErrNoDoc for a number
+// that no document has.
 func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 	if len(ids) < len(nums) || len(data) < len(nums) {
 		return fmt.Errorf("reading %d documents: room for %d ids and %d data only", len(nums), len(ids), len(data))
@@ -219,14 +224,6 @@ func (t *Table) Documents() uint32 { return t.docs }
 // MaxHolders is the number of documents that a key keeps: the earliest. A key with so many is
 // common.
 const MaxHolders = keyLimit
-
-// Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
-// returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
-// of a common key were taken back, zeros stand for them, in front. Counted stands for a document
-// that only counts. holders must have MaxHolders places for each key, and n one.
-func (t *Table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return t.own.Lookup(keys, holders, n)
-}
 
 // lookupGroup is the number of keys searched for at a time: the cache must hold two lines of
 // each.
@@ -304,13 +301,6 @@ func (r *reader) search(s *snapshot, in *run, q *question) error {
 	return nil
 }
 
-// Records returns the ids and the data of documents in ids and data, which must be as long as
-// nums. They are copies, valid until the next call of Records. The error is ErrNoDoc for a number
-// that no document has.
-func (t *Table) Records(nums []uint32, ids, data [][]byte) error {
-	return t.own.Records(nums, ids, data)
-}
-
 // Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
 // number that no document has. It is a call of Records.
 func (t *Table) Doc(num uint32) (Doc, error) {
@@ -348,11 +338,11 @@ func (t *Table) AllByID(id string) ([]uint32, error) {
 // byID returns what ByID does. If the index of ids may have left out documents of the id, first is the first
 // in it; else it is 0.
 func (t *Table) byID(id string) (nums []uint32, first uint32, err error) {
-	err = t.own.look(func(s *snapshot) error {
+	err = t.look(func(s *snapshot) error {
 		if id == "" {
 			return nil
 		}
-		found, err := t.own.all(s, ofIDs, idKey(id))
+		found, err := t.all(s, ofIDs, idKey(id))
 		if err != nil {
 			return err
 		}
@@ -363,7 +353,7 @@ func (t *Table) byID(id string) (nums []uint32, first uint32, err error) {
 			if len(nums) == idLimit {
 				break
 			}
-			got, _, err := t.own.doc(num)
+			got, _, err := t.doc(num)
 			if errors.Is(err, ErrNoDoc) {
 				return damage("the id %q belongs to document %d of %d", id, num, t.docs)
 			}

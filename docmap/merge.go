@@ -193,10 +193,9 @@ func (sl *mergeStep) run(goal uint64) error {
 
 // move writes bins of the target, whole widest source bins at a time, and removes their sources.
 func (sl *mergeStep) move(c *change, goal uint64) {
-	s, r := &sl.t.spaces[sl.space], sl.target
+	r := sl.target
 	before := r.entries
-	s.keep = sl.t.keep(sl.space, r.first, r.last)
-	from := space{runs: sl.sources}
+	from := space{runs: sl.sources, limit: sl.t.spaces[sl.space].limit, keep: sl.t.keep(sl.space, r.first, r.last)}
 	// As many bins as fill a transaction, by the entries of the sources.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
@@ -206,7 +205,7 @@ func (sl *mergeStep) move(c *change, goal uint64) {
 	}
 	n := max(1, uint64(bytes)/perBin/sl.step) * sl.step
 	end := min(goal, sl.from+n)
-	sl.t.writeBins(c, s, r, sl.from, end, perBin, math.MaxInt, &from)
+	sl.t.writeBins(c, r, sl.from, end, perBin, math.MaxInt, &from)
 	r.high = r.Highest(end - 1)
 	c.head.merged += r.entries - before
 	for _, src := range sl.sources {
@@ -223,7 +222,7 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 		c.drop(r.bucket())
 		return nil
 	}
-	s, err := t.own.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
@@ -245,9 +244,8 @@ func (sl *mergeStep) install(c *change) {
 	if done {
 		c.head.merges++
 	}
-	all := &sl.t.spaces[sl.space].runs
 	var runs []*run
-	for _, r := range *all {
+	for _, r := range c.head.runs[sl.space] {
 		i := slices.IndexFunc(sl.sources, func(c *run) bool { return c.id == r.id })
 		switch {
 		case r.id == sl.target.id:
@@ -262,10 +260,5 @@ func (sl *mergeStep) install(c *change) {
 			}
 		}
 	}
-	infos := make([]runInfo, len(runs))
-	for i, r := range runs {
-		infos[i] = r.runInfo
-	}
-	c.head.runs[sl.space] = infos
-	c.tx.OnCommit(func() { *all = runs })
+	c.head.runs[sl.space] = runs
 }

@@ -31,7 +31,7 @@ func (t *Table) open() error {
 		err = t.openFile(t.opt.ReadOnly, true, 0)
 	}
 	if err == nil && exists && !t.opt.ReadOnly {
-		err = removeLeft(t.path + newSuffix) // by Compact; the table is locked now
+		err = durable.RemoveLeft(t.path + newSuffix) // by Compact; the table is locked now
 	}
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *Table) checkPages() error {
 	if !t.frozen {
 		return boltcheck.File(t.path)
 	}
-	tx := t.own.read.tx
+	tx := t.read.tx
 	return boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize)
 }
 
@@ -129,7 +129,7 @@ const newSuffix = ".new"
 
 // createNew creates the file with what f writes beside empty buckets.
 func (t *Table) createNew(f func(c *change)) error {
-	err := removeLeft(t.path)
+	err := durable.RemoveLeft(t.path)
 	if err == nil {
 		err = t.openFile(false, true, os.O_CREATE|os.O_EXCL)
 	}
@@ -150,9 +150,7 @@ func (t *Table) createFile() error {
 	fresh := newTable(t.path+newSuffix, t.opt)
 	fresh.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
 	if fresh.head.uuid == [16]byte{} {
-		if _, err := rand.Read(fresh.head.uuid[:]); err != nil {
-			return err
-		}
+		_, _ = rand.Read(fresh.head.uuid[:]) // never fails
 	}
 	err := fresh.createNew(func(c *change) { fresh.putHeader(c, map[string][]byte{}) })
 	if err := errors.Join(err, fresh.Close()); err != nil {
@@ -167,7 +165,12 @@ func (t *Table) createFile() error {
 // putHeader writes the table record and, unless nil, the owner's values.
 func (t *Table) putHeader(c *change, state map[string][]byte) {
 	c.put(bucketMeta, keyTable, c.head.encode())
-	c.tx.OnCommit(func() { t.head = c.head })
+	c.tx.OnCommit(func() {
+		t.head = c.head
+		for i, runs := range c.head.runs {
+			t.spaces[i].runs = runs
+		}
+	})
 	if state != nil {
 		c.put(bucketMeta, keyState, encodeState(state))
 		c.tx.OnCommit(func() { t.state = state })
@@ -182,7 +185,7 @@ func (t *Table) load() error {
 		}
 		t.spaces[i] = space{mem: mem, limit: limit}
 	}
-	s, err := t.own.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}
@@ -212,10 +215,11 @@ func (t *Table) load() error {
 	if err := t.loadOpenBlock(docs); err != nil {
 		return err
 	}
-	for i := range t.spaces {
-		for _, info := range h.runs[i] {
-			t.spaces[i].runs = append(t.spaces[i].runs, t.sizes.newRun(info))
+	for i, runs := range h.runs {
+		for at, r := range runs {
+			runs[at] = t.sizes.newRun(r.runInfo)
 		}
+		t.spaces[i].runs = runs
 	}
 	if err := t.replay(pend); err != nil {
 		return err
@@ -251,7 +255,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 		return err
 	}
 	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
-		rec, err := t.own.record(num)
+		rec, err := t.record(num)
 		if err != nil {
 			return err
 		}

@@ -45,9 +45,9 @@ type header struct {
 	nextRun       uint32
 	merges        uint64
 	merged        uint64
-	needs         uint32       // features that a reader must know: needsWindow, needsDead, needsBatches, needsCounted
-	win           window       // with needsWindow; as committed, without times when read
-	runs          [2][]runInfo // of keys, of ids
+	needs         uint32    // features that a reader must know: needsWindow, needsDead, needsBatches, needsCounted
+	win           window    // with needsWindow; as committed, without times when read
+	runs          [2][]*run // of keys, of ids; their bins are unknown when read
 }
 
 type runInfo struct {
@@ -186,7 +186,7 @@ func decodeHeader(b []byte) (*header, error) {
 			if f.short {
 				break
 			}
-			var r runInfo
+			r := new(run)
 			f.read(r.numbers())
 			h.runs[i] = append(h.runs[i], r)
 		}
@@ -205,7 +205,7 @@ func (h *header) check() error {
 	for _, runs := range h.runs {
 		next := h.win.watermark()
 		for i := range runs {
-			r := &runs[i]
+			r := runs[i]
 			bad := r.log < sorted.MinLog || r.log > sorted.MaxLog || r.last < r.first || r.low > r.high ||
 				r.id == 0 || r.id >= h.nextRun || r.first != next && !(r.first == 0 && next == 1) ||
 				h.win.first(r.first) != h.win.first(r.last)

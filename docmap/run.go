@@ -158,18 +158,18 @@ type packed struct {
 }
 
 // pack makes the bins of r from number bin on, one for each of out. It uses only the shape of r.
-func (t *Table) pack(s *space, r *run, bin uint64, out []packed, from *space) error {
+func (t *Table) pack(r *run, bin uint64, out []packed, from *space) error {
 	by := t.spread
 	by.Parts = min(by.Parts, mostPackers)
 	source := cmp.Or(t.source, t)
-	if _, err := source.own.reading(); err != nil { // forgets the addresses of an earlier mapping
+	if _, err := source.reading(); err != nil { // forgets the addresses of an earlier mapping
 		return err
 	}
 	readers := source.sharing(by.Parts)
 	var next atomic.Int64
 	by.Run(by.Parts, func(part int) {
 		p := readers[part]
-		p.build.Limit, p.build.Keep = s.limit, s.keep
+		p.build.Limit, p.build.Keep = from.limit, from.keep
 		for i := next.Add(1) - 1; i < int64(len(out)); i = next.Add(1) - 1 {
 			out[i].err = t.protected(func() error { return p.pack(&out[i], r, bin+uint64(i), from) })
 		}

@@ -18,8 +18,9 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 	h.docs++
 	h.flushed, h.chunks, h.pending = h.docs, 0, 0
 	for i, runs := range h.runs {
-		h.runs[i] = slices.Clone(runs)
-		h.runs[i][len(runs)-1].last = h.docs
+		newest := *runs[len(runs)-1]
+		newest.last = h.docs
+		h.runs[i] = append(slices.Clone(runs[:len(runs)-1]), &newest)
 	}
 	err := table.update(func(c *change) { c.head = h; table.putHeader(c, nil) })
 	if err := errors.Join(err, table.Close()); err != nil {

@@ -16,7 +16,7 @@ type Stats struct {
 	Runs        []int  // runs of keys by level, from 0
 	Merges      uint64 // merges of runs finished, of keys and of ids
 	FileBytes   int64  // of the file
-	FreeBytes   int64  // bytes of the file that this state does not need
+	FreeBytes   int64  // bytes of it that this state does not need: pages for reuse, and those beyond the last
 	Checkpoints uint64 // number of checkpoints
 }
 
@@ -85,19 +85,13 @@ func (t *Table) Stats() Stats {
 	if info, err := os.Stat(t.path); err == nil {
 		st.FileBytes = info.Size()
 	}
-	st.FreeBytes = t.freeBytes(st.FileBytes)
-	return st
-}
-
-// freeBytes returns the length of the pages for reuse and those beyond the last.
-func (t *Table) freeBytes(size int64) (free int64) {
-	_ = t.own.look(func(s *snapshot) error {
+	_ = t.look(func(s *snapshot) error {
 		pages := t.db.Stats().FreePageN
 		if t.frozen {
 			pages = t.freePages
 		}
-		free = size - s.tx.Size() + int64(pages)*pageSize
+		st.FreeBytes = st.FileBytes - s.tx.Size() + int64(pages)*pageSize
 		return nil
 	})
-	return free
+	return st
 }

@@ -37,6 +37,7 @@
 package docmap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -112,9 +113,7 @@ func (o Options) withDefaults() Options {
 	if o.PendingKeys <= 0 {
 		o.PendingKeys = max(1, o.MemtableKeys/10)
 	}
-	if o.sizes == (sizes{}) {
-		o.sizes = defaultSizes
-	}
+	o.sizes = cmp.Or(o.sizes, defaultSizes)
 	return o
 }
 
@@ -141,7 +140,7 @@ type Table struct {
 	docs    uint32 // documents
 	content uint64 // their digest
 
-	own      reader
+	reader             // of its own goroutine
 	shared   []*reader // of other goroutines: those of Share, and those that pack bins
 	spread   memtable.Spread
 	mapping  uintptr    // address of the mapped file when runs last read it
@@ -163,9 +162,9 @@ type Table struct {
 type space struct {
 	mem   *memtable.Table
 	limit int // documents that a key keeps
-	// keep, if not nil, selects a key's documents for the run being written.
+	// keep, if not nil, selects a key's documents for a run written from these entries.
 	keep func(docs []uint32) []uint32
-	runs []*run // oldest first; the target of a merge before its sources
+	runs []*run // oldest first; the target of a merge before its sources; as in the table record
 }
 
 // Open opens the table in the file path. Without ReadOnly it creates a missing file; two
@@ -184,7 +183,7 @@ func Open(path string, opt Options) (*Table, error) {
 }
 
 func (t *Table) stopReading() error {
-	err := t.own.stop()
+	err := t.stop()
 	for _, r := range t.shared {
 		err = errors.Join(err, r.stop())
 	}
@@ -198,7 +197,7 @@ func (t *Table) Scheme() string { return t.head.scheme }
 func newTable(path string, opt Options) *Table {
 	t := &Table{path: path, opt: opt.withDefaults()}
 	t.sizes = &t.opt.sizes
-	t.own.table = t
+	t.table = t
 	t.spread = memtable.Spread{Parts: min(2, runtime.GOMAXPROCS(0)), Run: besides} // until Share
 	return t
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -48,7 +46,7 @@ func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	} {
 		v.part = part.name
 		err := t.protected(func() error {
-			s, err := t.own.reading()
+			s, err := t.reading()
 			if err != nil {
 				return err
 			}
@@ -118,17 +116,10 @@ func (v *verifier) run(s *snapshot, r *run, space int) error {
 		v.add("run %d has %d entries, not %d", r.id, total, r.entries)
 	}
 	want := r.BinOf(r.high) - r.BinOf(r.low) + 1
-	if bins := countKeys(bucket); bins != want {
+	if bins := uint64(bucket.Stats().KeyN); bins != want {
 		v.add("run %d has %d bins, not %d", r.id, bins, want)
 	}
 	return nil
-}
-
-func countKeys(b *bbolt.Bucket) (n uint64) {
-	for range entries(b, nil) {
-		n++
-	}
-	return n
 }
 
 // bin reads a bin from the file again. It checks the order of the entries, and that a key has no
@@ -244,15 +235,15 @@ func (v *verifier) pending(s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	if n := countKeys(pend); n != uint64(head.chunks) {
+	if n := pend.Stats().KeyN; uint64(n) != uint64(head.chunks) {
 		v.add("%d chunks of pending keys, not %d", n, head.chunks)
 	}
 	return nil
 }
 
 func (v *verifier) removed(s *snapshot) error {
-	for key := []byte{}; key != nil; {
-		list, next, err := removedChunk(s.tx, key)
+	for key, value := range entries(s.tx.Bucket(bucketRemoved), nil) {
+		list, err := removedChunk(key, value)
 		if err != nil {
 			return err
 		}
@@ -261,7 +252,6 @@ func (v *verifier) removed(s *snapshot) error {
 				v.add("%q was removed for the sake of document %d of %d", r.ID, r.Of, v.t.head.docs)
 			}
 		}
-		key = next
 	}
 	return nil
 }

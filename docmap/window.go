@@ -240,14 +240,14 @@ func (t *Table) rotate(next *header) (all bool) {
 		next.openBlock = 0
 	}
 	for i := range next.runs {
-		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(info runInfo) bool {
-			return info.first < next.win.watermark()
+		next.runs[i] = slices.DeleteFunc(slices.Clone(next.runs[i]), func(r *run) bool {
+			return r.first < next.win.watermark()
 		})
 	}
 	return all
 }
 
-func (t *Table) rotated(all bool) {
+func (t *Table) rotated() {
 	w := &t.tombstones.win
 	if w.length == 0 || !w.due {
 		return
@@ -255,13 +255,6 @@ func (t *Table) rotated(all bool) {
 	w.slices, w.due = slices.Clone(t.head.win.slices), false
 	t.tombstones.dropBelow(w.watermark())
 	t.batches.dropBelow(w.watermark())
-	for i := range t.spaces {
-		s := &t.spaces[i]
-		s.runs = slices.DeleteFunc(s.runs, func(run *run) bool { return run.first < w.watermark() })
-		if all {
-			s.mem.Reset()
-		}
-	}
 }
 
 // sweepSlices removes the remains of dropped slices from the file, in transactions of bounded
@@ -290,7 +283,7 @@ func (t *Table) sweepSlices() error {
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
 	for full := true; full; {
-		s, err := t.own.reading()
+		s, err := t.reading()
 		if err != nil {
 			return err
 		}
@@ -346,7 +339,7 @@ func (t *Table) sweep() error {
 		}
 	}
 	var stray [][]byte
-	s, err := t.own.reading()
+	s, err := t.reading()
 	if err != nil {
 		return err
 	}

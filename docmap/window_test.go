@@ -235,7 +235,7 @@ func (w *windowRun) checkpoint(t *testing.T) {
 // nothingLeft checks that the file has nothing from below the watermark.
 func nothingLeft(t *testing.T, table *Table) {
 	t.Helper()
-	s, err := table.own.reading()
+	s, err := table.reading()
 	must(t, err)
 	mark := table.head.win.watermark()
 	for _, name := range [][]byte{bucketDocs, bucketTime} {

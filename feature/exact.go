@@ -21,9 +21,11 @@ var exact = registered{
 		Help:  "the whole text is the same, but for case, spaces and punctuation",
 		Score: "1",
 	},
-	rules:     "exact1-" + canon.Version,
-	extractor: newExactExtractor,
-	judge:     newSumJudge,
+	rules: "exact1-" + canon.Version,
+	extractor: func(s Scheme) method.Extractor {
+		return &exactExtractor{reader: terms.NewReader(s.Key), sum: sha256.New()}
+	},
+	judge: newSumJudge,
 }
 
 // sumBytes is how much of a SHA-256 is stored. To find two texts with equal 128 bits takes 2^64
@@ -33,14 +35,7 @@ const sumBytes = 16
 type exactExtractor struct {
 	reader *terms.Reader
 	sum    hash.Hash
-	add    func([]byte)
 	sha    [sha256.Size]byte
-}
-
-func newExactExtractor(s Scheme) method.Extractor {
-	e := &exactExtractor{reader: terms.NewReader(s.Key), sum: sha256.New()}
-	e.add = func(part []byte) { e.sum.Write(part) }
-	return e
 }
 
 // Extract makes a sketch of no features, the fingerprint, and the first 128 bits of the SHA-256 of
@@ -48,7 +43,7 @@ func newExactExtractor(s Scheme) method.Extractor {
 func (e *exactExtractor) Extract(dst *method.Sketch, text []byte) {
 	e.sum.Reset()
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
-	dst.Whole = e.reader.Parts(text, e.add)
+	dst.Whole = e.reader.Parts(text, func(part []byte) { e.sum.Write(part) })
 	dst.Data = append(dst.Data, e.sum.Sum(e.sha[:0])[:sumBytes]...)
 }
 

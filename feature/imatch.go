@@ -30,8 +30,7 @@ var imatch = registered{
 		{letter: "i", of: func(s *Scheme) *int { return &s.LeastRare }},
 		{of: func(s *Scheme) *int { return &s.MostRare }},
 	},
-	fill:      fillRarities,
-	check:     checkRarities,
+	settle:    settleRarities,
 	features:  func(Scheme) int { return 1 },
 	extractor: newMatchExtractor,
 	judge: func(Scheme, method.Rules) method.Judge {
@@ -50,15 +49,12 @@ const (
 // ErrNoTerms is returned if the table of terms is missing.
 var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --method imatch:terms=FILE")
 
-func fillRarities(s *Scheme) {
-	if s.MostRare == 0 {
-		s.LeastRare, s.MostRare = defaultLeast, defaultMost
-	}
-}
-
-func checkRarities(s Scheme) error {
+func settleRarities(s *Scheme) error {
 	if s.Terms == nil {
 		return ErrNoTerms
+	}
+	if s.MostRare == 0 {
+		s.LeastRare, s.MostRare = defaultLeast, defaultMost
 	}
 	if s.LeastRare < 0 || s.MostRare > 100 || s.LeastRare >= s.MostRare {
 		return fmt.Errorf("feature scheme: terms of a rarity from %d to %d, want two of 0 to 100, the smaller first", s.LeastRare, s.MostRare)
@@ -84,19 +80,16 @@ type matchExtractor struct {
 	least, most uint64 // rarities, times 100
 	reader      *terms.Reader
 	hash        digest.Hasher
-	take        func([]uint64)
 	chosen      []uint64
 	bytes       []byte
 }
 
 func newMatchExtractor(s Scheme) method.Extractor {
 	rarest := uint64(s.Terms.MaxRarity())
-	e := &matchExtractor{
+	return &matchExtractor{
 		table: s.Terms, least: uint64(s.LeastRare) * rarest, most: uint64(s.MostRare) * rarest,
 		reader: terms.NewReader(s.Key), hash: digest.New(s.Key),
 	}
-	e.take = e.add
-	return e
 }
 
 // Extract makes one feature for the terms that count, if there are minTerms of them or more, and has
@@ -104,7 +97,7 @@ func newMatchExtractor(s Scheme) method.Extractor {
 func (e *matchExtractor) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.chosen = e.chosen[:0]
-	dst.Whole = e.reader.Terms(text, e.take)
+	dst.Whole = e.reader.Terms(text, e.add)
 	e.distinct()
 	if len(e.chosen) < minTerms {
 		return

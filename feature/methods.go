@@ -30,12 +30,11 @@ type Info struct {
 // registered is a method. Its functions get valid schemes, with the defaults written out.
 type registered struct {
 	Info
-	rules       string   // the first parts of its schemes' names: their version, that of the canonical form
-	weighsTerms bool     // it can use a table of terms
-	numbers     []number // its settings, in the order of the name
-	fill        func(*Scheme)
-	check       func(Scheme) error // what the ranges of numbers do not say
-	features    func(Scheme) int   // the most that a text can have; nil: none
+	rules       string              // the first parts of its schemes' names: their version, that of the canonical form
+	weighsTerms bool                // it can use a table of terms
+	numbers     []number            // its settings, in the order of the name
+	settle      func(*Scheme) error // fills in and checks what the ranges of numbers do not say; may be nil
+	features    func(Scheme) int    // the most that a text can have; nil: none
 	extractor   func(Scheme) method.Extractor
 	judge       func(Scheme, method.Rules) method.Judge
 
@@ -122,11 +121,8 @@ func (m *registered) choose(s Scheme) (method.Method, error) {
 			return nil, fmt.Errorf("feature scheme: "+n.what+", want %d to %d", *v, n.least, n.most)
 		}
 	}
-	if m.fill != nil {
-		m.fill(&s)
-	}
-	if m.check != nil {
-		if err := m.check(s); err != nil {
+	if m.settle != nil {
+		if err := m.settle(&s); err != nil {
 			return nil, err
 		}
 	}

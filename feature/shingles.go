@@ -37,15 +37,12 @@ var shingles = registered{
 		{letter: "b", of: func(s *Scheme) *int { return &s.Bands }},
 		{letter: "r", of: func(s *Scheme) *int { return &s.Rows }},
 	},
-	fill: func(s *Scheme) {
-		if s.Bands == 0 && s.Rows == 0 {
-			s.Bands, s.Rows = BandsFor(defaultSimilarity)
-		}
+	settle:   settleBands,
+	features: func(s Scheme) int { return s.Bands },
+	extractor: func(s Scheme) method.Extractor {
+		return &shingler{scheme: s, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
 	},
-	check:     checkBands,
-	features:  func(s Scheme) int { return s.Bands },
-	extractor: func(s Scheme) method.Extractor { return newShingler(s) },
-	judge:     newShingleJudge,
+	judge: newShingleJudge,
 }
 
 const (
@@ -84,7 +81,10 @@ func power(x float64, n int) float64 {
 	return p
 }
 
-func checkBands(s Scheme) error {
+func settleBands(s *Scheme) error {
+	if s.Bands == 0 && s.Rows == 0 {
+		s.Bands, s.Rows = BandsFor(defaultSimilarity)
+	}
 	if s.Bands < 1 || s.Rows < 1 || s.Bands > places || s.Rows > places || s.Bands*s.Rows > places {
 		return fmt.Errorf("feature scheme: %d bands of %d places, want at least one of each and together at most %d places", s.Bands, s.Rows, places)
 	}
@@ -95,19 +95,12 @@ type shingler struct {
 	scheme Scheme
 	reader *terms.Reader
 	hash   digest.Hasher
-	take   func([]uint64)
 
 	words int // of the text
 	run   uint64
 	ring  [MaxShingle]uint64 // the last words, at their number modulo its length
 	least [places]uint64     // of each place the least hash, without the bits that say which
 	form  []byte             // of a band
-}
-
-func newShingler(s Scheme) *shingler {
-	e := &shingler{scheme: s, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
-	e.take = e.add
-	return e
 }
 
 // Extract has the bands as features, the signature as data, and as Units the number of shingles,
@@ -119,7 +112,7 @@ func (e *shingler) Extract(dst *method.Sketch, text []byte) {
 	for i := range e.least {
 		e.least[i] = none
 	}
-	dst.Whole = e.reader.Hashes(text, e.take)
+	dst.Whole = e.reader.Hashes(text, e.add)
 	if e.words == 0 {
 		return
 	}

@@ -35,9 +35,11 @@ var simhash = registered{
 		letter: "d", of: func(s *Scheme) *int { return &s.Distance },
 		usual: 3, least: 1, most: MaxDistance, what: "fingerprints that differ in %d bits",
 	}},
-	features:  func(Scheme) int { return 1 },
-	extractor: func(s Scheme) method.Extractor { return newVoter(s) },
-	judge:     newDistanceJudge,
+	features: func(Scheme) int { return 1 },
+	extractor: func(s Scheme) method.Extractor {
+		return &voter{table: s.Terms, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
+	},
+	judge: newDistanceJudge,
 	memory: func(s Scheme) method.Memory {
 		return &fingerprints{index: newNearIndex(s.Distance), hash: digest.New(s.Key)}
 	},
@@ -49,14 +51,7 @@ type voter struct {
 	table  *terms.Table
 	reader *terms.Reader
 	hash   digest.Hasher
-	take   func([]uint64)
 	votes  votes
-}
-
-func newVoter(s Scheme) *voter {
-	e := &voter{table: s.Terms, reader: terms.NewReader(s.Key), hash: digest.New(s.Key)}
-	e.take = e.add
-	return e
 }
 
 // Extract has the fingerprint as the only feature, and as data. A text without terms that weigh
@@ -64,7 +59,7 @@ func newVoter(s Scheme) *voter {
 func (e *voter) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.votes = votes{}
-	dst.Whole = e.reader.Terms(text, e.take)
+	dst.Whole = e.reader.Terms(text, e.add)
 	if e.votes.all == 0 {
 		return
 	}

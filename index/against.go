@@ -182,20 +182,6 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	cfg.Table = dedup.NewStack(earlier, table)
 }
 
-// kept returns the entry of a document by its number among all indexes. For a document of the
-// index's own table, it returns the number there instead.
-func (a *Against) kept(num uint32) (k Kept, own uint32, err error) {
-	for _, p := range a.parts {
-		n := p.Table.Documents()
-		if num <= n {
-			k, err = keptIn(p.Table, num)
-			return k, 0, err
-		}
-		num -= n
-	}
-	return k, num, nil
-}
-
 // Owns reports whether a document belongs to this index, and not to one of Against. num is its number
 // in a result.
 func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before() }

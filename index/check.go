@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/gofrs/flock"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/docmap"
@@ -75,11 +72,12 @@ type CheckOptions struct {
 // The error is of what kept it from finding out: the context's, ErrLocked,
 // docmap.ErrLocked, no index in dir, or one of the system.
 func Check(ctx context.Context, dir string, o CheckOptions) (_ *Checked, err error) {
-	c := &checker{ctx: ctx, dir: dir, o: o, table: o.Frozen, out: &Checked{Findings: []Finding{}}}
+	c := &checker{Index: newLocked(dir), ctx: ctx, o: o, out: &Checked{Findings: []Finding{}}}
+	c.table = o.Frozen
 	if c.o.Progress == nil {
 		c.o.Progress = func(string, uint64, uint64) {}
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.release()) }()
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -95,29 +93,14 @@ const (
 	nextRun = "the next run makes it anew from the table, and so does firstseen index check --rebuild"
 )
 
-// checker is one check of an index.
+// checker is one check of an index, of which it has nothing but lock and table.
 type checker struct {
-	ctx   context.Context
-	dir   string
-	o     CheckOptions
-	out   *Checked
-	p     presence
-	table *docmap.Table
-	lock  *flock.Flock
+	*Index
+	ctx context.Context
+	o   CheckOptions
+	out *Checked
+	p   presence
 }
-
-func (c *checker) close() error {
-	var errs []error
-	if c.table != nil {
-		errs = append(errs, c.table.Close())
-	}
-	if c.lock != nil {
-		errs = append(errs, c.lock.Unlock())
-	}
-	return errors.Join(errs...)
-}
-
-func (c *checker) path(name string) string { return filepath.Join(c.dir, name) }
 
 func (c *checker) find(file, state, what, remedy string) {
 	c.out.Findings = append(c.out.Findings, Finding{File: file, State: state, What: what, Remedy: remedy})
@@ -126,41 +109,33 @@ func (c *checker) find(file, state, what, remedy string) {
 func (c *checker) check() error {
 	filterErr, err := c.look()
 	if err == nil && c.o.Rebuild {
-		x := newLocked(c.dir)
-		if err := x.takeLock(); err != nil {
+		if err := c.takeLock(); err != nil {
 			return err
 		}
-		c.lock = x.lock
 		filterErr, err = c.look()
 	}
 	if err == nil && c.o.Frozen == nil {
 		err = c.p.unserved(c.dir)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.checkServed()
 	}
-	if err := c.checkServed(); err != nil {
-		return err
+	if err == nil && c.p.table {
+		err = c.checkTable()
 	}
-	if c.p.table {
-		if err := c.checkTable(); err != nil {
-			return err
-		}
+	if err == nil {
+		err = c.checkFilter(filterErr)
 	}
-	if err := c.checkFilter(filterErr); err != nil {
-		return err
-	}
-	if !c.p.table && c.p.logs && filterErr == nil {
-		if err := c.checkJournals(); err != nil {
-			return err
-		}
+	if err == nil && !c.p.table && c.p.logs && filterErr == nil {
+		err = c.checkJournals()
 	}
 	// A new filter needs a table without any damage.
 	filterFound := slices.ContainsFunc(c.out.Findings, func(f Finding) bool { return f.File == FilterFile })
-	if c.o.Rebuild && filterFound && c.table != nil && !c.damaged(TableFile) {
-		if err := c.rebuild(); err != nil {
-			return err
-		}
+	if err == nil && c.o.Rebuild && filterFound && c.table != nil && !c.damaged(TableFile) {
+		err = c.rebuild()
+	}
+	if err != nil {
+		return err
 	}
 	return c.checkKey()
 }

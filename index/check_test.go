@@ -379,9 +379,9 @@ func TestCheckOfJournals(t *testing.T) {
 		l.save()
 		l.crash()
 	}
-	names, err := filterlog.LogNames(dir)
+	logs, err := filterlog.Logs(dir)
 	indextest.Must(t, err)
-	first, last := names[0], names[len(names)-1]
+	first, last := filterlog.LogName(logs[0]), filterlog.LogName(logs[len(logs)-1])
 	change := func(name string, change func([]byte) []byte) func(string) error {
 		return func(dir string) error {
 			path := filepath.Join(dir, name)
@@ -408,7 +408,7 @@ func TestCheckOfJournals(t *testing.T) {
 		{"a group", change(first, flip(-250)), []string{first + " damaged"}},
 		{"a header", change(first, flip(40)), []string{first + " damaged"}},
 		{"a later version", change(last, flip(16)), []string{last + " unreadable"}},
-		{"one missing", func(dir string) error { return os.Remove(filepath.Join(dir, first)) }, []string{names[1] + " damaged"}},
+		{"one missing", func(dir string) error { return os.Remove(filepath.Join(dir, first)) }, []string{filterlog.LogName(logs[1]) + " damaged"}},
 		{"no filter", func(dir string) error { return os.Remove(filepath.Join(dir, FilterFile)) }, []string{FilterFile + " damaged"}},
 		{"another name", func(dir string) error {
 			return os.Rename(filepath.Join(dir, last), filepath.Join(dir, filterlog.LogName(9)))
@@ -430,7 +430,7 @@ func TestCheckOfJournals(t *testing.T) {
 	indextest.Must(t, x.Close())
 	copyFile(t, filepath.Join(dir, FilterFile), filepath.Join(at, FilterFile))
 	c := checkIndex(t, at, CheckOptions{})
-	if !c.Sound || c.Unfinished || len(c.Findings) != len(names) || c.Findings[0].State != Stale {
+	if !c.Sound || c.Unfinished || len(c.Findings) != len(logs) || c.Findings[0].State != Stale {
 		t.Errorf("%+v", c)
 	}
 }

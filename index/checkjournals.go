@@ -19,12 +19,13 @@ const fromACopy = "put the index back from a copy, or begin a new one"
 // checkJournals reads the journals of a filter without a table: whether each belongs
 // to the one before it, and the checksums of all their groups.
 func (c *checker) checkJournals() error {
-	names, err := filterlog.LogNames(c.dir)
+	generations, err := filterlog.Logs(c.dir)
 	if err != nil {
 		return err
 	}
 	readable := true
-	for _, name := range names {
+	for _, n := range generations {
+		name := filterlog.LogName(n)
 		_, err := filterlog.ReadLogHeader(c.path(name))
 		found := c.findJournal(name, err)
 		if err != nil && !found {

@@ -35,11 +35,11 @@ func look(dir string) (p presence, err error) {
 	if p.table, err = exists(filepath.Join(dir, TableFile)); err != nil {
 		return p, err
 	}
-	names, err := filterlog.LogNames(dir)
+	logs, err := filterlog.Logs(dir)
 	if err != nil {
 		return p, err
 	}
-	p.logs = len(names) > 0
+	p.logs = len(logs) > 0
 	served, err := ServedLogs(dir)
 	if err != nil {
 		return p, err

@@ -231,15 +231,7 @@ func StreamDisk(s bloomstore.Shape) uint64 {
 
 // Work returns a channel of work for the goroutine that decides: to call between two documents. It is
 // nil while there is none. The work saves the filter of an index without a table.
-func (x *Index) Work() <-chan func() error {
-	if x.only == nil {
-		return nil
-	}
-	return x.only.Work()
-}
-
-// streaming reports whether a journal makes the keys of a filter-only index durable.
-func (x *Index) streaming() bool { return x.only != nil && x.only.Streaming() }
+func (x *Index) Work() <-chan func() error { return x.only.Work() }
 
 func (x *Index) closeFilter() error {
 	if x.filter == nil {

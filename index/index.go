@@ -317,11 +317,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 
 func (x *Index) release() error {
 	x.closed = true
-	var err error
-	if x.only != nil {
-		err = x.only.EndJournal()
-	}
-	err = errors.Join(err, x.closeFilter())
+	err := errors.Join(x.only.EndJournal(), x.closeFilter())
 	if x.table != nil {
 		err = errors.Join(err, x.table.Close())
 	}

@@ -77,11 +77,11 @@ func TestJournalsOfManyLives(t *testing.T) {
 		}
 		indextest.Must(t, x.Close()) // as a kill leaves it
 		holds(t, dir, (n+1)*perLife)
-		logs, err := filterlog.LogNames(dir)
+		logs, err := filterlog.Logs(dir)
 		indextest.Must(t, err)
 		size := int64(0)
-		for _, name := range logs {
-			size += stat(t, filepath.Join(dir, name)).Size()
+		for _, n := range logs {
+			size += stat(t, filepath.Join(dir, filterlog.LogName(n))).Size()
 		}
 		if size > bound+2000 {
 			t.Errorf("after %d lives %d journals have %d bytes", n+1, len(logs), size)

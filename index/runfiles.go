@@ -28,8 +28,10 @@ var indexFiles = map[string]bool{
 // holds. It leaves a directory with a lock alone: the owner may be about to take the lock. dir must
 // not be an index for later use.
 func RemoveLeftIndex(dir string) (bool, error) {
-	names, err := leftoverNames(dir)
-	if err != nil || len(names) < 2 {
+	entries, err := os.ReadDir(dir)
+	isLock := func(e fs.DirEntry) bool { return e.Name() == lockFile }
+	foreign := func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !indexFiles[e.Name()] }
+	if err != nil || len(entries) < 2 || !slices.ContainsFunc(entries, isLock) || slices.ContainsFunc(entries, foreign) {
 		return false, err
 	}
 	path := filepath.Join(dir, lockFile)
@@ -38,44 +40,18 @@ func RemoveLeftIndex(dir string) (bool, error) {
 		return false, err
 	}
 	// The other files are made under the lock, so its owner has released it.
-	for _, name := range names {
-		if name != lockFile {
-			err = errors.Join(err, removeIfThere(filepath.Join(dir, name)))
+	for _, e := range entries {
+		if !isLock(e) {
+			err = errors.Join(err, durable.RemoveLeft(filepath.Join(dir, e.Name())))
 		}
 	}
 	// The lock goes last, so that the remains of a failure are found again. Windows removes no
 	// open file.
 	err = errors.Join(err, lock.Unlock())
 	if err == nil {
-		err = errors.Join(removeIfThere(path), removeIfThere(dir))
+		err = errors.Join(durable.RemoveLeft(path), durable.RemoveLeft(dir))
 	}
 	return err == nil, err
-}
-
-// leftoverNames lists dir. The list is empty if dir must not be removed.
-func leftoverNames(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if !e.Type().IsRegular() || !indexFiles[e.Name()] {
-			return nil, nil
-		}
-		names = append(names, e.Name())
-	}
-	if !slices.Contains(names, lockFile) {
-		return nil, nil
-	}
-	return names, nil
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // startedFile exists from the start of a run until the index remembers any of its documents.
@@ -97,7 +73,7 @@ func (x *Index) NoteStarted(owner []byte) (err error) {
 		return errIndexClosed
 	}
 	x.startedGone = false
-	if err := removeIfThere(x.path(startedFile)); err != nil {
+	if err := durable.RemoveLeft(x.path(startedFile)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(x.path(startedFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

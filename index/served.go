@@ -133,7 +133,7 @@ const addressFile = "server"
 func (x *Index) Announce(address string) error {
 	path := x.path(addressFile)
 	if address == "" {
-		return removeIfThere(path)
+		return durable.RemoveLeft(path)
 	}
 	return durable.Replace(path, func(f *os.File) error {
 		_, err := fmt.Fprintln(f, address)

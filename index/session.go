@@ -121,10 +121,8 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 			return dedup.Result{}, err
 		}
 	}
-	if x.only != nil {
-		if err := x.only.Serve(); err != nil {
-			return dedup.Result{}, err
-		}
+	if err := x.only.Serve(); err != nil {
+		return dedup.Result{}, err
 	}
 	x.seen = int64(len(text))
 	return x.Decide(dedup.Document{ID: id, Text: text})
@@ -207,7 +205,7 @@ func (x *Index) EnsureCapacity() error {
 		x.grown++
 	case x.policy.OnFull == OnFullStop:
 		// Without a table a run over files cannot go on later: this is its end.
-		if err := x.checkpoint(x.table == nil && !x.streaming()); err != nil {
+		if err := x.checkpoint(x.table == nil && !x.only.Streaming()); err != nil {
 			return err
 		}
 		return ErrFull
@@ -226,7 +224,7 @@ func (x *Index) Checkpoint() error {
 	switch {
 	case x.closed:
 		return errIndexClosed
-	case x.table == nil && !x.streaming():
+	case x.table == nil && !x.only.Streaming():
 		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
 	}
 	return x.checkpoint(false)
@@ -279,7 +277,7 @@ func (x *Index) flush(ended bool) (values map[string][]byte, err error) {
 // an answer is lost. An answered document that is not remembered is merely kept again.
 func (x *Index) checkpoint(ended bool) error {
 	x.since = 0
-	if x.table == nil && !x.streaming() {
+	if x.table == nil && !x.only.Streaming() {
 		if ended && x.policy.Flush != nil {
 			_, err := x.policy.Flush(true) // Finish stores the values
 			return err
@@ -333,12 +331,14 @@ func (x *Index) Kept(num uint32) (Kept, error) {
 	case x.table == nil:
 		return Kept{}, fmt.Errorf("index %s: no documents without a side table", x.dir)
 	}
-	if x.against != nil {
-		k, own, err := x.against.kept(num)
-		if err != nil || own == 0 {
-			return k, err
+	if x.against != nil { // whose documents have the first numbers
+		for _, p := range x.against.parts {
+			n := p.Table.Documents()
+			if num <= n {
+				return keptIn(p.Table, num)
+			}
+			num -= n
 		}
-		num = own
 	}
 	return keptIn(x.table, num)
 }

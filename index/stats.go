@@ -46,17 +46,6 @@ type WindowStats struct {
 	Expired  uint32    `json:"expired"`  // documents older than the window
 }
 
-func windowStats(t *docmap.Table, st *docmap.Stats) *WindowStats {
-	seconds, clock, edge := t.Window()
-	if seconds == 0 {
-		return nil
-	}
-	return &WindowStats{
-		Seconds: seconds, Clock: time.Unix(int64(clock), 0).UTC(), Edge: time.Unix(int64(edge), 0).UTC(),
-		Slices: t.Slices(), Counting: st.Docs - st.Dead - st.Counted, Expired: st.Expired,
-	}
-}
-
 // Live is how many documents count.
 func (s *TableStats) Live() uint32 {
 	if s.Window != nil {
@@ -72,8 +61,14 @@ func (s *TableStats) Kept() uint32 { return s.Documents - s.Counted }
 func StatsOf(t *docmap.Table) TableStats {
 	st := t.Stats()
 	s := TableStats{
-		Documents: st.Docs, Counted: st.Counted, Forgotten: st.Dead - st.Expired, Window: windowStats(t, &st), Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: append([]int{}, st.Runs...),
+		Documents: st.Docs, Counted: st.Counted, Forgotten: st.Dead - st.Expired, Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: append([]int{}, st.Runs...),
 		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
+	}
+	if seconds, clock, edge := t.Window(); seconds > 0 {
+		s.Window = &WindowStats{
+			Seconds: seconds, Clock: time.Unix(int64(clock), 0).UTC(), Edge: time.Unix(int64(edge), 0).UTC(),
+			Slices: t.Slices(), Counting: st.Docs - st.Dead - st.Counted, Expired: st.Expired,
+		}
 	}
 	return s
 }

@@ -75,22 +75,17 @@ func (x *Index) AdvanceClock(added []byte) error {
 	if err := x.ensureBegun(); err != nil || x.arrived {
 		return err
 	}
-	err := x.advance(added)
-	x.arrived = err == nil
-	return err
-}
-
-// advance moves the window for the next document, which has these fields.
-func (x *Index) advance(added []byte) error {
-	if x.isLate = false; !x.windowed() {
-		return nil
+	if x.isLate = false; x.windowed() {
+		x.lookAtClock()
+		x.time = x.timeOf(added)
+		x.isLate = x.table.Advance(x.time)
+		if x.table.BeginsSlice() {
+			if err := x.checkpoint(false); err != nil {
+				return err
+			}
+		}
 	}
-	x.lookAtClock()
-	x.time = x.timeOf(added)
-	x.isLate = x.table.Advance(x.time)
-	if x.table.BeginsSlice() {
-		return x.checkpoint(false)
-	}
+	x.arrived = true
 	return nil
 }
 
@@ -124,7 +119,7 @@ func (x *Index) NoCheckpointDue(added []byte) bool {
 	return first <= time && time <= last
 }
 
-// advanceAll is advance for a group. No document of it causes a checkpoint.
+// advanceAll is AdvanceClock for a group. No document of it causes a checkpoint.
 func (x *Index) advanceAll(b *dedup.Group) {
 	if x.isLate = false; !x.windowed() {
 		return

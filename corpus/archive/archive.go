@@ -28,6 +28,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 )
 
 // MaxMembers is how many members an archive may have: the list is in memory.
@@ -132,28 +133,24 @@ func (l *listing) entry(name string) error {
 // an entry of another kind, or "".
 func (l *listing) take(raw, kind string) (name string, ok bool, err error) {
 	name, nameless := clean(raw)
-	if err := l.entry(name); err != nil || !l.wants(name) {
+	if err := l.entry(name); err != nil {
 		return name, false, err
 	}
-	if kind = cmp.Or(kind, nameless); kind == "" && isFork(name) {
+	if !l.Want(name) {
+		if l.Others == nil {
+			l.Others = map[string]int{}
+		}
+		l.Others[Printable(path.Ext(name))]++
+		return name, false, nil
+	}
+	// macOS adds members for other files, to hold their metadata.
+	if kind = cmp.Or(kind, nameless); kind == "" && strings.HasPrefix(name, "__MACOSX/") {
 		kind = kindFork
 	}
 	if kind != "" {
 		l.leave(kind, name)
 	}
 	return name, kind == "", nil
-}
-
-// wants reports whether a file is wanted; others are counted.
-func (l *listing) wants(name string) bool {
-	if l.Want(name) {
-		return true
-	}
-	if l.Others == nil {
-		l.Others = map[string]int{}
-	}
-	l.Others[Printable(path.Ext(name))]++
-	return false
 }
 
 // leave counts an entry that is no file to be read.

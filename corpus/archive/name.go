@@ -42,10 +42,6 @@ func Printable(name string) string {
 	}, name)
 }
 
-// isFork reports whether macOS added the member to an archive for another file, to hold that file's
-// metadata.
-func isFork(name string) bool { return strings.HasPrefix(name, "__MACOSX/") }
-
 // decode makes UTF-8 of a name. Invalid UTF-8 was most likely written on a Chinese Windows, in GBK,
 // a part of GB18030. Otherwise the name is in the encoding of DOS (APPNOTE.TXT, appendix D).
 func decode(name string, isUTF8 bool) string {

@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +25,6 @@ import (
 // Its sizes bound the memory. Uncompressed files are left to the reader, and so is an index for which
 // open returns nil.
 type Ahead struct {
-	files  int
 	open   func(index int) *File
 	sizes  AheadSizes
 	limits Decoders // what all decoders keep to
@@ -103,14 +101,6 @@ type worker struct {
 	buffers [][]byte
 }
 
-// readFrom has the worker read another file, in pieces of so many bytes.
-func (w *worker) readFrom(r io.Reader, size int) {
-	if w.buf == nil {
-		w.buf = bufio.NewReaderSize(nil, max(size, 16))
-	}
-	w.buf.Reset(r)
-}
-
 // errClosed is returned by who is closed while it is read.
 var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 
@@ -118,7 +108,7 @@ var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 // returns nil for a file that the reader opens itself.
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
 	a := &Ahead{
-		files: files, open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
+		open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
 		pieces: make(chan *piece, 2*sizes.Decoders),
 		idle:   make(chan *worker, sizes.Decoders),
 		large:  make(chan *Decoders, 1),
@@ -139,8 +129,12 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 		}
 		a.idle <- w
 	}
-	a.active.Add(1)
-	go a.plan(first)
+	a.active.Go(func() { // finds the pieces of the inputs, one after the other, and has them decoded
+		defer close(a.pieces)
+		for i := first; i < files && a.ctx.Err() == nil; i++ {
+			a.planInput(a.look(i))
+		}
+	})
 	return a
 }
 
@@ -156,15 +150,6 @@ func (a *Ahead) Close() {
 	}
 	(<-a.large).Close()
 	_ = hugemem.Free(a.mem) // it refuses memory of the heap
-}
-
-// plan finds the pieces of the inputs, one after the other, and has them decoded.
-func (a *Ahead) plan(first int) {
-	defer a.active.Done()
-	defer close(a.pieces)
-	for i := first; i < a.files && a.ctx.Err() == nil; i++ {
-		a.planInput(a.look(i))
-	}
 }
 
 // planInput finds the pieces of an input until it is over.
@@ -186,8 +171,7 @@ func (a *Ahead) planInput(in *aheadInput) {
 		}
 		select {
 		case w := <-a.idle:
-			a.active.Add(1)
-			go a.decode(p, w)
+			a.active.Go(func() { a.decode(p, w) })
 		case <-in.ctx.Done():
 			return
 		}
@@ -241,7 +225,6 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 // If no member begins at the end of the piece, it goes on to the end of the input, and the pieces behind it
 // are worthless. That is certain only at its turn: the piece itself may begin at no member.
 func (a *Ahead) decode(p *piece, w *worker) {
-	defer a.active.Done()
 	defer func() { a.idle <- w }()
 	dropped, end := p.in.ctx.Done(), p.end
 	awaitTurn := func() bool {
@@ -265,9 +248,9 @@ func (a *Ahead) decode(p *piece, w *worker) {
 		return large != nil
 	}
 	read := p.start
-	w.readFrom(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read}, a.sizes.Chunk)
-	used := func() int64 { return read - int64(w.buf.Buffered()) }
-	m := &members{r: w.buf, at: used, stop: func(at int64) bool {
+	br := w.buffered(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read}, a.sizes.Chunk)
+	used := func() int64 { return read - int64(br.Buffered()) }
+	m := &members{r: br, at: used, stop: func(at int64) bool {
 		if end >= 0 && at > end && awaitTurn() {
 			p.in.over()
 			end, dropped = -1, a.ctx.Done()

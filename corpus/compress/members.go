@@ -126,7 +126,10 @@ func (m *members) nextFrame() error {
 		case !IsZstd(head):
 			return m.foreign()
 		}
-		if err := skipFrame(m.r); err != nil {
+		if head, err = m.r.Peek(8); err == nil {
+			_, err = io.CopyN(io.Discard, m.r, 8+int64(binary.LittleEndian.Uint32(head[4:])))
+		}
+		if err != nil {
 			return NoEOF(err)
 		}
 	}
@@ -134,7 +137,7 @@ func (m *members) nextFrame() error {
 
 // beginFrame begins a frame. Its header is read first, for the size of the window.
 func (m *members) beginFrame() error {
-	frame := newZstdFrame(m.r)
+	frame := &zstdFrame{r: m.r}
 	if err := frame.frameHeader(); err != nil {
 		return err
 	}
@@ -155,20 +158,16 @@ type openFrame struct {
 
 func (o *openFrame) Read(p []byte) (int, error) {
 	n, err := o.zstd.Read(p)
-	if err == io.EOF && o.frame.err != nil {
+	switch {
+	case err == io.EOF && o.frame.err != nil:
 		err = o.frame.err
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		err = errors.New("what stands here is not zstd")
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		err = fmt.Errorf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%[1]d, which takes as much memory, or pack the file again with a smaller --long",
+			o.frame.window(), o.limit)
 	}
-	return n, o.frame.explain(err, o.limit)
-}
-
-// skipFrame passes over a skippable frame. Four bytes of its header are certain.
-func skipFrame(r *bufio.Reader) error {
-	head, err := r.Peek(8)
-	if err != nil {
-		return err
-	}
-	_, err = io.CopyN(io.Discard, r, int64(len(head))+int64(binary.LittleEndian.Uint32(head[4:])))
-	return err
+	return n, err
 }
 
 // ErrRatio says that an input expands as no corpus does.

@@ -94,9 +94,9 @@ func (d *Decoders) Close() {
 
 // buffered returns a buffer over r, in memory used again: for small files, making it would take most of
 // the time.
-func (d *Decoders) buffered(r io.Reader) *bufio.Reader {
+func (d *Decoders) buffered(r io.Reader, size int) *bufio.Reader {
 	if d.buf == nil {
-		d.buf = bufio.NewReaderSize(nil, ReadBuffer)
+		d.buf = bufio.NewReaderSize(nil, size)
 	}
 	d.buf.Reset(r)
 	return d.buf
@@ -117,7 +117,7 @@ func (c Counter) Read(p []byte) (int, error) {
 // Decode recognises the compression of an input and returns the decoded content.
 func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	start := *r.N
-	br := d.buffered(r)
+	br := d.buffered(r, ReadBuffer)
 	head, err := peekHead(br)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
@@ -179,28 +179,24 @@ func (x *xzReader) Read(p []byte) (n int, err error) {
 		x.left = x.decoded[:n]
 	}
 	n = copy(p, x.left)
-	if x.left = x.left[n:]; len(x.left) == 0 {
-		err = x.explain(x.err)
+	if x.left = x.left[n:]; len(x.left) > 0 {
+		return n, nil
 	}
-	return n, err
+	switch x.err {
+	case xz.ErrBuf:
+		return n, io.ErrUnexpectedEOF
+	case xz.ErrOptions:
+		return n, errors.New("it has an xz filter that is not supported: pack it again without")
+	case xz.ErrMemlimit:
+		return n, fmt.Errorf("an xz block needs a larger dictionary than the limit of %d bytes: allow it with --limit window=SIZE, which takes as much memory; xz --list -vv names the size", x.limit)
+	}
+	return n, x.err
 }
 
 // fullReader returns as many bytes as asked for, until its end.
 type fullReader struct{ io.Reader }
 
 func (r fullReader) Read(p []byte) (int, error) { return ReadFull(r.Reader, p) }
-
-func (x *xzReader) explain(err error) error {
-	switch err {
-	case xz.ErrBuf:
-		return io.ErrUnexpectedEOF
-	case xz.ErrOptions:
-		return errors.New("it has an xz filter that is not supported: pack it again without")
-	case xz.ErrMemlimit:
-		return fmt.Errorf("an xz block needs a larger dictionary than the limit of %d bytes: allow it with --limit window=SIZE, which takes as much memory; xz --list -vv names the size", x.limit)
-	}
-	return err
-}
 
 // HeadSize is the largest number of bytes that identify a compression.
 const HeadSize = 10

@@ -73,7 +73,7 @@ func SectionsOf(text io.Reader) *Sections {
 // Sections opens the stored bytes of an input. Of numbered records no beginning is looked for.
 func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(data []byte) bool) (*Sections, error) {
 	s := &Sections{Single: numbered, raw: &history{r: r, keeps: true}, starts: starts}
-	br, began := d.buffered(s.raw), *r.N
+	br, began := d.buffered(s.raw, ReadBuffer), *r.N
 	s.ratio = Expansion{Stored: func() int64 { return *r.N - began - int64(br.Buffered()) }, Most: d.MaxRatio}
 	s.members = members{r: br, at: s.at}
 	var head []byte
@@ -105,8 +105,8 @@ func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(d
 			return nil, ReadError(name, NoEOF(err))
 		}
 	}
-	if !s.HasMembers() {
-		s.raw.forget()
+	if h := s.raw; !s.HasMembers() { // it need not go back
+		h.keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
 	}
 	return s, nil
 }
@@ -270,11 +270,6 @@ func (h *history) rewind(to, from int64) {
 	back := min(from-max(to, h.base), maxHistory+2*from-h.gone)
 	h.gone += back
 	h.pos = int(from - back - h.base)
-}
-
-// forget says that it need not go back.
-func (h *history) forget() {
-	h.keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
 }
 
 func (h *history) Read(p []byte) (int, error) {

@@ -4,33 +4,24 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
 )
 
 // zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the headers of its blocks
-// (RFC 8878, section 3.1.1), so that frames are separate. A skippable frame before it is handed on as
-// part of it.
+// (RFC 8878, section 3.1.1), so that frames are separate.
 type zstdFrame struct {
 	r    *bufio.Reader
 	head zstd.Header
-	left int64        // bytes to be handed on before the next step
-	step func() error // looks at what stands behind them
-	err  error        // which the decoder may take for the end
-}
-
-func newZstdFrame(r *bufio.Reader) *zstdFrame {
-	f := &zstdFrame{r: r}
-	f.step = f.frameHeader
-	return f
+	left int64 // bytes to be handed on before the next header of a block
+	last bool  // no block comes behind them
+	err  error // which the decoder may take for the end
 }
 
 func (f *zstdFrame) Read(p []byte) (n int, err error) {
 	for f.left == 0 && err == nil {
-		err = f.step()
+		err = f.blockHeader()
 	}
 	if err == nil {
 		n, err = f.r.Read(p[:min(int64(len(p)), f.left)])
@@ -43,7 +34,7 @@ func (f *zstdFrame) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// frameHeader looks at the header of a frame, or of a skippable one. It waits for no byte behind that.
+// frameHeader looks at the header of the frame. It waits for no byte behind that.
 func (f *zstdFrame) frameHeader() error {
 	for n := 5; ; n++ {
 		head, err := f.r.Peek(n)
@@ -56,17 +47,17 @@ func (f *zstdFrame) frameHeader() error {
 		case short != nil && err != nil:
 			return NoEOF(err)
 		case short == nil:
-			f.left = int64(f.head.HeaderSize) + int64(f.head.SkippableSize)
-			if !f.head.Skippable {
-				f.step = f.blockHeader
-			}
+			f.left = int64(f.head.HeaderSize)
 			return nil
 		}
 	}
 }
 
-// blockHeader looks at the header of a block.
+// blockHeader looks at the header of a block. It returns io.EOF behind the last.
 func (f *zstdFrame) blockHeader() error {
+	if f.last {
+		return io.EOF
+	}
 	head, err := f.r.Peek(3)
 	if err != nil {
 		return NoEOF(err)
@@ -77,25 +68,10 @@ func (f *zstdFrame) blockHeader() error {
 		size = 1
 	}
 	f.left = int64(len(head)) + size
-	if bits&1 != 0 { // the last block
-		f.step = func() error { return io.EOF }
-		if f.head.HasCheckSum {
-			f.left += 4
-		}
+	if f.last = bits&1 != 0; f.last && f.head.HasCheckSum {
+		f.left += 4
 	}
 	return nil
-}
-
-// explain describes an error of the decoder.
-func (f *zstdFrame) explain(err error, limit int64) error {
-	switch {
-	case errors.Is(err, zstd.ErrMagicMismatch):
-		return errors.New("what stands here is not zstd")
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return fmt.Errorf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%[1]d, which takes as much memory, or pack the file again with a smaller --long",
-			f.window(), limit)
-	}
-	return err
 }
 
 // window returns the window of the frame.

@@ -34,11 +34,7 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 	if err != nil {
 		return err
 	}
-	end := raw[at.At:]
-	if !bytes.HasSuffix(end, newline) {
-		return w.WriteRecord(raw[:at.At], fields, end, newline)
-	}
-	return w.WriteRecord(raw[:at.At], fields, end)
+	return w.WriteRecord(raw[:at.At], fields, bytes.TrimSuffix(raw[at.At:], newline), newline)
 }
 
 // Answer writes a row of empty fields before a verdict: text that is no row of the table would make
@@ -68,20 +64,16 @@ func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
 	}
 	row = append(append(row, delimiter), v.Verdict...)
 	row = append(row, delimiter)
-	if v.Of != nil {
-		row = appendField(row, *v.Of, delimiter)
+	switch {
+	case v.Of == nil:
+	case strings.ContainsAny(*v.Of, "\"\r\n"+string(rune(delimiter))):
+		row = append(append(append(row, quote), strings.ReplaceAll(*v.Of, `"`, `""`)...), quote)
+	default:
+		row = append(row, *v.Of...)
 	}
 	row = append(row, delimiter)
 	if v.Score != nil {
 		row = strconv.AppendFloat(row, *v.Score, 'g', -1, 64)
 	}
 	return row, nil
-}
-
-// appendField appends a field, between quotes if needed.
-func appendField(row []byte, text string, delimiter byte) []byte {
-	if !strings.ContainsAny(text, "\"\r\n"+string(rune(delimiter))) {
-		return append(row, text...)
-	}
-	return append(append(append(row, quote), strings.ReplaceAll(text, `"`, `""`)...), quote)
 }

@@ -10,6 +10,7 @@
 package csv
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 
@@ -55,8 +56,5 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 
 // Keep writes a row as it came, and a line end behind the last of a file that lacks one.
 func (Format) Keep(w *output.Writer, raw []byte) error {
-	if n := len(raw); n > 0 && raw[n-1] == '\n' {
-		return w.WriteRecord(raw)
-	}
-	return w.WriteRecord(raw, newline)
+	return w.WriteRecord(bytes.TrimSuffix(raw, newline), newline)
 }

@@ -32,9 +32,9 @@ func (f *frames) Head() (head []byte, has bool) {
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.Damaged():
-		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a row begins")
+		return corpus.BadRest(data, end, f.line, "it stands behind what is damaged, where it cannot be told where a row begins")
 	case f.inLine:
-		return f.restOfLine(data)
+		return corpus.Frame{Pass: f.pass(data)}
 	case f.head == nil:
 		return f.header(data, end)
 	case len(data) == 1 && data[0] == '\r' && end == corpus.GoesOn:
@@ -50,60 +50,38 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case err != nil:
 		return f.bad(data, end, err.Error())
 	case n > 0 && len(bytes.TrimRight(data[:n], "\r\n")) <= f.maxRecord:
-		return f.row(data, n)
+		fr := corpus.Frame{Take: n, Pass: n, Record: true, Number: f.line}
+		f.line += int64(bytes.Count(data[:n], newline))
+		return fr
 	case n == 0 && !last && len(data) < f.maxRecord+2:
-		return corpus.Frame{Need: f.more(len(data))}
+		// A sender that waits for an answer to a row sends no more than that row. So only for long rows
+		// is more asked for at once, to avoid looking at the same bytes too often.
+		if len(data) < 1<<20 {
+			return corpus.Frame{Need: len(data) + 1}
+		}
+		return corpus.Frame{Need: min(len(data)+len(data)/2, f.maxRecord+2)}
 	case n == 0 && open:
 		return f.bad(data, end, fmt.Sprintf("a quote is not closed within the limit of %d bytes", f.maxRecord))
 	}
 	return f.bad(data, end, fmt.Sprintf("the row is longer than the limit of %d bytes", f.maxRecord))
 }
 
-// more returns how many bytes to ask for if n are too few. A sender that waits for an answer to a
-// row sends no more than that row. So only for long rows does it ask for more at once, to avoid
-// looking at the same bytes too often.
-func (f *frames) more(n int) int {
-	if n < 1<<20 {
-		return n + 1
-	}
-	return min(n+n/2, f.maxRecord+2)
-}
-
-// row hands out a row of n bytes.
-func (f *frames) row(data []byte, n int) corpus.Frame {
-	fr := corpus.Frame{Take: n, Pass: n, Record: true, Number: f.line}
-	f.line += int64(bytes.Count(data[:n], newline))
-	return fr
-}
-
 // bad hands out the line that data begins with as a bad record.
 func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	n := bytes.IndexByte(data, '\n') + 1
-	if n == 0 && len(data) < shown && end == corpus.GoesOn {
+	if len(data) < shown && end == corpus.GoesOn && bytes.IndexByte(data, '\n') < 0 {
 		return corpus.Frame{Need: len(data) + 1}
 	}
-	if n == 0 {
-		n, f.inLine = len(data), true
-	}
-	fr := corpus.Frame{Take: n, Pass: n, Record: true, Bad: reason, Number: f.line}
-	if !f.inLine {
-		f.line++
-	}
-	return fr
+	line := f.line
+	n := f.pass(data)
+	return corpus.Frame{Take: n, Pass: n, Record: true, Bad: reason, Number: line}
 }
 
-// restOfLine passes over the rest of a line.
-func (f *frames) restOfLine(data []byte) corpus.Frame {
+// pass goes behind the line that data begins with, or is in, and returns how many bytes of it are there.
+func (f *frames) pass(data []byte) int {
 	n := bytes.IndexByte(data, '\n') + 1
-	if n == 0 {
-		return corpus.Frame{Pass: len(data)}
+	if f.inLine = n == 0; f.inLine {
+		return len(data)
 	}
-	f.inLine = false
 	f.line++
-	return corpus.Frame{Pass: n}
-}
-
-// reject hands out all remaining bytes as one bad record.
-func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	return corpus.BadRest(data, end, f.line, reason)
+	return n
 }

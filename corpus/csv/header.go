@@ -35,7 +35,7 @@ type header struct {
 // header reads the first row. The frame passes over it, or refuses the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return f.reject(data, end, corpus.RejectUTF16)
+		return corpus.BadRest(data, end, f.line, corpus.RejectUTF16)
 	}
 	whole := data
 	data = data[:min(len(data), maxHeader)]
@@ -53,7 +53,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	best, waits := f.sniff(data, start, last)
 	switch {
 	case best != nil && best.taken != "":
-		return f.reject(whole, end, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
+		return corpus.BadRest(whole, end, f.line, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
 	case best != nil:
 		f.head = best
 		f.line += int64(bytes.Count(best.raw, newline))
@@ -61,7 +61,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case waits && len(data) < maxHeader:
 		return corpus.Frame{Need: len(data) + 1}
 	}
-	return f.reject(whole, end, f.noHeader(data[start:]))
+	return corpus.BadRest(whole, end, f.line, f.noHeader(data[start:]))
 }
 
 // sniff tries every delimiter. It waits if a row goes on behind data under one that could be the
@@ -122,13 +122,8 @@ func (f *frames) noHeader(data []byte) string {
 	if f.format.Time != "" {
 		name += fmt.Sprintf(" and one %q", f.format.Time)
 	}
-	first, encoding := firstRow(data)
-	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, first, encoding)
-}
-
-// firstRow returns the beginning of a table and, if it is not UTF-8, the remedy.
-func firstRow(data []byte) (row, encoding string) {
 	first, _, whole := bytes.Cut(data, newline)
+	encoding := "" // if it is not UTF-8, the remedy
 	switch {
 	case bytes.IndexByte(first, 0) >= 0:
 		encoding = "; if it is UTF-16 add --encoding utf-16le or utf-16be"
@@ -139,8 +134,8 @@ func firstRow(data []byte) (row, encoding string) {
 			first, _ = io.ReadAll(guess.NewReader(bytes.NewReader(first)))
 		}
 	}
-	row = strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD")
-	return strings.TrimSuffix(row, "\r"), encoding
+	row := strings.TrimSuffix(strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD"), "\r")
+	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, row, encoding)
 }
 
 // blank is how many bytes an empty line at the beginning of data has.

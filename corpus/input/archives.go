@@ -44,15 +44,6 @@ type member struct {
 	maxRatio int
 }
 
-// stored is the bytes of a member as they are stored in its archive or, if they are there,
-// in the spool.
-func (m *member) stored(file *os.File) *io.SectionReader {
-	if m.Spooled() {
-		file = m.in.spool
-	}
-	return m.Stored(file)
-}
-
 // Content returns what reads a member of a zip archive, in which it may be compressed.
 func Content(m *archive.Member, file io.ReaderAt, maxRatio int) io.Reader {
 	return &compress.Expansion{R: m.Open(file), Stored: m.Stored(file).Size, Most: maxRatio}
@@ -75,7 +66,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	hasPackage, hasWARC := false, false
 	found, spooled, err := l.readArchive(in, func(name string) bool {
 		hasPackage = hasPackage || name == "datapackage.json"
-		hasWARC = hasWARC || isInWACZ(name)
+		hasWARC = hasWARC || strings.HasPrefix(name, "archive/") && strings.HasSuffix(UncompressedName(name), ".warc")
 		return want(name)
 	})
 	if err != nil {
@@ -237,11 +228,6 @@ func (l *list) member(name, member string) (Input, error) {
 		return Input{}, fmt.Errorf("archive %s: %w", name, err)
 	}
 	return in, nil
-}
-
-// isInWACZ reports whether a name is that of a web archive in a WACZ.
-func isInWACZ(name string) bool {
-	return strings.HasPrefix(name, "archive/") && strings.HasSuffix(UncompressedName(name), ".warc")
 }
 
 // A Finder finds inputs by their names. It is for one goroutine.

@@ -29,7 +29,11 @@ func (in Input) open(raw bool) (*compress.File, error) {
 	case in.Member.Checked() && !raw:
 		file.Reader = Content(&in.Member.Member, f, in.Member.maxRatio)
 	default:
-		section := in.Member.stored(f)
+		archive := f
+		if in.Member.Spooled() {
+			archive = in.Member.in.spool
+		}
+		section := in.Member.Stored(archive)
 		file.Reader, file.At = section, section
 	}
 	return file, nil

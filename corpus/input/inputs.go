@@ -97,7 +97,11 @@ func (l *list) add(arg string) error {
 		return errors.New("an input has an empty name: a variable of the shell may be unset")
 	}
 	if arg == Stdin {
-		l.inputs = append(l.inputs, stdinInput())
+		in := Input{Path: Stdin, Name: "stdin", Size: -1}
+		if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
+			in.Size = info.Size()
+		}
+		l.inputs = append(l.inputs, in)
 		return nil
 	}
 	info, err := os.Stat(arg)
@@ -233,14 +237,6 @@ func (l *list) addFile(path string, info fs.FileInfo) error {
 	}
 	l.inputs = append(l.inputs, in)
 	return nil
-}
-
-func stdinInput() Input {
-	in := Input{Path: Stdin, Name: "stdin", Size: -1}
-	if info, err := os.Stdin.Stat(); err == nil && info.Mode().IsRegular() {
-		in.Size = info.Size()
-	}
-	return in
 }
 
 // TotalSize returns the bytes of all inputs as stored. Known is false when one

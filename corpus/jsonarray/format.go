@@ -8,7 +8,6 @@ package jsonarray
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
@@ -75,31 +74,23 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 
 // Keep writes a record as a line or, of an array, as it came.
 func (Format) Keep(w *output.Writer, raw []byte) error {
-	if w.IsArray() {
-		return w.WriteElement(raw)
+	if !w.IsArray() {
+		raw = line(raw)
 	}
-	return jsonl.Format{}.Keep(w, line(raw))
+	return w.WriteElement(raw)
 }
 
 // Annotate writes a record with one more field.
 func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
-	if w.IsArray() {
-		return w.WriteElement(raw[:at.At], at.Lead, value, raw[at.At:])
+	before, after := raw[:at.At], raw[at.At:]
+	if !w.IsArray() {
+		before, after = line(before), line(after)
 	}
-	before := line(raw[:at.At])
-	joined := append(bytes.Clone(before), line(raw[at.At:])...)
-	return jsonl.Format{}.Annotate(w, joined, corpus.Slot{At: len(before), Lead: at.Lead}, value)
+	return w.WriteElement(before, at.Lead, value, after)
 }
 
 // Answer writes an object of one field.
 func (Format) Answer(w *output.Writer, _ []byte, field string, value []byte) error {
-	if w.IsArray() {
-		name, err := json.Marshal(field)
-		if err != nil {
-			return err
-		}
-		return w.WriteElement([]byte{'{'}, name, []byte{':'}, value, []byte{'}'})
-	}
 	return jsonl.Format{}.Answer(w, nil, field, value)
 }
 

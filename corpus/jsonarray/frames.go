@@ -43,19 +43,16 @@ func (f *frames) Head() (head []byte, has bool) {
 
 // Frame returns the frame at the beginning of data: white space, a part of the array, or a record.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
-	if f.Damaged() {
-		return f.reject(data, end, "it stands behind what is damaged, where it cannot be told where a record begins")
-	}
-	if f.want == inLong {
+	switch {
+	case f.Damaged():
+		return corpus.BadRest(data, end, f.number+1, "it stands behind what is damaged, where it cannot be told where a record begins")
+	case f.want == inLong:
 		return f.restOfLong(data, end)
-	}
-	if f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)) {
+	case f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)):
 		return corpus.Frame{Pass: len(corpus.ByteOrderMark)}
-	}
-	if f.want == wantArray && len(data) < len(corpus.ByteOrderMark) && data[0] == corpus.ByteOrderMark[0] && end == corpus.GoesOn {
+	case f.want == wantArray && len(data) < len(corpus.ByteOrderMark) && data[0] == corpus.ByteOrderMark[0] && end == corpus.GoesOn:
 		return corpus.Frame{Need: len(corpus.ByteOrderMark)}
-	}
-	if f.want == wantArray && f.stream {
+	case f.want == wantArray && f.stream:
 		f.want = wantValue
 	}
 	if n := len(data) - len(bytes.TrimLeft(data, space)); n > 0 {
@@ -72,7 +69,7 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case (f.want == wantFirst || f.want == wantValue) && c != ',' && c != ']' && c != '}' && c != ':':
 		return f.record(data, end)
 	default:
-		return f.reject(data, end, [...]string{
+		return corpus.BadRest(data, end, f.number+1, [...]string{
 			"the file is no array of JSON: it does not begin with [", "a record should stand here",
 			"a record should stand here", "a comma or ] should stand behind a record", "something follows the array: if each line is one of its own, read them with jq -c '.[]' FILE | firstseen ... -",
 		}[f.want])
@@ -126,15 +123,6 @@ func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return f.Frame(data, end)
 	}
 	return corpus.Frame{Pass: n}
-}
-
-// reject hands out all remaining bytes as one bad record.
-func (f *frames) reject(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
-	fr := corpus.BadRest(data, end, f.number+1, reason)
-	if fr.Need == 0 {
-		f.number++
-	}
-	return fr
 }
 
 // value is the progress of going over a value.

@@ -88,7 +88,7 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 
 // Answer writes an object of one field.
 func (Format) Answer(w *output.Writer, _ []byte, field string, value []byte) error {
-	return w.WriteRecord([]byte{'{'}, lead(field), value, []byte("}\n"))
+	return w.WriteElement([]byte{'{'}, lead(field), value, []byte{'}'})
 }
 
 // lead is the text before the value of a field.

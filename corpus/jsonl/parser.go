@@ -117,7 +117,7 @@ func (p *parser) parse() (err error) {
 		return err
 	}
 	if p.twice >= 0 {
-		return fmt.Errorf("field %q occurs twice", p.fieldOf(p.twice))
+		return fmt.Errorf("field %q occurs twice", []string{p.fields.Text, p.fields.ID, p.fields.Time}[p.twice/2])
 	}
 	way := p.found(textLiteral, textPath)
 	text := p.targets[way].value
@@ -148,10 +148,6 @@ func (p *parser) slot(raw []byte) (corpus.Slot, error) {
 		return corpus.Slot{}, fmt.Errorf("cannot be annotated: adding field %q: the line already has a field %q", p.answers, p.answers)
 	}
 	return corpus.Slot{At: bytes.LastIndexByte(raw, '}'), Lead: p.lead}, nil
-}
-
-func (p *parser) fieldOf(target int) string {
-	return []string{p.fields.Text, p.fields.ID, p.fields.Time}[target/2]
 }
 
 func unfit(field string, k kind, wanted string) error {
@@ -203,7 +199,7 @@ func (p *parser) scan(raw []byte) error {
 	var err error
 	object := i < len(raw) && raw[i] == '{'
 	if object {
-		i, err = scanObject(raw, i, 1, p.visit)
+		i, err = scanMembers(raw, i, 1, p.visit)
 	} else {
 		_, i, err = scanValue(raw, i, 0)
 	}
@@ -225,7 +221,7 @@ func (p *parser) member(b []byte, key value, i, depth int) (int, error) {
 	if below != 0 && i < len(b) && b[i] == '{' {
 		active := p.active
 		p.active, p.level = below, p.level+1
-		end, err := scanObject(b, i, depth+1, p.visit)
+		end, err := scanMembers(b, i, depth+1, p.visit)
 		p.active, p.level = active, p.level-1
 		p.note(here, value{kindObject, false, i, end})
 		return end, err

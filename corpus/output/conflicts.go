@@ -43,16 +43,11 @@ func (p place) same(o place) bool {
 		return p.info != nil && o.info != nil && os.SameFile(p.info, o.info)
 	}
 	if p.dir != nil && o.dir != nil {
-		return os.SameFile(p.dir, o.dir) && sameName(filepath.Base(p.path), filepath.Base(o.path))
+		return os.SameFile(p.dir, o.dir) && foldName(filepath.Base(p.path)) == foldName(filepath.Base(o.path))
 	}
 	a, errA := filepath.Abs(p.path)
 	b, errB := filepath.Abs(o.path)
-	return errA == nil && errB == nil && sameName(a, b)
-}
-
-// sameName compares names as the usual file systems of the platform do.
-func sameName(a, b string) bool {
-	return foldName(a) == foldName(b)
+	return errA == nil && errB == nil && foldName(a) == foldName(b)
 }
 
 // inside reports whether a place lies in a folder, at any depth, or is it.

@@ -57,13 +57,16 @@ const ArrayHead = "[\n"
 // arrayFoot closes it, in a frame of its own.
 const arrayFoot = "\n]\n"
 
-// IsArray reports whether the output is an array of JSON, whose elements WriteElement writes.
+// IsArray reports whether the output is an array of JSON.
 func (w *Writer) IsArray() bool { return string(w.head) == ArrayHead }
 
-// WriteElement writes a record of an array, given in parts, behind a comma unless it is the
-// first.
+// WriteElement writes JSON, given in parts: in an array behind a comma unless it is the first, and
+// elsewhere as a line.
 func (w *Writer) WriteElement(parts ...[]byte) error {
-	if !w.owed {
+	switch {
+	case !w.IsArray():
+		parts = append(parts, []byte{'\n'})
+	case !w.owed:
 		parts = append([][]byte{[]byte(",\n")}, parts...)
 	}
 	return w.WriteRecord(parts...)

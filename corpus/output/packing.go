@@ -22,20 +22,17 @@ type packing struct {
 var packings = map[string]packing{
 	"":     {"", plainFrame, nil},
 	"gzip": {"gzip", compressedFrame, func() encoder { return gzip.NewWriter(nil) }},
-	"zstd": {"zstd", compressedFrame, newZstdEncoder},
+	"zstd": {"zstd", compressedFrame, func() encoder {
+		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(compressedFrame),
+			zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true)) // fails on invalid options only
+		return enc
+	}},
 }
 
 // encoder compresses written bytes. It is made when it is first needed: small outputs need one.
 type encoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)
-}
-
-// newZstdEncoder fails only on invalid options, and these are constants.
-func newZstdEncoder() encoder {
-	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(compressedFrame), zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
-	return enc
 }
 
 // CutPacking cuts from the name of an output the ending by which it is compressed, ".gz" or

@@ -85,42 +85,17 @@ func clearPartial(path string, worthless bool) (aside string, err error) {
 	return aside, errors.Join(err, c.Release())
 }
 
-// clearAway removes a partial file that holds nothing or is worthless. It puts any other
-// one aside.
+// clearAway removes a partial file that holds nothing or is worthless. It gives any other one
+// the first free of the names NAME.1, NAME.2, ...
 func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err error) {
 	size, err := c.Size()
-	if err != nil {
-		return "", err
-	}
-	if size == 0 || worthless {
+	switch {
+	case err == nil && (size == 0 || worthless):
 		return "", c.Remove()
-	}
-	return putAside(c, name)
-}
-
-// FileID identifies a file among all others, also later ones of its name. Zero is unknown.
-type FileID = claim.ID
-
-// take claims the existing partial file of an output.
-func take(path string) (*claim.Claim, error) {
-	name := path + input.PartialSuffix
-	info, err := os.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is in the way and no regular file: move it away, or choose another name", name)
+	case err == nil:
+		err = c.Sync()
 	}
 	if err != nil {
-		return nil, err
-	}
-	c, err := claim.Take(name)
-	if errors.Is(err, claim.ErrTaken) {
-		return nil, fmt.Errorf("%s: %w; wait for it to end, or choose another name", name, ErrBusy)
-	}
-	return c, err
-}
-
-// putAside gives a partial file the first free of the names NAME.1, NAME.2, ...
-func putAside(c *claim.Claim, name string) (aside string, err error) {
-	if err := c.Sync(); err != nil {
 		return "", err
 	}
 	for n := 1; ; n++ {
@@ -141,6 +116,26 @@ func putAside(c *claim.Claim, name string) (aside string, err error) {
 		}
 		return aside, nil
 	}
+}
+
+// FileID identifies a file among all others, also later ones of its name. Zero is unknown.
+type FileID = claim.ID
+
+// take claims the existing partial file of an output.
+func take(path string) (*claim.Claim, error) {
+	name := path + input.PartialSuffix
+	info, err := os.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is in the way and no regular file: move it away, or choose another name", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := claim.Take(name)
+	if errors.Is(err, claim.ErrTaken) {
+		return nil, fmt.Errorf("%s: %w; wait for it to end, or choose another name", name, ErrBusy)
+	}
+	return c, err
 }
 
 // publish gives the file its name, and makes the name durable. A file that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,7 +92,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 			return err
 		}
 	}
-	t.lock.renew(t.over)
+	t.lock.token, t.lock.naming, t.lock.begun = fmt.Sprintf("%016x", rand.Uint64()), t.over, nil
 	t.at.Stage, t.fresh = t.lock.token, true
 	return t.lock.note()
 }

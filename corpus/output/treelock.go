@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,11 +54,6 @@ func readLock(c *claim.Claim, err error) (*treeLock, error) {
 		}
 	}
 	return l, nil
-}
-
-// renew makes the lock that of another run.
-func (l *treeLock) renew(naming bool) {
-	l.token, l.naming, l.begun = fmt.Sprintf("%016x", rand.Uint64()), naming, nil
 }
 
 // note writes the lock to the disk.

@@ -63,21 +63,17 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 	if err := CheckTreeNames(dir, names, inputs); err != nil {
 		return nil, err
 	}
-	return p, p.checkPartials(inputs)
-}
-
-// checkPartials refuses outputs with the name of another's partial file, or of the lock.
-func (p *TreePlan) checkPartials(inputs []input.Input) error {
+	// No output may have the name of another's partial file, or of the lock.
 	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true}
-	for _, f := range p.Files {
-		partial[foldName(f.Name+input.PartialSuffix)] = true
+	for _, name := range names {
+		partial[foldName(name+input.PartialSuffix)] = true
 	}
-	for i, f := range p.Files {
-		if partial[foldName(f.Name)] {
-			return fmt.Errorf("input %s: a file of the name %s holds an output until it is whole; give the input another name", inputs[i].Name, f.Name)
+	for i, name := range names {
+		if partial[foldName(name)] {
+			return nil, fmt.Errorf("input %s: a file of the name %s holds an output until it is whole; give the input another name", inputs[i].Name, name)
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // PlanShards plans shards of one stream, of the kind and the compression of the first
@@ -205,8 +201,16 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 			return fmt.Errorf("output folder %s lies in the input %s, whose files the next run would read: choose another place", p.Dir, arg)
 		}
 	}
-	if err := checkBeside(p.Dir, folder, inputs); err != nil {
-		return err
+	seen := map[string]bool{}
+	for _, in := range inputs {
+		at := filepath.Dir(in.File())
+		if folder.info == nil || seen[at] {
+			continue // a missing folder holds nothing
+		}
+		seen[at] = true
+		if locate(in.File()).inside(folder) {
+			return fmt.Errorf("input %s lies in the output folder %s: choose another place", in.Name, p.Dir)
+		}
 	}
 	if index != "" {
 		if at := locate(index); folder.inside(at) || at.inside(folder) {
@@ -216,22 +220,6 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 	for _, out := range outputs {
 		if out != "" && out != input.Stdin && locate(out).inside(folder) {
 			return fmt.Errorf("output %s lies in the output folder %s: choose another place", out, p.Dir)
-		}
-	}
-	return nil
-}
-
-// checkBeside refuses an output folder in which an input lies.
-func checkBeside(dir string, folder place, inputs []input.Input) error {
-	seen := map[string]bool{}
-	for _, in := range inputs {
-		at := filepath.Dir(in.File())
-		if folder.info == nil || seen[at] {
-			continue // a missing folder holds nothing
-		}
-		seen[at] = true
-		if locate(in.File()).inside(folder) {
-			return fmt.Errorf("input %s lies in the output folder %s: choose another place", in.Name, dir)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // Types of pages (parquet.thrift, PageType).
@@ -162,13 +163,13 @@ func (c *column) header() (*pageHeader, error) {
 			return nil, err
 		}
 		t, h := &byteReader{data: buf}, &pageHeader{}
-		err := t.read(h)
-		if err == nil {
+		t.structure(reflect.ValueOf(h).Elem(), maxNesting)
+		if t.err == nil {
 			c.at += int64(t.at)
 			return h, nil
 		}
-		if int64(len(buf)) < size || size > 1<<20 || !errors.Is(err, errShort) {
-			return nil, err
+		if int64(len(buf)) < size || size > 1<<20 || !errors.Is(t.err, errShort) {
+			return nil, t.err
 		}
 	}
 }
@@ -214,7 +215,7 @@ func (c *column) openV1(h *pageHeader, stored []byte) (err error) {
 			return hybrid{}, errLevels
 		}
 		rest = behind
-		return newHybrid(runs, bitsFor(most)), nil
+		return hybrid{data: runs, width: bitsFor(most)}, nil
 	}
 	if c.reps, err = level(c.leaf.maxRep, h.Data.RepEncoding); err != nil {
 		return err
@@ -236,8 +237,8 @@ func (c *column) openV2(h *pageHeader, stored []byte) (err error) {
 		return err
 	}
 	copy(c.levels, stored)
-	c.reps = newHybrid(c.levels[:rep], bitsFor(c.leaf.maxRep))
-	c.defs = newHybrid(c.levels[rep:], bitsFor(c.leaf.maxDef))
+	c.reps = hybrid{data: c.levels[:rep], width: bitsFor(c.leaf.maxRep)}
+	c.defs = hybrid{data: c.levels[rep:], width: bitsFor(c.leaf.maxDef)}
 	codec := c.chunk.Codec
 	if h.DataV2.Compressed != nil && !*h.DataV2.Compressed {
 		codec = codecNone

@@ -32,16 +32,14 @@ func (f Format) Enclose(inputs []input.Input, annotate bool) (output.Enclosure, 
 	var e *enclosure
 	for _, in := range inputs {
 		m, err := metaOf(in)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", in.Name, err)
-		}
-		if e != nil && !bytes.Equal(e.print, m.print()) {
+		switch {
+		case err != nil:
+		case e == nil:
+			e, err = f.enclosure(m, annotate)
+		case !bytes.Equal(e.print, m.print()):
 			return nil, fmt.Errorf("%s has another schema than %s, and cannot be written to one file with it: use --out-dir, or give it a run of its own with the same --index", in.Name, inputs[0].Name)
 		}
-		if e != nil {
-			continue
-		}
-		if e, err = f.enclosure(m, annotate); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", in.Name, err)
 		}
 	}
@@ -76,8 +74,11 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	}
 	for i := range m.leaves {
 		codec := int32(codecZstd)
-		if chunks != nil {
-			codec = writing(chunks[i].Codec)
+		if chunks != nil && chunks[i].Codec != codecLZO {
+			codec = chunks[i].Codec
+		}
+		if codec == codecLZ4 {
+			codec = codecLZ4Raw
 		}
 		e.codecs = append(e.codecs, codec)
 	}

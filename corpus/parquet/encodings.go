@@ -19,8 +19,6 @@ type hybrid struct {
 	bit    uint
 }
 
-func newHybrid(data []byte, width uint) hybrid { return hybrid{data: data, width: width} }
-
 func (h *hybrid) next() (uint32, error) {
 	for h.left == 0 {
 		if err := h.run(); err != nil {

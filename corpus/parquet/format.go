@@ -28,6 +28,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -62,10 +63,11 @@ func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(fr
 
 // Annotate writes a row with the columns of its verdict.
 func (Format) Annotate(w *output.Writer, raw []byte, _ corpus.Slot, value []byte) error {
-	added, err := verdictRow(value)
+	v, err := corpus.ReadVerdict(value)
 	if err != nil {
 		return err
 	}
+	added := appendFields(nil, reflect.ValueOf(annotation{&v.Verdict, v.Of, v.Score}))
 	return w.WriteRecord(frameRow(raw, added)...)
 }
 
@@ -77,16 +79,12 @@ func (f Format) Answer(w *output.Writer, raw []byte, _ string, value []byte) err
 	return f.Annotate(w, raw, corpus.Slot{}, value)
 }
 
-// maxID is the longest id, in bytes, as with lines of JSON.
-const maxID = 64 << 10
-
 // NewParser returns a parser for one goroutine.
 func (Format) NewParser(string) (corpus.Parser, error) { return &parser{}, nil }
 
 type parser struct {
-	number []byte
-	text   []byte // of the row
-	doc    corpus.Document
+	text []byte // of the row
+	doc  corpus.Document
 }
 
 // Parse returns the documents of a block; its Opened holds the columns of its rows. Of a bad one the
@@ -140,20 +138,19 @@ func (p *parser) fill(b *corpus.Block, r *rows) error {
 }
 
 func (p *parser) setID(b *corpus.Block, l *leaf, value []byte) error {
+	var digits [20]byte
 	switch {
 	case value == nil:
-	case l.typ == typeBytes && len(value) > maxID:
+	case l.typ == typeBytes && len(value) > corpus.MaxID:
 		return errors.New("the id is longer than 64 KiB")
 	case l.typ == typeBytes && !utf8.Valid(value):
 		return errors.New("the id is not UTF-8")
 	case l.typ == typeBytes:
 		p.doc.ID = value
 	case l.unsigned():
-		p.number = strconv.AppendUint(p.number[:0], unsigned(value), 10)
-		p.doc.ID = b.Keep(p.number)
+		p.doc.ID = b.Keep(strconv.AppendUint(digits[:0], unsigned(value), 10))
 	default:
-		p.number = strconv.AppendInt(p.number[:0], signed(value), 10)
-		p.doc.ID = b.Keep(p.number)
+		p.doc.ID = b.Keep(strconv.AppendInt(digits[:0], signed(value), 10))
 	}
 	return nil
 }

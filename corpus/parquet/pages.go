@@ -225,7 +225,7 @@ var encoders = sync.Pool{New: func() any {
 	return enc
 }}
 
-// compress appends a page to dst, compressed by a codec that writing returns.
+// compress appends a page to dst, compressed by the codec of an enclosure.
 func compress(codec int32, dst, src []byte) ([]byte, error) {
 	switch codec {
 	case codecSnappy:
@@ -252,15 +252,4 @@ func compress(codec int32, dst, src []byte) ([]byte, error) {
 		return append(dst, block[:n]...), err
 	}
 	return append(dst, src...), nil
-}
-
-// writing returns the codec for writing data that was read with another.
-func writing(codec int32) int32 {
-	switch codec {
-	case codecLZ4:
-		return codecLZ4Raw
-	case codecLZO:
-		return codecZstd
-	}
-	return codec
 }

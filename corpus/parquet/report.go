@@ -65,15 +65,6 @@ type annotation struct {
 	Score   *float64 `json:"firstseen_score"`
 }
 
-// verdictRow makes the entries of these columns of an annotation.
-func verdictRow(value []byte) (row []byte, err error) {
-	v, err := corpus.ReadVerdict(value)
-	if err != nil {
-		return nil, err
-	}
-	return appendFields(nil, reflect.ValueOf(annotation{&v.Verdict, v.Of, v.Score})), nil
-}
-
 // addVerdicts adds the columns of annotations.
 func (e *enclosure) addVerdicts() error {
 	nodes, n := fieldNodes(nil, reflect.TypeFor[annotation]())

@@ -208,17 +208,14 @@ func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 // appendBlank appends the entries of a row without a value: a null, an empty list, or the nearest
 // to that in a column that must have a value.
 func (l *leaf) appendBlank(dst []byte) []byte {
-	if l.maxDef > 0 {
-		dst = append(dst, 0)
-	} else if width := l.width(); width > 0 {
-		dst = append(dst, make([]byte, width)...)
-	} else {
-		dst = append(dst, 0) // its length
+	size := 1 // a level, or a length
+	if l.maxDef == 0 {
+		size = max(l.width(), 1)
 	}
 	if l.maxRep > 0 {
-		dst = append(dst, 0)
+		size++
 	}
-	return dst
+	return append(dst, make([]byte, size)...)
 }
 
 // entry is an entry of a column in a row.

@@ -77,8 +77,6 @@ func (r *byteReader) int() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (r *byteReader) bytes() []byte { return r.take(r.uvarint()) }
-
 // take takes the next n bytes.
 func (r *byteReader) take(n uint64) []byte {
 	if n > uint64(len(r.data)-r.at) {
@@ -151,11 +149,6 @@ func thriftType(t reflect.Type) byte {
 // readThrift reads a structure to v.
 func readThrift(data []byte, v any) error {
 	r := &byteReader{data: data}
-	return r.read(v)
-}
-
-// read reads a structure to v.
-func (r *byteReader) read(v any) error {
 	r.structure(reflect.ValueOf(v).Elem(), maxNesting)
 	return r.err
 }
@@ -217,7 +210,7 @@ func (r *byteReader) value(v reflect.Value, typ byte, depth int) {
 	case thriftDouble:
 		r.take(8)
 	case thriftBinary:
-		if b := r.bytes(); v.IsValid() {
+		if b := r.take(r.uvarint()); v.IsValid() {
 			v.SetString(string(b))
 		}
 	case thriftList, thriftSet:
@@ -269,10 +262,8 @@ func (r *byteReader) raws(n int, typ byte) []raw {
 }
 
 // appendThrift appends a structure, whose ids ascend in steps below 16.
-func appendThrift(dst []byte, v any) []byte { return appendStructure(dst, reflect.ValueOf(v)) }
-
-func appendStructure(dst []byte, v reflect.Value) []byte {
-	last := 0
+func appendThrift(dst []byte, structure any) []byte {
+	v, last := reflect.ValueOf(structure), 0
 	for i, f := range thriftFieldsOf(v.Type()) {
 		field := v.Field(i)
 		if f.optional && field.IsZero() {
@@ -295,7 +286,7 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 	case reflect.String:
 		return append(binary.AppendUvarint(dst, uint64(v.Len())), v.String()...)
 	case reflect.Struct:
-		return appendStructure(dst, v)
+		return appendThrift(dst, v.Interface())
 	case reflect.Slice:
 		if encoded, ok := v.Interface().(raw); ok {
 			return append(dst, encoded...)

@@ -39,7 +39,7 @@ func (c *column) newValues(encoding int32, data []byte) (values, error) {
 		if !ok {
 			return nil, errValues
 		}
-		return truths(newHybrid(runs, 1)), nil
+		return truths(hybrid{data: runs, width: 1}), nil
 	case encoding == encDeltaBinary && (typ == typeInt32 || typ == typeInt64):
 		return deltaNumbers(data, n, c.leaf.width())
 	case encoding == encDeltaLength && typ == typeBytes:
@@ -119,7 +119,7 @@ func (c *column) indexed(data []byte) (values, error) {
 	case data[0] > 32:
 		return nil, fmt.Errorf("its indices have %d bits", data[0])
 	}
-	index := newHybrid(data[1:], uint(data[0]))
+	index := hybrid{data: data[1:], width: uint(data[0])}
 	return func() ([]byte, error) {
 		i, err := index.next()
 		if err == nil && uint64(i) >= uint64(len(c.words)) {

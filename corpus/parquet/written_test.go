@@ -23,7 +23,7 @@ func TestHybridIsRead(t *testing.T) {
 			}
 		}
 		data := appendHybrid(nil, numbers, width)
-		h := newHybrid(data, width)
+		h := hybrid{data: data, width: width}
 		for i, want := range numbers {
 			if got, err := h.next(); err != nil || got != want {
 				t.Fatalf("%v in %d bits: number %d is %d, %v", numbers, width, i, got, err)

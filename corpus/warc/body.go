@@ -35,19 +35,8 @@ func encodings(f fields) (list []string) {
 	return list
 }
 
-// dechunked undoes the chunked transfer coding (RFC 9112, section 7.1), appending to dst.
-// A body without chunks is returned unchanged, and bytes behind a chunk that are no chunk are
-// taken unchanged.
-func dechunked(dst, body []byte) []byte {
-	if _, n := chunkSize(body); n == 0 {
-		return body
-	}
-	eachChunk(body, func(data []byte) { dst = append(dst, data...) })
-	return dst
-}
-
-// eachChunk calls f with the content of each chunk of a body, and with the bytes that are none behind
-// them. It reports whether the chunks are complete.
+// eachChunk calls f with the content of each chunk of a body (RFC 9112, section 7.1), and with the bytes
+// that are none behind them. It reports whether the chunks are complete.
 func eachChunk(body []byte, f func(data []byte)) bool {
 	whole := true
 	for len(body) > 0 {
@@ -116,7 +105,7 @@ const brotliWindow = 16 << 20
 // unpacker decompresses bodies. It is for one goroutine.
 type unpacker struct {
 	src  bytes.Reader
-	gzip *gzip.Reader
+	gzip gzip.Reader
 	buf  []byte // of small bodies, used again
 }
 
@@ -161,10 +150,7 @@ func (u *unpacker) open(b *corpus.Block, encoding string, body []byte) (r io.Rea
 	u.src.Reset(body)
 	switch encoding {
 	case "gzip":
-		if u.gzip == nil {
-			u.gzip = new(gzip.Reader)
-		}
-		return u.gzip, true, u.gzip.Reset(&u.src)
+		return &u.gzip, true, u.gzip.Reset(&u.src)
 	case "deflate": // some servers send it with the header of zlib, some without
 		if z, err := zlib.NewReader(&u.src); err == nil {
 			return z, true, nil
@@ -202,8 +188,10 @@ func explain(encoding string, err error) error {
 	return fmt.Errorf("the body cannot be decompressed (%s): %w", encoding, err)
 }
 
-// smallBody is up to how many bytes a body is decompressed into memory used again.
-const smallBody = 256 << 10
+const (
+	smallBody = 256 << 10 // up to which a body is decompressed into memory used again
+	growth    = 1 << 20   // by which the memory that a larger one takes grows
+)
 
 // readAll reads the decompressed body, into the memory of the block if it is large, and one byte more than
 // max if it has so many. The error is io.EOF at its end.
@@ -218,25 +206,17 @@ func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max in
 		if encoding == "br" { // its window grows with its output
 			b.Take(brotliWindow)
 		}
-		large := append(b.Memory(max+1), data...)
-		data, err = growing(b, large, r)
+		data = append(b.Memory(max+1), data...)
+		for err == nil && len(data) < cap(data) {
+			piece := data[len(data):min(cap(data), len(data)+growth)]
+			b.Take(len(piece))
+			n, err = compress.ReadFull(r, piece)
+			data = data[:len(data)+n]
+		}
+		if err == nil { // it is too long
+			err = io.EOF
+		}
 	}
 	b.Inflated += int64(len(data))
-	return data, err
-}
-
-// growing appends what r has to data, up to its capacity, and says how much that takes.
-func growing(b *corpus.Block, data []byte, r io.Reader) (_ []byte, err error) {
-	const step = 1 << 20
-	for err == nil && len(data) < cap(data) {
-		piece := data[len(data):min(cap(data), len(data)+step)]
-		b.Take(len(piece))
-		var n int
-		n, err = compress.ReadFull(r, piece)
-		data = data[:len(data)+n]
-	}
-	if err == nil { // it is too long
-		err = io.EOF
-	}
 	return data, err
 }

@@ -23,6 +23,7 @@
 package warc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -108,12 +109,7 @@ func (f Format) Recognize(head []byte) bool {
 // Frames returns what finds the records of one input.
 func (f Format) Frames(maxRecord int) corpus.Frames { return &frames{format: f, max: maxRecord} }
 
-func (f Format) maxBody() int {
-	if f.MaxBody > 0 {
-		return f.MaxBody
-	}
-	return corpus.DefaultMaxRecord
-}
+func (f Format) maxBody() int { return cmp.Or(max(f.MaxBody, 0), corpus.DefaultMaxRecord) }
 
 // leastInflated is how many bytes any body may be decompressed to: less than a thousand times
 // as many as the shortest records have.

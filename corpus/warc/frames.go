@@ -288,7 +288,8 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 	if inside := next(view, r.head, min(total, len(view)), r.arc); inside >= 0 {
 		return ending(data, r, inside)
 	}
-	if total <= len(data) && hasBlankLines(view[total:]) { // rubbish follows
+	rest := view[min(total, len(view)):]
+	if bytes.HasPrefix(rest, []byte("\r\n\r\n")) || bytes.HasPrefix(rest, []byte("\n\n")) { // rubbish follows
 		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
 	switch {
@@ -325,30 +326,22 @@ func holdsBody(content []byte) bool {
 // ending frames a record that ends before another, without the line ends between them: two of a
 // WARC and one of an ARC, in which a line end before that belongs to the record.
 func ending(data []byte, r *record, end int) corpus.Frame {
-	pass := end
+	take, ends := end, 2
 	if r.arc {
-		if end > r.head && data[end-1] == '\n' {
-			end--
-		}
-		return corpus.Frame{Take: end, Pass: pass}
+		ends = 1
 	}
-	for range 2 {
-		if end > r.head && data[end-1] == '\n' {
-			if end--; end > r.head && data[end-1] == '\r' {
-				end--
+	for range ends {
+		if take > r.head && data[take-1] == '\n' {
+			if take--; !r.arc && take > r.head && data[take-1] == '\r' {
+				take--
 			}
 		}
 	}
-	return corpus.Frame{Take: end, Pass: pass}
+	return corpus.Frame{Take: take, Pass: end}
 }
 
 // endsHere reports whether what stands behind a record says that it ends there.
 func endsHere(data []byte) bool {
 	n := blank(data)
 	return n == len(data) || n >= behind/2 || starts(data[n:])
-}
-
-// hasBlankLines reports whether data begins with what ends a record.
-func hasBlankLines(data []byte) bool {
-	return bytes.HasPrefix(data, []byte("\r\n\r\n")) || bytes.HasPrefix(data, []byte("\n\n"))
 }

@@ -17,32 +17,21 @@ type answer struct {
 
 // parseAnswer reads the header that content begins with. Interim answers, such as 100 Continue, come
 // before the one that counts (RFC 9110, section 15.2).
-func parseAnswer(content []byte) answer {
-	a := parseOneAnswer(content)
-	for a.status/100 == 1 && a.head < maxHead {
-		final := parseOneAnswer(content[a.head:])
-		if final.head == 0 {
+func parseAnswer(content []byte) (a answer) {
+	for bytes.HasPrefix(content, []byte("HTTP/")) {
+		words := bytes.Fields(content[:lineEnd(content)])
+		if len(words) < 2 || len(words[1]) != 3 || length(words[1]) < 0 {
 			break
 		}
-		final.head += a.head
-		a = final
+		n := headEnd(content)
+		if n < 0 {
+			n = min(len(content), maxHead) // without a body
+		}
+		a = answer{head: a.head + n, status: int(length(words[1])), fields: fieldsOf(content[:n])}
+		if content = content[n:]; a.status/100 != 1 || a.head >= maxHead {
+			break
+		}
 	}
-	return a
-}
-
-func parseOneAnswer(content []byte) (a answer) {
-	if !bytes.HasPrefix(content, []byte("HTTP/")) {
-		return answer{}
-	}
-	words := bytes.Fields(content[:lineEnd(content)])
-	if len(words) < 2 || len(words[1]) != 3 || length(words[1]) < 0 {
-		return answer{}
-	}
-	a.status = int(length(words[1]))
-	if a.head = headEnd(content); a.head < 0 {
-		a.head = min(len(content), maxHead) // without a body
-	}
-	a.fields = fieldsOf(content[:a.head])
 	return a
 }
 

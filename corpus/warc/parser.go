@@ -76,17 +76,18 @@ func (p *parser) setID(b *corpus.Block, r *record) {
 
 // decode undoes what HTTP has done to a body.
 func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err error) {
-	if bytes.Contains(bytes.ToLower(f.get("Transfer-Encoding")), []byte("chunked")) {
+	chunked := bytes.Contains(bytes.ToLower(f.get("Transfer-Encoding")), []byte("chunked"))
+	if _, n := chunkSize(body); chunked && n > 0 {
 		dst := p.chunks[:0]
 		if len(body) > smallBody {
 			b.Take(len(body))
 			dst = b.Memory(len(body))
 		}
-		out := dechunked(dst, body)
-		if len(body) <= smallBody && len(out) > 0 && &out[0] != &body[0] {
-			p.chunks = out
+		eachChunk(body, func(data []byte) { dst = append(dst, data...) })
+		if len(body) <= smallBody {
+			p.chunks = dst
 		}
-		body = out
+		body = dst
 	}
 	list := encodings(f)
 	slices.Reverse(list) // the last is undone first

@@ -32,10 +32,10 @@ func payloadOf(r *record, raw []byte) (p payload, ok bool) {
 		return p, true
 	}
 	a := parseAnswer(content)
-	if a.head == 0 || !endsHeader(content[:a.head]) {
-		return p, false
-	}
 	p.head, p.body = content[:a.head], content[a.head:]
+	if !bytes.HasSuffix(p.head, []byte("\n\r\n")) && !bytes.HasSuffix(p.head, []byte("\n\n")) { // it has no end
+		return payload{}, false
+	}
 	switch coding := mediaType(a.fields.get("Transfer-Encoding")); coding {
 	case "", "identity":
 		return p, true
@@ -47,11 +47,6 @@ func payloadOf(r *record, raw []byte) (p payload, ok bool) {
 		return p, eachChunk(p.body, func([]byte) {})
 	}
 	return p, false
-}
-
-// endsHeader reports whether a header ends with its blank line.
-func endsHeader(head []byte) bool {
-	return bytes.HasSuffix(head, []byte("\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n"))
 }
 
 // sum is the digest of the payload.

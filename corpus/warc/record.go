@@ -77,15 +77,7 @@ func arcDate(words [][]byte) int {
 
 // isDate reports whether a word is a date as ARCs have them, 14 digits or some more.
 func isDate(word []byte) bool {
-	if len(word) < 8 || len(word) > 18 {
-		return false
-	}
-	for _, c := range word {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	return len(word) >= 8 && len(word) <= 18 && len(bytes.TrimLeft(word, "0123456789")) == 0
 }
 
 // isHTTP reports whether the content of the record is an answer of HTTP.

@@ -52,7 +52,7 @@ func checkBin(t *testing.T, r *Run, bin uint64, value []byte, n int, want map[ui
 	v := r.at(bin, value)
 	for key, docs := range want {
 		b, m := v.block(r.subOf(key))
-		if found := r.searchBlock(make([]uint32, 0, 8), b, m, key); !slices.Equal(got[key], docs) || !slices.Equal(found, docs) {
+		if found := r.Search(make([]uint32, 0, 8), &Place{b: b, n: m}, key); !slices.Equal(got[key], docs) || !slices.Equal(found, docs) {
 			t.Fatalf("key %x: decoded %v, found %v, want %v", key, got[key], found, docs)
 		}
 	}

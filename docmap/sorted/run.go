@@ -117,7 +117,7 @@ func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 		r.blocks.set(at)
 	}
 	b, n := v.block(sub)
-	return r.searchBlock(dst, b, n, key), nil
+	return r.Search(dst, &Place{b: b, n: n}, key), nil
 }
 
 // A Place is a sub-block of n entries that may have a key, probably at upper and low.
@@ -160,12 +160,7 @@ func (r *Run) Locate(key uint64) Place {
 
 // Search appends the documents of key to dst, up to its capacity, from its place.
 func (r *Run) Search(dst []uint32, p *Place, key uint64) []uint32 {
-	return r.searchBlock(dst, p.b, p.n, key)
-}
-
-// searchBlock appends the documents of key to dst, up to its capacity, from the key's sub-block
-// of n entries.
-func (r *Run) searchBlock(dst []uint32, b []byte, n int, key uint64) []uint32 {
+	b, n := p.b, p.n
 	at, m := findBucket(b, int(key>>r.lowBits)&(r.buckets-1))
 	low, doc := uint64(r.lowBits), uint64(r.docBits)
 	start := uint64(8*blockCheck + r.buckets + n)

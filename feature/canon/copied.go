@@ -82,10 +82,7 @@ func (s *Scanner) copyPieces() bool {
 	s.at += got.Read
 	s.w += got.Written
 	if got.Separated {
-		if s.buf[s.w-1] != ' ' {
-			s.buf[s.w] = ' '
-			s.w++
-		}
+		s.addSpace()
 		c.starts = append(c.starts, vector.Start{Out: uint32(s.w - c.out), In: uint32(got.Read), Han: uint32(got.Han)})
 	} else if s.buf[s.w-1] >= utf8.RuneSelf {
 		s.at -= s.tables.blanksAtEnd(text[:got.Read]) // they stay, before a mark

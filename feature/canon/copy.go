@@ -162,7 +162,7 @@ func inHan(x uint64) bool {
 func (t *tables) at(text []byte, i int) (class, int) {
 	if i+4 <= len(text) {
 		x := binary.LittleEndian.Uint32(text[i:])
-		if r := threeBytes(x); x&0xC0C0F0 == 0x8080E0 && r >= 0x800 {
+		if r := x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F; x&0xC0C0F0 == 0x8080E0 && r >= 0x800 {
 			return t.class[r], 3
 		}
 		if r := x&0x1F<<6 | x>>8&0x3F; x&0xC0E0 == 0x80C0 && r >= utf8.RuneSelf {
@@ -171,9 +171,4 @@ func (t *tables) at(text []byte, i int) (class, int) {
 	}
 	r, size := utf8.DecodeRune(text[i:])
 	return t.of(r), size
-}
-
-// threeBytes is the rune whose three bytes of UTF-8 are the low ones of x.
-func threeBytes(x uint32) uint32 {
-	return x&0xF<<12 | x>>2&0xFC0 | x>>16&0x3F
 }

@@ -162,19 +162,20 @@ var unicodeTables = sync.OnceValue(func() *tables { return newTables(frozen) })
 func newTables(packed string) *tables {
 	t := &tables{ends: make([]uint32, 1, 8<<10), forms: make([]byte, 0, len(packed))}
 	d := []byte(packed)
-	var formedRunes []stretch
 	for r := rune(0); r <= utf8.MaxRune; {
 		length, n := binary.Uvarint(d)
 		s := stretch{first: r, class: class(d[n]), more: more(d[n+1])}
 		d = d[n+2:]
 		r += rune(length)
-		t.fill(s, r)
-		if s.more&formed != 0 {
-			formedRunes = append(formedRunes, s, stretch{first: r})
+		if r > tableEnd {
+			t.beyond = append(t.beyond, s)
+		}
+		for at := s.first; at < min(r, tableEnd); at++ {
+			t.class[at], t.more[at] = s.class, s.more
 		}
 	}
-	for i := 0; i < len(formedRunes); i += 2 {
-		for r := formedRunes[i].first; r < formedRunes[i+1].first; r++ {
+	for r := range t.form {
+		if t.more[r]&formed != 0 {
 			n := 1 + int(d[0])
 			t.form[r] = uint16(len(t.ends))
 			t.forms = append(t.forms, d[1:n]...)
@@ -190,17 +191,6 @@ func newTables(packed string) *tables {
 	}
 	t.classes = t.vectorClasses()
 	return t
-}
-
-// fill enters the runes of s, up to end.
-func (t *tables) fill(s stretch, end rune) {
-	if end > tableEnd {
-		t.beyond = append(t.beyond, s)
-		end = tableEnd
-	}
-	for r := s.first; r < end; r++ {
-		t.class[r], t.more[r] = s.class, s.more
-	}
 }
 
 // of returns the class of any rune.

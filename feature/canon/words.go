@@ -10,8 +10,6 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-var oneSpace = []byte{' '}
-
 // unitsOf counts the words of buf[seg:end], a piece of that width with so many CJK characters and no
 // loose marks. A CJK character is a word, and so is every stretch of others that take any room,
 // between spaces or CJK characters: "two words" has 2, "中文" 2, "用linux的" 3. The rule needs no
@@ -23,7 +21,7 @@ func (s *Scanner) unitsOf(seg, end, cjk, width int) int {
 	case cjk > 0:
 		return s.tables.countWords(s.buf[seg:end])
 	case n > 8:
-		return 1 + bytes.Count(s.buf[seg:end], oneSpace)
+		return 1 + bytes.Count(s.buf[seg:end], []byte{' '})
 	default:
 		x := binary.LittleEndian.Uint64(s.buf[seg:])<<(64-8*n)>>(64-8*n) ^ ' '*ones
 		return 1 + bits.OnesCount64(^((x&^highs+0x7F*ones)|x)&highs)
@@ -215,6 +213,9 @@ func (s *Scanner) addSpan(p span) {
 	}
 	s.apart = false
 }
+
+// Together is after how many pieces to call AppendUnits: so many that none was written a moment ago.
+const Together = 64
 
 // CountUnits makes ready for AppendUnits. It is to be called before a text is begun.
 func (s *Scanner) CountUnits() { s.counting = true }

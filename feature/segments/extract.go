@@ -67,10 +67,6 @@ func NewExtractor(s Scheme) *Extractor {
 	return e
 }
 
-// together is after how many pieces their words are asked for: so many that none was
-// written a moment ago, see [canon.Scanner.AppendUnits].
-const together = 64
-
 // Watch has f called when the scanner has come to some more segments of a text, and at
 // its end, for a method that wants all their words.
 func (e *Extractor) Watch(f func(*canon.Scanner)) {
@@ -97,7 +93,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	for ; step != canon.End; step = s.Next() {
 		if step == canon.Piece {
 			e.piece()
-			if e.waiting++; e.waiting < together {
+			if e.waiting++; e.waiting < canon.Together {
 				continue
 			}
 		}

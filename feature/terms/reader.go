@@ -9,10 +9,6 @@ import (
 	"github.com/firstseen/firstseen/feature/digest"
 )
 
-// together is after how many pieces of a text their words are asked for: so many that
-// none was written a moment ago, see [canon.Scanner.AppendUnits].
-const together = 64
-
 // A Reader goes through texts word by word. It is not for concurrent use: have one for each
 // worker. It owns about 900 KiB of buffers; an ordinary text touches only as much as its own
 // length.
@@ -42,7 +38,7 @@ func (r *Reader) Parts(text []byte, each func(part []byte)) (whole uint64) {
 // time, and returns the fingerprint of the whole text.
 func (r *Reader) Hashes(text []byte, each func(words []uint64)) (whole uint64) {
 	r.scanner.CountUnits()
-	return r.read(text, together, func() {
+	return r.read(text, canon.Together, func() {
 		r.hashes = r.scanner.AppendUnits(r.hashes[:0])
 		each(r.hashes)
 	}, func([]byte) {})

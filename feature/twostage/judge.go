@@ -143,13 +143,6 @@ func (j *Judge) ownShared(c *method.Candidate) int {
 	return n
 }
 
-// holdsHalf reports whether a candidate holds half of the text, common segments included. If seven
-// kept pages quote a text, all its keys are common; but they name the same few documents.
-func (j *Judge) holdsHalf(c *method.Candidate) bool {
-	own := c.CommonWeight - c.CountedWeight
-	return own > 0 && 2*(c.Weight+own) >= j.Whole()
-}
-
 // leadsAll reports whether a candidate holds half of the text, or enough runs, counting those
 // common through removed documents. It may be a frame, so it is compared, and must meet more.
 func (j *Judge) leadsAll(c *method.Candidate) bool {
@@ -251,9 +244,11 @@ func (j *Judge) newPassage() (none method.Passage) {
 // asked is the score that a candidate has to reach. It depends on how it became a candidate: the
 // share T of the text not common, unless all of the text leads to it.
 func (j *Judge) asked(c *method.Candidate) float64 {
-	t := j.Rules.Threshold
+	t, own := j.Rules.Threshold, c.CommonWeight-c.CountedWeight
 	switch common := method.Share(j.common, j.Whole()); {
-	case j.holdsHalf(c):
+	case own > 0 && 2*(c.Weight+own) >= j.Whole():
+		// It holds half of the text, common segments included. If seven kept pages quote a text, all its
+		// keys are common; but they name the same few documents.
 		return t
 	case j.enough(c.Weight, j.runKeys(c)):
 		return min(restOf(common, t), max(t, contained))
@@ -269,20 +264,15 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 // copies by the rest of their text.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	a, b := j.known.distinct, j.other.distinct
-	whole, own := j.Whole(), j.ownSize(c)
+	whole, own := j.Whole(), uint64(0) // the size of the uncommon segments shared
+	for _, i := range c.Shared[:j.ownShared(c)] {
+		own += j.Size(int(i))
+	}
 	known := j.common + own
 	return minCommon*j.common >= whole && j.ownShared(c) >= minShared &&
 		(minLength+1)*min(a, b) >= minLength*max(a, b) && method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold &&
 		method.Share(known, whole) >= explained && method.Share(known, a) >= spoken &&
 		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
-}
-
-// ownSize returns the size of the uncommon segments that a candidate shares.
-func (j *Judge) ownSize(c *method.Candidate) (size uint64) {
-	for _, i := range c.Shared[:j.ownShared(c)] {
-		size += j.Size(int(i))
-	}
-	return size
 }
 
 // Record appends the data stored with the document.

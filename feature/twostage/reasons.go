@@ -16,7 +16,11 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}
 	f := j.CompareRecord(c, &r)
-	say("4", "segments shared: %d; they weigh %d of %s, a score of %s by segments, beside the threshold of %s", j.ownShared(c), c.Weight, j.unitsOf(), share(f.Score), share(j.Rules.Threshold))
+	units := " words or characters"
+	if j.BySegments() {
+		units = ""
+	}
+	say("4", "segments shared: %d; they weigh %d of %d%s, a score of %s by segments, beside the threshold of %s", j.ownShared(c), c.Weight, j.Whole(), units, share(f.Score), share(j.Rules.Threshold))
 	if f.Comparable < j.sketch.Parts() {
 		say("7", "the earlier document is known down to its %d longest segments: %d of %d can be compared, and it holds %s of them", f.Features, f.Comparable, j.sketch.Parts(), share(f.Share))
 	}
@@ -85,14 +89,6 @@ func (j *Judge) candidateText(c *method.Candidate) string {
 		text += fmt.Sprintf("; %s of it is common to eight documents or more, and no evidence", share(method.Share(j.common, j.Whole())))
 	}
 	return text
-}
-
-// unitsOf names the units that the score by segments refers to.
-func (j *Judge) unitsOf() string {
-	if j.BySegments() {
-		return fmt.Sprintf("%d", j.Whole())
-	}
-	return fmt.Sprintf("%d words or characters", j.Whole())
 }
 
 func relationText(r method.Relation) string {

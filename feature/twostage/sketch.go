@@ -157,11 +157,7 @@ func (s *sketch) Contains(t *sketch, a, b uint64) bool {
 
 // Share is the common share of a document of n runs, 0 to 1.
 func (o overlap) Share(n uint64) float64 {
-	of := o.Den * n
-	if of == 0 {
-		return 0
-	}
-	return min(1, float64(o.Num)/float64(of))
+	return min(1, method.Share(o.Num, o.Den*n))
 }
 
 // The limits for finding the new text of a document, seen from another's sketch (docs/design.md,

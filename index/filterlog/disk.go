@@ -43,33 +43,8 @@ const logPrefix = "filter"
 // LogName returns the name of the journal for a generation of the filter.
 func LogName(generation uint64) string { return journal.Name(logPrefix, generation) }
 
-// LogNames returns the names of the journals in an index, by generation.
-func LogNames(dir string) (names []string, err error) {
-	generations, err := journal.Generations(dir, logPrefix)
-	for _, n := range generations {
-		names = append(names, LogName(n))
-	}
-	return names, err
-}
-
-// findLogs returns the journals in an index, by generation.
-func findLogs(dir string) (logs []chained, err error) {
-	names, err := LogNames(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		c := chained{path: filepath.Join(dir, name)}
-		if c.header, err = ReadLogHeader(c.path); err != nil {
-			return nil, err
-		}
-		if name != LogName(c.header.Generation) {
-			return nil, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
-		}
-		logs = append(logs, c)
-	}
-	return logs, nil
-}
+// Logs returns the generations of the journals in an index, ascending.
+func Logs(dir string) ([]uint64, error) { return journal.Generations(dir, logPrefix) }
 
 // MisplacedError is returned for a journal that does not go with the files beside it.
 type MisplacedError struct{ Path, What string }
@@ -91,9 +66,20 @@ type Found struct {
 
 // Find reads the headers of the files and finds those of one state. It changes nothing.
 func Find(dir string) (a Found, err error) {
-	logs, err := findLogs(dir)
+	generations, err := Logs(dir)
 	if err != nil {
 		return a, err
+	}
+	var logs []chained
+	for _, n := range generations {
+		c := chained{path: filepath.Join(dir, LogName(n))}
+		if c.header, err = ReadLogHeader(c.path); err != nil {
+			return a, err
+		}
+		if n != c.header.Generation {
+			return a, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
+		}
+		logs = append(logs, c)
 	}
 	a.Header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
 	switch {
@@ -208,11 +194,6 @@ const (
 	markBytes  = 25
 	markLetter = 'j'
 )
-
-// stamp encodes the mark for a filter file.
-func (m mark) stamp() []byte {
-	return append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
-}
 
 // markOf reads a filter's stamp: its mark and the owner's values. A filter of version 0.1.0 has no
 // stamp: its generation is 0, and its token is a hash of its content.

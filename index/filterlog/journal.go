@@ -76,12 +76,12 @@ func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
 		h.Before = s.chain[n-1].header.Token
 	}
 	path := s.path(LogName(m.generation))
-	log, err := createKeyLog(path, h)
+	log, err := logKind.Create(path, h.encode())
 	if err != nil {
 		return nil, err
 	}
 	s.chain = append(s.chain, chained{path: path, header: h, size: log.Size()})
-	return log, nil
+	return &keyLog{Log: log}, nil
 }
 
 // Add takes the keys of a kept document. Without a journal it does nothing.
@@ -182,7 +182,7 @@ func (s *Store) dropLogs(left int) error {
 	return nil
 }
 
-// EndJournal closes the journal, if there is one, and stops the saving of the filter.
+// EndJournal closes the journal, if there is one, and stops the saving of the filter. A nil Store has none.
 func (s *Store) EndJournal() error {
 	if !s.Streaming() {
 		return nil
@@ -195,16 +195,16 @@ func (s *Store) EndJournal() error {
 	return err
 }
 
-// Streaming reports whether a journal makes added keys durable.
-func (s *Store) Streaming() bool { return s.log != nil }
+// Streaming reports whether a journal makes added keys durable. For a nil Store it does not.
+func (s *Store) Streaming() bool { return s != nil && s.log != nil }
 
 // Saving returns the filter that is being saved; nil if none is.
 func (s *Store) Saving() *bloomstore.Snapshot { return s.saving }
 
 // Work returns a channel of work for the goroutine that decides: to call between two documents.
-// It is nil while there is none.
+// It is nil while there is none, and for a nil Store.
 func (s *Store) Work() <-chan func() error {
-	if s.saving == nil {
+	if s == nil || s.saving == nil {
 		return nil
 	}
 	return s.saving.Work()

@@ -82,12 +82,6 @@ type keyLog struct {
 	fields, keys []byte
 }
 
-// createKeyLog makes a log complete with its header, or none at all. It replaces the content of path.
-func createKeyLog(path string, h LogHeader) (*keyLog, error) {
-	log, err := logKind.Create(path, h.encode())
-	return &keyLog{Log: log}, err
-}
-
 // Append adds a group and brings it to the disk; see [journal.Log.Append].
 func (l *keyLog) Append(g Group) error {
 	le := binary.LittleEndian

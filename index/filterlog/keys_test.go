@@ -34,10 +34,11 @@ func testGroups() (groups []Group) {
 func writeLog(t testing.TB, h LogHeader, groups []Group) (data []byte, ends []int64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := createKeyLog(path, h)
+	log, err := logKind.Create(path, h.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
+	l := &keyLog{Log: log}
 	ends = []int64{l.Size()}
 	for _, g := range groups {
 		if err := l.Append(g); err != nil {

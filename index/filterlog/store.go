@@ -3,11 +3,10 @@ package filterlog
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -82,7 +81,7 @@ func (s *Store) tidy(stale []string) (err error) {
 			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
 		}
 	}
-	if err := os.Remove(s.path(newFilterFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := durable.RemoveLeft(s.path(newFilterFile)); err != nil {
 		return fmt.Errorf("removing a filter that was not finished: %w", err)
 	}
 	return nil
@@ -110,10 +109,11 @@ func (s *Store) SetValues(state map[string][]byte) {
 // stamp returns the stamp of a filter without a table: its mark and the owner's values, if
 // it has any.
 func (s *Store) stamp(m mark) []byte {
-	if len(s.values) == 0 {
-		return m.stamp()
+	b := append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
+	if len(s.values) > 0 {
+		b = append(b, encodeNote(s.values)...)
 	}
-	return append(m.stamp(), encodeNote(s.values)...)
+	return b
 }
 
 // following returns the mark of the next filter or journal.

@@ -63,7 +63,7 @@ type Applier struct {
 	Decided func(r *dedup.Result)
 
 	now   time.Time
-	batch string
+	batch string // of the documents that follow
 }
 
 // Now is the arrival of the step being done, for [index.Policy].
@@ -78,8 +78,11 @@ func (a *Applier) Do(s *Step) error {
 	if s.Kind != journal.Seen {
 		return a.takeBack(s)
 	}
-	if err := a.enter(s.Batch); err != nil {
-		return err
+	if s.Batch != a.batch {
+		if err := a.Index.SetBatch(s.Batch); err != nil {
+			return err
+		}
+		a.batch = s.Batch
 	}
 	r, err := a.Index.Decide(dedup.Document{ID: s.ID, Sketch: &s.Sketch, Added: s.Added, Text: s.Text})
 	if err != nil {
@@ -97,18 +100,6 @@ func (a *Applier) Do(s *Step) error {
 		a.Decided(&r)
 	}
 	return a.Index.Ack(int64(len(s.Text) + len(s.ID) + len(s.Added)))
-}
-
-// enter sets the batch of the documents that follow.
-func (a *Applier) enter(batch string) error {
-	if batch == a.batch {
-		return nil
-	}
-	if err := a.Index.SetBatch(batch); err != nil {
-		return err
-	}
-	a.batch = batch
-	return nil
 }
 
 // taken is the answer of takeBack. The JSON form is a contract.

@@ -170,8 +170,8 @@ func checkForecast(t *testing.T, marks string, d *Decision) {
 		t.Fatal(err)
 	}
 	near := func(got, want uint64) bool { return got >= want*9/10 && got <= want*11/10+100 }
-	if !near(f.Marks, d.Marked()) || f.Documents < uint64(len(d.table.docs)) || f.Documents > uint64(d.Tally.Documents)*11/10 {
-		t.Errorf("forecast %+v, and the decision had %d marks, %d of %d documents in its table", f, d.Marked(), len(d.table.docs), d.Tally.Documents)
+	if !near(f.Marks, d.Marked) || f.Documents < uint64(len(d.table.docs)) || f.Documents > uint64(d.Tally.Documents)*11/10 {
+		t.Errorf("forecast %+v, and the decision had %d marks, %d of %d documents in its table", f, d.Marked, len(d.table.docs), d.Tally.Documents)
 	}
 	if table := d.heldBytes(); f.Bytes-processBytes < table {
 		t.Errorf("forecast %d bytes beside the process, and the table has %d", f.Bytes-processBytes, table)

@@ -29,7 +29,7 @@ type Decision struct {
 	Prefer func(file string, made time.Time) (group string, rank int64)
 
 	Tally  report.Tally
-	marked uint64
+	Marked uint64 // places
 	table  *table
 }
 
@@ -104,9 +104,6 @@ func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	return table, deduper, err
 }
 
-// Marked is how many places were marked.
-func (d *Decision) Marked() uint64 { return d.marked }
-
 // Bytes is about how much memory the kept documents take.
 func (d *Decision) Bytes() int64 { return d.table.bytes() }
 
@@ -175,45 +172,25 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	if w.offer != nil {
 		w.offerCopy(file, id, &r)
 	}
-	kept, fate := r.Kept, report.Fate{}
-	if component := w.component(&r); w.fate != nil && component != 0 {
-		kept, fate = w.fate(component)
+	component, fate := r.Of.Num, report.Fate{} // the number of the kept document whose copy it is, 0 for none
+	if r.Kept {
+		component = uint32(len(w.table.docs)) // its own: it was just added
 	}
-	w.count(&r, kept)
-	if r.Verdict == dedup.Unique && kept && fate.Copies == 0 || w.Line == nil {
+	if w.fate != nil && component != 0 {
+		r.Kept, fate = w.fate(component)
+	}
+	w.Tally.Count(&r)
+	if r.Verdict == dedup.Unique && r.Kept && fate.Copies == 0 || w.Line == nil {
 		return nil
 	}
-	line := w.line(&r, id, file)
-	line.Kept, line.Fate = kept, fate
-	return w.Line(line)
-}
-
-// component is the number of the kept document whose copy a document is, or its own; 0 for none.
-func (w *decider) component(r *dedup.Result) uint32 {
-	if r.Kept {
-		return uint32(len(w.table.docs)) // it was just added
-	}
-	return r.Of.Num
-}
-
-func (w *decider) count(r *dedup.Result, kept bool) {
-	w.Tally.Count(r)
-	switch {
-	case kept && !r.Kept:
-		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept+1, w.Tally.Removed-1
-	case !kept && r.Kept:
-		w.Tally.Kept, w.Tally.Removed = w.Tally.Kept-1, w.Tally.Removed+1
-	}
-}
-
-func (w *decider) line(r *dedup.Result, id, file string) *report.Reported {
 	line := report.First(id, file, w.doc.At, w.doc.Time)
 	if r.Verdict != dedup.Unique {
 		made := line.Time
-		line = report.Report(r, id, &w.doc.Sketch, nil)
+		line = report.Report(&r, id, &w.doc.Sketch, nil)
 		line.File, line.Line, line.Time = file, w.doc.At, made
 	}
-	return &line
+	line.Kept, line.Fate = r.Kept, fate
+	return w.Line(&line)
 }
 
 // offerCopy remembers a kept document, and offers a copy.
@@ -250,7 +227,7 @@ func (w *decider) readMarks(owner Place) (some bool, err error) {
 		}
 		w.marks[p.slot()] = true
 		w.table.marked = append(w.table.marked, keys[p.slot()])
-		w.marked++
+		w.Marked++
 		if err := w.places.advance(); err != nil {
 			return false, err
 		}

@@ -110,30 +110,23 @@ func (d *Decision) sampleEntries() (mean float64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	errEnough := errors.New("enough")
+	var doc Doc
 	for i := 0; i < len(d.Set); i += 1 + len(d.Set)/sampleWindows {
-		if err := sampleShard(d.Set[i], deduper); err != nil {
+		n := 0
+		err := d.Set[i].eachRecord(func(_ *Manifest, _ Place, record []byte) error {
+			if n++; n > sampleRecords {
+				return errEnough
+			}
+			err := doc.read(record)
+			if err == nil {
+				_, err = deduper.Decide(dedup.Document{ID: string(doc.ID), Sketch: &doc.Sketch})
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, errEnough) {
 			return 0, err
 		}
 	}
 	return float64(table.arena.used()) / float64(max(len(table.docs), 1)), nil
-}
-
-func sampleShard(m *Manifest, deduper *dedup.Deduper) error {
-	errEnough := errors.New("enough")
-	var doc Doc
-	n := 0
-	err := m.eachRecord(func(_ *Manifest, _ Place, record []byte) error {
-		if n++; n > sampleRecords {
-			return errEnough
-		}
-		err := doc.read(record)
-		if err == nil {
-			_, err = deduper.Decide(dedup.Document{ID: string(doc.ID), Sketch: &doc.Sketch})
-		}
-		return err
-	})
-	if errors.Is(err, errEnough) {
-		return nil
-	}
-	return err
 }

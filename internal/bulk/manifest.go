@@ -17,8 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 // A Manifest describes a finished shard. It is written after the shard, so a shard without one is not
@@ -55,18 +53,6 @@ func Name(shard, of int) string { return fmt.Sprintf("shard-%05d-of-%05d", shard
 
 func (m *Manifest) path(ending string) string {
 	return filepath.Join(m.dir, Name(m.Shard, m.Of)+ending)
-}
-
-// write makes the manifest of a shard that is whole and on the disk.
-func (m *Manifest) write() error {
-	text, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return err
-	}
-	return durable.Replace(m.path(manifestEnding), func(f *os.File) error {
-		_, err := f.Write(append(text, '\n'))
-		return err
-	})
 }
 
 // fileOf is the name of the input of a document.

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -178,19 +179,13 @@ func (r *fields) fixed() uint64 {
 
 func (r *fields) uvarint() uint64 {
 	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		n = -1
-	}
-	r.take(n)
+	r.take(cmp.Or(n, -1))
 	return v
 }
 
 func (r *fields) varint() int64 {
 	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		n = -1
-	}
-	r.take(n)
+	r.take(cmp.Or(n, -1))
 	return v
 }
 

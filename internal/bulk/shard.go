@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -63,13 +64,21 @@ func Write(dir string, m *Manifest, frames func(add func(*Frame) error) error) e
 	if err != nil {
 		return err
 	}
-	return m.write()
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	return durable.Replace(m.path(manifestEnding), func(f *os.File) error {
+		_, err := f.Write(append(text, '\n'))
+		return err
+	})
 }
 
 func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) error) error {
 	out := bufio.NewWriterSize(f, 1<<20)
 	head := m.header()
-	seed := binary.LittleEndian.Uint64(head[len(head)-8:])
+	le := binary.LittleEndian
+	seed := le.Uint64(head[len(head)-8:])
 	if _, err := out.Write(head); err != nil {
 		return err
 	}
@@ -85,7 +94,10 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 			return nil
 		}
 		packed = encoder.EncodeAll(pending.records, packed[:0])
-		_, err := out.Write(append(frameHeadOf(packed, pending.documents, seed), packed...))
+		head := le.AppendUint32(nil, uint32(len(packed)))
+		head = le.AppendUint32(head, uint32(pending.documents))
+		head = le.AppendUint64(head, xxh3.HashSeed(packed, seed^pending.documents))
+		_, err := out.Write(append(head, packed...))
 		pending.Reset()
 		return err
 	}
@@ -108,28 +120,14 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 	if err != nil {
 		return err
 	}
-	m.Digest = m.digest(digest)
+	for _, in := range m.Inputs { // shards of equal digests were made of the same inputs
+		digest.Write(appendBytes(nil, []byte(in.Name)))
+	}
+	m.Digest = fmt.Sprintf("%x", digest.Sum128().Bytes())
 	if _, err := out.Write(m.end(seed)); err != nil {
 		return err
 	}
 	return out.Flush()
-}
-
-func frameHeadOf(packed []byte, documents, seed uint64) []byte {
-	le := binary.LittleEndian
-	head := le.AppendUint32(nil, uint32(len(packed)))
-	head = le.AppendUint32(head, uint32(documents))
-	return le.AppendUint64(head, xxh3.HashSeed(packed, seed^documents))
-}
-
-// digest adds the names of the inputs to the hash of all records: two shards with equal ones were made
-// of the same inputs.
-func (m *Manifest) digest(records *xxh3.Hasher) string {
-	for _, in := range m.Inputs {
-		records.Write(appendBytes(nil, []byte(in.Name)))
-	}
-	sum := records.Sum128().Bytes()
-	return hex.EncodeToString(sum[:])
 }
 
 // end is what follows the last frame: a head without a frame, counts, digest and checksum.

@@ -21,7 +21,6 @@ import (
 
 const (
 	hz     = "hz-gb-2312"
-	utf16  = "utf-16" // declared without the order of its bytes
 	utf8Of = "utf-8"
 )
 

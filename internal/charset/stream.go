@@ -54,9 +54,6 @@ func (s *Stream) Name() string { return s.name }
 // IsUTF8 reports whether there is nothing to decode.
 func (s *Stream) IsUTF8() bool { return s.name == utf8Of }
 
-// MarkedBy is how many bytes are enough to recognize a byte order mark.
-const MarkedBy = 4
-
 // Marked returns the encoding given by a byte order mark at the beginning of a text, nil if there
 // is none. The mark is part of the text.
 func Marked(head []byte) *Stream {
@@ -118,10 +115,12 @@ func (r *streamDecoder) decodeFaulty(dst, src []byte, last bool) (n, used int, e
 		if read == 0 {
 			return n, used, err
 		}
-		switch from := src[used : used+read]; {
+		from := src[used : used+read]
+		private := userDefined(from)
+		switch {
 		case r.own != nil && bytes.Equal(from, r.own):
-		case r.private && isUserDefined(from) && bytes.Equal(dst[n:n+written], replacement):
-			written = utf8.EncodeRune(dst[n:], userDefined(from))
+		case r.private && private != 0 && bytes.Equal(dst[n:n+written], replacement):
+			written = utf8.EncodeRune(dst[n:], private)
 		default:
 			written = copy(dst[n:], bytes.ReplaceAll(dst[n:n+written], replacement, []byte{Malformed}))
 		}
@@ -138,29 +137,24 @@ func (r *streamDecoder) one(dst, src []byte, last bool) (written, read int, err 
 	return written, read, err
 }
 
-// isUserDefined reports whether two bytes are a character of the user-defined areas of
-// GB18030: AAA1 to AFFE, F8A1 to FEFE, A140 to A7A0.
-func isUserDefined(b []byte) bool {
-	if len(b) != 2 {
-		return false
-	}
-	lead, trail := b[0], b[1]
-	return (0xaa <= lead && lead <= 0xaf || 0xf8 <= lead && lead <= 0xfe) && 0xa1 <= trail && trail <= 0xfe ||
-		0xa1 <= lead && lead <= 0xa7 && 0x40 <= trail && trail <= 0xa0 && trail != 0x7f
-}
-
-// userDefined returns the private-use character that the standard assigns to the bytes. The areas
-// follow one another from U+E000 on, in rows of 94, 94 and 96. The library's tables have none of
-// these characters, but texts do, as icons of fonts.
+// userDefined returns the private-use character that GB18030 assigns to two bytes of its user-defined
+// areas, AAA1 to AFFE, F8A1 to FEFE, A140 to A7A0; 0 for other bytes. The areas follow one another
+// from U+E000 on, in rows of 94, 94 and 96. The library's tables have none of these characters, but
+// texts do, as icons of fonts.
 func userDefined(b []byte) rune {
+	if len(b) != 2 {
+		return 0
+	}
 	lead, trail := rune(b[0]), rune(b[1])
 	switch {
-	case lead >= 0xf8:
+	case 0xf8 <= lead && lead <= 0xfe && 0xa1 <= trail && trail <= 0xfe:
 		return 0xe234 + (lead-0xf8)*94 + trail - 0xa1
-	case lead >= 0xaa:
+	case 0xaa <= lead && lead <= 0xaf && 0xa1 <= trail && trail <= 0xfe:
 		return 0xe000 + (lead-0xaa)*94 + trail - 0xa1
-	case trail > 0x7f:
-		trail--
+	case 0xa1 <= lead && lead <= 0xa7 && 0x40 <= trail && trail < 0x7f:
+		return 0xe4c6 + (lead-0xa1)*96 + trail - 0x40
+	case 0xa1 <= lead && lead <= 0xa7 && 0x7f < trail && trail <= 0xa0:
+		return 0xe4c6 + (lead-0xa1)*96 + trail - 0x41
 	}
-	return 0xe4c6 + (lead-0xa1)*96 + trail - 0x40
+	return 0
 }

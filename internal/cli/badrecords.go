@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,6 +47,8 @@ const maxNamed = 10
 
 type bads struct {
 	n     int64
+	all   int64            // records, these among them
+	noun  string           // of a record
 	first *report.Rejected // nil if a run of an earlier version met it
 	named io.Writer        // receives the first; nil for none
 	run   bool             // it is a run, which has --rejects
@@ -65,19 +68,19 @@ func (b *bads) add(bad *corpus.BadRecord) {
 	}
 }
 
-// end returns the error of a command that came to its end, nil without bad records among all.
-func (b *bads) end(all int64, noun string) error {
+// end returns the error of a command that came to its end, nil without bad records.
+func (b *bads) end() error {
 	if b.n == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%w and %s: %d of %d %ss", errBadRecords, cmp.Or(b.fate, "are not kept"), b.n, all, noun)
+	err := fmt.Errorf("%w and %s: %d of %d %ss", errBadRecords, cmp.Or(b.fate, "are not kept"), b.n, b.all, b.noun)
 	if b.first == nil {
 		return err
 	}
 	first := b.first
 	err = fmt.Errorf("%w, the first %s:%v: %s", err, first.File, first.Line, first.Reason)
 	for _, r := range remedies {
-		if !r.reason.MatchString(first.Reason) || r.forMost && 2*b.n <= all {
+		if !r.reason.MatchString(first.Reason) || r.forMost && 2*b.n <= b.all {
 			continue
 		}
 		if advice := r.advice(first); advice != "" && (b.run || advice != seeRejects) {
@@ -169,7 +172,7 @@ func jqPath(path string) string {
 
 // stringsIn returns the paths to the strings of a JSON value that may be cut off, the longest
 // string first. A "*" stands for each value of an array.
-func stringsIn(raw string) (paths []string) {
+func stringsIn(raw string) []string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	lengths := map[string]int{}
 	var value func(path string) error
@@ -199,11 +202,7 @@ func stringsIn(raw string) (paths []string) {
 		return err
 	}
 	_ = value("") // a value cut off ends early
-	for path := range lengths {
-		paths = append(paths, path)
-	}
-	slices.SortFunc(paths, func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(lengths), func(a, b string) int {
 		return cmp.Or(cmp.Compare(lengths[b], lengths[a]), strings.Compare(a, b))
 	})
-	return paths
 }

@@ -193,19 +193,11 @@ func (c *choosing) values(ctx context.Context, field string) (at func(file strin
 	}
 	file := ""
 	next, stop := iter.Pull2(func(yield func(*corpus.Document, error) bool) {
-		source := g.documents()
-		defer source.Close() // only read
-		errStopped := errors.New("")
-		err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
+		err := someRecords(ctx, g.documents(), func(b *corpus.Block, doc *corpus.Document) bool {
 			file = b.File
-			for doc := range parser.Parse(b) {
-				if !yield(doc, nil) {
-					return errStopped
-				}
-			}
-			return nil
+			return yield(doc, nil)
 		})
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil {
 			yield(nil, err)
 		}
 	})

@@ -216,10 +216,7 @@ func message(code int, err error, index bool) string {
 // noRoom reports whether the disk is full, the user's quota is used up, or a file has reached its
 // largest size. bbolt passes some errors on as text only.
 func noRoom(err error) bool {
-	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT} {
-		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT}, func(cause syscall.Errno) bool {
+		return errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error())
+	})
 }

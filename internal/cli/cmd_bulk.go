@@ -23,11 +23,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
-	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
 )
-
-var errTooManyBad = pipeline.ErrTooManyBad
 
 func newRowsCommand() *cobra.Command {
 	as, out := "lines", ""
@@ -58,7 +55,7 @@ func newRowsCommand() *cobra.Command {
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
-	oneOf(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", word("lines", "lines"), word("binary", "binary"), word("documents", "documents"))
+	oneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
 	return cmd
 }
 
@@ -222,19 +219,15 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if !f.quiet {
 		t := &d.Tally
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents: %d kept, %d removed; unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d; %d keys marked, %s of memory for them\n",
-			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked(), sizeText(uint64(d.Bytes())))
+			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked, sizeText(uint64(d.Bytes())))
 	}
-	return f.writeTally(cmd, &d.Tally)
-}
-
-func (f *options) writeTally(cmd *cobra.Command, t *report.Tally) error {
 	switch f.summary {
 	case "":
 		return nil
 	case input.Stdin:
-		return encodeIndented(cmd.OutOrStdout(), t)
+		return encodeIndented(cmd.OutOrStdout(), &d.Tally)
 	}
-	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, t) })
+	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, &d.Tally) })
 }
 
 // bulkReport writes the report of a decision to one file or, below a folder, to a file for each shard.
@@ -266,12 +259,10 @@ func (r *bulkReport) line(line *report.Reported) (err error) {
 	return r.out.WriteRecord(r.buf)
 }
 
-// end closes or discards the open file, if there is one.
+// end closes or discards the last file, if there is one. It may be called again.
 func (r *bulkReport) end(how func(*output.Writer) error) error {
 	if r.out == nil {
 		return nil
 	}
-	out := r.out
-	r.out = nil
-	return how(out)
+	return how(r.out)
 }

@@ -87,8 +87,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	}
 	e.Reported = f.said
 	if f.asJSON {
-		out := visible.NewEncoder(cmd.OutOrStdout())
-		return out.Encode(e)
+		return visible.NewEncoder(cmd.OutOrStdout()).Encode(e)
 	}
 	return e.Write(cmd.OutOrStdout(), style)
 }
@@ -146,7 +145,9 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.
 		return docs, err
 	}
 	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
-		return someDocuments(cmd.Context(), f.documents(), do)
+		return someRecords(cmd.Context(), f.documents(), func(b *corpus.Block, doc *corpus.Document) bool {
+			return doc.Bad != nil || doc.Empty || do(b, doc)
+		})
 	}
 	docs, others, err := explain.Find(line, each)
 	if err != nil {

@@ -43,9 +43,7 @@ func newContaminationCommand() *cobra.Command {
 func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	runtime.GOMAXPROCS(f.Workers)
 	of := f.options // with the formats and limits of the pages
-	if f.itemField != "" {
-		of.formats.jsonl.Fields.Text = f.itemField
-	}
+	of.formats.jsonl.Fields.Text = cmp.Or(f.itemField, f.formats.jsonl.Fields.Text)
 	if err := errors.Join(of.findInputs(cmd, f.items), f.findInputs(cmd, pages)); err != nil {
 		return err
 	}
@@ -97,16 +95,10 @@ func (e itemError) Unwrap() error { return e.error }
 
 // A search goes through pages.
 type search struct {
-	items           *contamination.Items
-	pages, hitPages int64
-	bad             bads
-	found           map[string]bool
-}
-
-// searched holds the matches in a block of pages.
-type searched struct {
-	hits  []pageHit
-	pages int64
+	items    *contamination.Items
+	hitPages int64
+	bad      bads // pages
+	found    map[string]bool
 }
 
 type pageHit struct {
@@ -116,40 +108,39 @@ type pageHit struct {
 	text string
 }
 
-func (s *search) run(cmd *cobra.Command, f *options, hits *table) error {
-	newReader := func() (reader[searched], error) {
+func (s *search) run(cmd *cobra.Command, f *options, list *table) error {
+	newReader := func() (reader[[]pageHit], error) {
 		searcher := s.items.NewSearcher()
 		var found []contamination.Hit
-		return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], r *searched) error {
-			r.hits, r.pages = r.hits[:0], 0
+		return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], hits *[]pageHit) error {
+			*hits = (*hits)[:0]
 			for page := range pages {
-				r.pages++
 				found = searcher.Append(found[:0], page.Text)
 				for _, h := range found {
-					r.hits = append(r.hits, pageHit{h, string(page.ID), page.At, string(page.Text[h.From:h.To])})
+					*hits = append(*hits, pageHit{h, string(page.ID), page.At, string(page.Text[h.From:h.To])})
 				}
 			}
 			return nil
 		}, nil
 	}
-	_, err := inParallel(cmd, f, &s.bad, newReader, func(b *corpus.Block, r *searched) error {
-		s.pages += r.pages
-		for i, h := range r.hits {
-			if i == 0 || h.at != r.hits[i-1].at {
+	err := inParallel(cmd, f, &s.bad, newReader, func(b *corpus.Block, hits *[]pageHit) error {
+		for i, h := range *hits {
+			if i == 0 || h.at != (*hits)[i-1].at {
 				s.hitPages++
 			}
 			s.found[h.Item] = true
-			if err := hits.write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
+			if err := list.write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return cmp.Or(err, s.bad.end(s.pages+s.bad.n, "page"))
+	s.bad.noun = "page"
+	return cmp.Or(err, s.bad.end())
 }
 
 func (s *search) summary() string {
-	line := fmt.Sprintf("%d of %d items stand in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.pages)
+	line := fmt.Sprintf("%d of %d items stand in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.bad.all-s.bad.n)
 	if s.items.Short > 0 {
 		line += fmt.Sprintf("; %d of fewer than %d words not looked for", s.items.Short, contamination.Run)
 	}

@@ -69,13 +69,12 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
-	t := &f.options
-	if err := t.recognize(); err != nil {
+	if err := f.recognize(); err != nil {
 		return err
 	}
-	c, err := newCutter(t.found, f.mark)
+	c, err := newCutter(f.found, f.mark)
 	if err == nil {
-		err = t.enclose()
+		err = f.enclose()
 	}
 	if err != nil {
 		return err
@@ -85,9 +84,8 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	var bad bads
-	var all int64
 	write := func(list *table) (err error) {
-		bad, all, err = f.rewrite(cmd, t, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+		bad, err = f.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
 			return c.document(plan, list, doc, line)
 		})
 		return err
@@ -102,7 +100,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
-	return bad.end(all, t.found.Noun())
+	return bad.end()
 }
 
 // A cutter makes records without ranges of their texts.

@@ -287,15 +287,14 @@ func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Write
 }
 
 func (f *options) badRecords(s *report.Summary) error {
-	noun := "line"
+	bad := bads{n: s.Bad, all: s.Bad + s.Documents, noun: "line", first: s.FirstBad, run: true}
 	if f.found != nil {
-		noun = f.found.Noun()
+		bad.noun = f.found.Noun()
 	}
-	bad := bads{n: s.Bad, first: s.FirstBad, run: true}
 	if f.Annotate {
 		bad.fate = `have the verdict "bad" in the output`
 	}
-	return bad.end(s.Bad+s.Documents, noun)
+	return bad.end()
 }
 
 // prepare completes the job, and continues an unfinished run or abandons it.

@@ -22,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/follow"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 type featuresFlags struct {
@@ -71,16 +72,12 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	stderr := cmd.ErrOrStderr()
 	f.prepare(stderr)
 	var bad bads
-	noun := ""
-	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) (err error) {
-		noun, err = f.frames(cmd, m, &bad, add)
-		return err
-	})
+	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error { return f.frames(cmd, m, &bad, add) })
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
-	return bad.end(int64(m.Bad+m.Documents), noun)
+	return bad.end()
 }
 
 func (f *featuresFlags) prepare(stderr io.Writer) {
@@ -123,7 +120,7 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 	return nil
 }
 
-func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) (noun string, err error) {
+func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) error {
 	newReader := func() (reader[bulk.Frame], error) {
 		extractor, err := feature.NewExtractor(f.Scheme)
 		var d bulk.Doc
@@ -139,7 +136,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 	}
 	return inParallel(cmd, &f.options, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
 		if m.Bad = uint64(bad.n); f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
-			return errTooManyBad
+			return pipeline.ErrTooManyBad
 		}
 		return add(frame)
 	})
@@ -224,9 +221,9 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	}
 	var bad bads
 	n := int64(0)
-	noun, err := inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
+	err = inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
 		if f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
-			return errTooManyBad
+			return pipeline.ErrTooManyBad
 		}
 		for chunk := range slices.Chunk(*records, recordsTogether) {
 			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
@@ -240,5 +237,5 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents in the log\n", n)
-	return bad.end(n+bad.n, noun)
+	return bad.end()
 }

@@ -15,8 +15,15 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
+// forgetting takes documents back and names them. It prints its lines when all is durable, unless
+// they are many.
 type forgetting struct {
-	from, batch string
+	file, name string // flags: of ids, and of a batch
+	cmd        *cobra.Command
+	edit       *index.Editor
+	buffer     *bufio.Writer
+	out        *json.Encoder
+	none       int // ids without any document
 }
 
 // forgotten is firstseen forget's line about an id. The JSON form is a contract.
@@ -43,86 +50,71 @@ func newForgetCommand() *cobra.Command {
 	var f forgetting
 	cmd := onIndex("index-forget", nil, f.run)
 	fs := cmd.Flags()
-	fs.StringVar(&f.from, "from", "", "forget the ids in this file too, one a line; - is standard input")
-	fs.StringVar(&f.batch, "batch", "", "forget all documents of this batch, and its name; list first the documents removed for its sake")
+	fs.StringVar(&f.file, "from", "", "forget the ids in this file too, one a line; - is standard input")
+	fs.StringVar(&f.name, "batch", "", "forget all documents of this batch, and its name; list first the documents removed for its sake")
 	return cmd
 }
 
 func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err error) {
-	if len(ids) == 0 && f.from == "" && f.batch == "" {
+	if len(ids) == 0 && f.file == "" && f.name == "" {
 		return usageError{errors.New("forget: give ids of documents, --from FILE or --batch NAME")}
 	}
-	e, err := index.Edit(dir)
-	if err != nil {
+	if f.edit, err = index.Edit(dir); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	w := &forgetter{cmd: cmd, edit: e, buffer: bufio.NewWriter(cmd.OutOrStdout())}
-	w.out = visible.NewEncoder(w.buffer)
+	defer func() { err = errors.Join(err, f.edit.Close()) }()
+	f.cmd, f.buffer = cmd, bufio.NewWriter(cmd.OutOrStdout())
+	f.out = visible.NewEncoder(f.buffer)
 	for _, id := range ids {
-		if err := w.forget(id); err != nil {
+		if err := f.forget(id); err != nil {
 			return err
 		}
 	}
-	if f.from != "" {
-		err = w.from(f.from)
-	}
-	if err == nil && f.batch != "" {
-		err = w.batch(f.batch)
-	}
-	if err == nil {
-		err = e.Save()
-	}
-	if err != nil {
+	if err := inTurn(f.listed, f.batch, f.edit.Save); err != nil {
 		return err
 	}
-	if w.none > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", w.none)
+	if f.none > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", f.none)
 	}
-	return w.buffer.Flush()
+	return f.buffer.Flush()
 }
 
 // newCancelCommand is the earlier name of forget --batch.
 func newCancelCommand() *cobra.Command {
 	cmd := onIndex("index-forget", cobra.ExactArgs(1), func(cmd *cobra.Command, dir string, args []string) error {
-		f := forgetting{batch: args[0]}
+		f := forgetting{name: args[0]}
 		return f.run(cmd, dir, nil)
 	})
 	cmd.Use = "cancel DIR NAME"
 	return cmd
 }
 
-// A forgetter takes documents back and names them. It prints its lines when all is durable, unless
-// they are many.
-type forgetter struct {
-	cmd    *cobra.Command
-	edit   *index.Editor
-	buffer *bufio.Writer
-	out    *json.Encoder
-	none   int // ids without any document
-}
-
-func (w *forgetter) forget(id string) error {
-	if err := w.cmd.Context().Err(); err != nil {
+func (f *forgetting) forget(id string) error {
+	if err := f.cmd.Context().Err(); err != nil {
 		return err
 	}
-	n, err := w.edit.Forget(id)
+	n, err := f.edit.Forget(id)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		w.none++
+		f.none++
 	}
-	return w.out.Encode(forgotten{id, n})
+	return f.out.Encode(forgotten{id, n})
 }
 
 // maxID is the longest line of a file of ids, in bytes.
 const maxID = 1 << 20
 
-func (w *forgetter) from(path string) (err error) {
-	r := w.cmd.InOrStdin()
-	if path != input.Stdin {
-		file, err := os.Open(path)
+// listed forgets the ids of a file, if there is one.
+func (f *forgetting) listed() error {
+	r := f.cmd.InOrStdin()
+	switch f.file {
+	case "":
+		return nil
+	case input.Stdin:
+	default:
+		file, err := os.Open(f.file)
 		if err != nil {
 			return fmt.Errorf("reading the ids: %w", err)
 		}
@@ -133,47 +125,44 @@ func (w *forgetter) from(path string) (err error) {
 	lines.Buffer(nil, maxID)
 	for lines.Scan() {
 		if id := strings.TrimRight(lines.Text(), "\r"); id != "" {
-			if err := w.forget(id); err != nil {
+			if err := f.forget(id); err != nil {
 				return err
 			}
 		}
 	}
-	err = lines.Err()
-	switch {
+	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", path, maxID)
+		return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", f.file, maxID)
 	case err != nil:
 		return fmt.Errorf("reading the ids: %w", err)
 	}
 	return nil
 }
 
-// batch forgets a batch. It writes the list before it takes anything back: a user stopped in
-// between has the list and repeats the command.
-func (w *forgetter) batch(name string) error {
-	if err := w.edit.Save(); err != nil {
+// batch forgets a batch, if one is named. It writes the list before it takes anything back: a user
+// stopped in between has the list and repeats the command.
+func (f *forgetting) batch() error {
+	if f.name == "" {
+		return nil
+	}
+	if err := f.edit.Save(); err != nil {
 		return err
 	}
-	err := w.edit.Dependents(name, func(v index.Dependent) error {
-		return errors.Join(w.cmd.Context().Err(), w.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
+	err := f.edit.Dependents(f.name, func(v index.Dependent) error {
+		return errors.Join(f.cmd.Context().Err(), f.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
 	})
 	if err == nil {
-		err = w.buffer.Flush()
+		err = f.buffer.Flush()
 	}
-	if err != nil {
-		return noBatch(err)
+	n := 0
+	if err == nil {
+		n, err = f.edit.Cancel(f.name)
 	}
-	n, err := w.edit.Cancel(name)
-	if err != nil {
-		return noBatch(err)
-	}
-	return w.out.Encode(cancelled{name, n})
-}
-
-// noBatch adds the remedy if there is no such batch.
-func noBatch(err error) error {
-	if errors.Is(err, index.ErrNoBatch) {
+	switch {
+	case errors.Is(err, index.ErrNoBatch):
 		return fmt.Errorf("%w; firstseen index batches lists those there are", err)
+	case err != nil:
+		return err
 	}
-	return err
+	return f.out.Encode(cancelled{f.name, n})
 }

@@ -46,7 +46,7 @@ func (f *options) create(dir string) (err error) {
 		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
 	f.index, f.OnFull = dir, onFullDefault
-	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
 		return err
 	}
 	x, remove, err := f.openIndex()
@@ -224,39 +224,35 @@ func abandon(x *index.Index, dir string, stderr io.Writer) error {
 }
 
 func newExportCommand() *cobra.Command {
-	return onIndex("index-export", nil, func(cmd *cobra.Command, dir string, args []string) error {
+	return onIndex("index-export", nil, func(cmd *cobra.Command, dir string, args []string) (err error) {
 		if len(args) != 1 {
 			return usageError{errors.New(`index export: give one FILE, or "-" for standard output`)}
 		}
 		if err := checkEnding("index export", args[0], holdsFilter); err != nil {
 			return usageError{err}
 		}
-		return exportFilter(cmd, dir, args[0])
-	})
-}
-
-func exportFilter(cmd *cobra.Command, dir, name string) (err error) {
-	if err := output.CheckOutputs(nil, dir, name); err != nil {
-		return err
-	}
-	scheme := ""
-	export := func(w io.Writer) error {
-		scheme, err = index.Export(dir, w)
-		return err
-	}
-	if name == input.Stdin {
-		err = export(cmd.OutOrStdout())
-	} else {
-		err = writeOutput(cmd, file{name: name, plain: true}, export)
-	}
-	key, keyErr := index.ReadKey(dir)
-	if err == nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
-		if key != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: its keys compare with those of no other index\n", dir)
+		if err := output.CheckOutputs(nil, dir, args[0]); err != nil {
+			return err
 		}
-	}
-	return errors.Join(err, keyErr)
+		scheme := ""
+		export := func(w io.Writer) error {
+			scheme, err = index.Export(dir, w)
+			return err
+		}
+		if args[0] == input.Stdin {
+			err = export(cmd.OutOrStdout())
+		} else {
+			err = writeOutput(cmd, file{name: args[0], plain: true}, export)
+		}
+		key, keyErr := index.ReadKey(dir)
+		if err == nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
+			if key != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: its keys compare with those of no other index\n", dir)
+			}
+		}
+		return errors.Join(err, keyErr)
+	})
 }
 
 // onIndex returns a command on the index that its first argument names. In earlier versions

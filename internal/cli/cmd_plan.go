@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
@@ -69,25 +68,25 @@ type sample struct {
 }
 
 func newPlanCommand() *cobra.Command {
-	var f options
+	var f planning
 	cmd := command("plan", nil, func(cmd *cobra.Command, args []string) error {
-		p, err := f.foresee(args)
-		if err != nil {
+		if err := f.foresee(args); err != nil {
 			return usageError{err}
 		}
-		c, err := p.forecast(cmd)
+		c, err := f.forecast(cmd)
 		if err != nil {
 			return err
 		}
 		return f.print(cmd, c, "plan", struct {
 			*forecast
 			Jobs int
-		}{c, p.Workers})
+		}{c, f.Workers})
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
-	f.registerPlanned(fs)
+	inSeconds(fs, &f.Window.Seconds, "window", "plan for documents that count for so long, such as 48h or 2d")
+	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	registerPassages(fs, &f.Scheme)
 	registerJobs(fs, &f.Workers, "processors to use for the sample")
@@ -96,44 +95,43 @@ func newPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// foreseen is a run to be forecast. Its shape is zero if the documents decide it, and it is found to
+// planning is a run to be forecast. Its shape is zero if the documents decide it, and it is found to
 // have the format of the inputs or, without any, of --format.
-type foreseen struct {
-	*options
-	documents uint64 // 0 if the inputs decide it
+type planning struct {
+	options
+	rate      float64 // documents a second
+	documents uint64  // 0 if the inputs decide it
 }
 
-func (f *options) foresee(args []string) (*foreseen, error) {
-	p := &foreseen{options: f}
+func (p *planning) foresee(args []string) (err error) {
 	p.Args = args
-	var err error
-	if p.documents, err = f.planned(); err != nil {
-		return nil, err
+	if p.documents, err = p.planned(); err != nil {
+		return err
 	}
-	if p.documents == 0 && f.docs == "" && len(args) == 0 {
-		return nil, errors.New("plan: give the number of documents with --docs, or the inputs of the run")
+	if p.documents == 0 && p.docs == "" && len(args) == 0 {
+		return errors.New("plan: give the number of documents with --docs, or the inputs of the run")
 	}
-	if err := f.formats.complete(f.source); err != nil {
-		return nil, err
+	if err := p.formats.complete(p.source); err != nil {
+		return err
 	}
 	p.found, _ = p.formats.of()
-	if f.docs != "" {
-		if p.documents, err = parseCount(f.docs); err != nil {
-			return nil, fmt.Errorf("--docs: %w", err)
+	if p.docs != "" {
+		if p.documents, err = parseCount(p.docs); err != nil {
+			return fmt.Errorf("--docs: %w", err)
 		}
 	}
-	if f.memory != "" {
-		if p.shape, err = filterOf(f.memory, index.KeysPerDoc(p.Scheme, false)); err != nil {
-			return nil, err
+	if p.memory != "" {
+		if p.shape, err = filterOf(p.memory, index.KeysPerDoc(p.Scheme, false)); err != nil {
+			return err
 		}
 	}
-	if err := f.method.complete(&p.Scheme, "", 0); err != nil {
-		return nil, err
+	if err := p.method.complete(&p.Scheme, "", 0); err != nil {
+		return err
 	}
-	return p, p.Scheme.Validate()
+	return p.Scheme.Validate()
 }
 
-func (p *foreseen) forecast(cmd *cobra.Command) (_ *forecast, err error) {
+func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	var measured *sample
 	if len(p.Args) > 0 {
 		if measured, err = p.measure(cmd); err != nil {
@@ -198,7 +196,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 const placeBytes = 60
 
 // measure reads a sample of the inputs and runs the pipeline over it.
-func (p *foreseen) measure(cmd *cobra.Command) (*sample, error) {
+func (p *planning) measure(cmd *cobra.Command) (*sample, error) {
 	if err := p.findInputs(cmd, p.Args); err != nil {
 		return nil, err
 	}
@@ -261,7 +259,7 @@ func (r *replay) Bound(int, func(context.Context, int) error) {}
 func (r *replay) Close() error                                { return nil }
 
 // run sends the sample through the pipeline and notes the results.
-func (p *foreseen) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
+func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.Workers)
 	dir, err := makeTempIndex()
 	if err != nil {
@@ -317,24 +315,19 @@ func (m *sample) total() (uint64, error) {
 	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
 }
 
-func (f *options) registerPlanned(fs *pflag.FlagSet) {
-	inSeconds(fs, &f.Window.Seconds, "window", "plan for documents that count for so long, such as 48h or 2d")
-	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
-}
-
 // planned is how many documents are in the window to be planned for, 0 without one.
-func (f *options) planned() (uint64, error) {
+func (p *planning) planned() (uint64, error) {
 	switch {
-	case f.Window.Seconds == 0 && f.rate == 0:
+	case p.Window.Seconds == 0 && p.rate == 0:
 		return 0, nil
-	case f.Window.Seconds == 0:
+	case p.Window.Seconds == 0:
 		return 0, errors.New("plan --rate: give --window too, the time for which documents count, such as 48h")
-	case f.docs != "":
+	case p.docs != "":
 		return 0, errors.New("plan --window: give --rate, the documents a second, in place of --docs: an index with a window has only those of that time")
-	case !(f.rate > 0):
+	case !(p.rate > 0):
 		return 0, errors.New("plan --window: give --rate too, how many documents are kept a second")
 	}
-	n := math.Ceil(f.rate * float64(f.Window.Seconds))
+	n := math.Ceil(p.rate * float64(p.Window.Seconds))
 	if n > math.MaxUint32 {
 		return 0, fmt.Errorf("plan: %.0f documents in a window, and no more than %d can be: give a shorter --window", n, uint32(math.MaxUint32))
 	}

@@ -89,11 +89,11 @@ func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs,
 func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is reported
 	var inflation corpus.Inflation
-	all, noun, bad := int64(0), "", bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
+	bad := bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
 	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
-		noun = b.Format.Noun()
+		bad.noun = b.Format.Noun()
 		for doc := range parser.Parse(b) {
-			all++
+			bad.all++
 			if doc.Bad != nil {
 				bad.add(doc.Bad)
 			} else if err := do(b, doc); err != nil {
@@ -102,65 +102,62 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 		}
 		return inflation.Add(b)
 	})
-	return cmp.Or(err, bad.end(all, noun))
+	return cmp.Or(err, bad.end())
 }
 
 // A reader fills a result by the documents of a block. The result may have the content of an earlier one.
 type reader[T any] func(b *corpus.Block, documents iter.Seq[*corpus.Document], result *T) error
 
 // inParallel reads the documents of all inputs in several goroutines, each with a reader of its own. emit
-// gets the results in order. Bad records go to bad. noun names the records.
-func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (reader[T], error), emit func(*corpus.Block, *T) error) (noun string, err error) {
+// gets the results in order. Bad records go to bad, which counts all.
+func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (reader[T], error), emit func(*corpus.Block, *T) error) error {
 	type part struct {
 		result T
+		good   int64
 		bad    []*corpus.BadRecord
 	}
 	bad.named = cmd.ErrOrStderr()
-	create := func() *part { return new(part) }
 	worker := func() func(*corpus.Block, *part) error {
 		read, err := newReader()
 		return func(b *corpus.Block, p *part) error {
-			p.bad = p.bad[:0]
+			p.good, p.bad = 0, p.bad[:0]
 			parser, parserErr := b.Format.NewParser("")
 			if err := cmp.Or(err, parserErr); err != nil {
 				return err
 			}
-			return read(b, goodOnes(b, parser, &p.bad), &p.result)
+			good := func(yield func(*corpus.Document) bool) {
+				for doc := range parser.Parse(b) {
+					switch {
+					case doc.Bad != nil:
+						p.bad = append(p.bad, doc.Bad)
+					case !doc.Empty && !doc.Other:
+						if p.good++; !yield(doc) {
+							return
+						}
+					}
+				}
+			}
+			return read(b, good, &p.result)
 		}
 	}
-	err = corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, create, worker, func(b *corpus.Block, p *part) error {
-		noun = b.Format.Noun()
+	return corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, func() *part { return new(part) }, worker, func(b *corpus.Block, p *part) error {
+		bad.noun = b.Format.Noun()
+		bad.all += p.good + int64(len(p.bad))
 		for _, record := range p.bad {
 			bad.add(record)
 		}
 		return emit(b, &p.result)
 	})
-	return noun, err
 }
 
-// goodOnes yields the documents of a block, and appends its bad records to bad.
-func goodOnes(b *corpus.Block, parser corpus.Parser, bad *[]*corpus.BadRecord) iter.Seq[*corpus.Document] {
-	return func(yield func(*corpus.Document) bool) {
-		for doc := range parser.Parse(b) {
-			switch {
-			case doc.Bad != nil:
-				*bad = append(*bad, doc.Bad)
-			case !doc.Empty && !doc.Other && !yield(doc):
-				return
-			}
-		}
-	}
-}
-
-// errEnough ends the reading of documents.
+// errEnough ends the reading of records.
 var errEnough = errors.New("enough")
 
-// someDocuments reads the documents of a source, as long as do wants more. It passes over records
-// that are no documents.
-func someDocuments(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
+// someRecords reads the records of a source, as long as do wants more.
+func someRecords(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
 	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
 		for doc := range parser.Parse(b) {
-			if doc.Bad == nil && !doc.Empty && !do(b, doc) {
+			if !do(b, doc) {
 				return errEnough
 			}
 		}

@@ -97,13 +97,14 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 }
 
 // rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
-// returns the bad ones, and the number of all.
-func (r *rereading) rewrite(cmd *cobra.Command, t *options, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, all int64, err error) {
-	to := file{name: r.Out, around: t.Enclosure, head: t.Head}
+// returns the bad ones.
+func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, err error) {
+	bad.noun = r.found.Noun()
+	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
 	err = writeOutput(cmd, to, func(out io.Writer) error {
 		w := out.(recordWriter).to
 		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
-			all++
+			bad.all++
 			if doc.Bad != nil {
 				bad.add(doc.Bad)
 				return nil
@@ -112,10 +113,10 @@ func (r *rereading) rewrite(cmd *cobra.Command, t *options, record func(doc *cor
 			if raw == nil || err != nil {
 				return err
 			}
-			return t.found.Keep(w, raw)
+			return r.found.Keep(w, raw)
 		})
 	})
-	return bad, all, err
+	return bad, err
 }
 
 func newAttributesCommand() *cobra.Command {
@@ -137,20 +138,6 @@ func newAttributesCommand() *cobra.Command {
 	return cmd
 }
 
-// attributeNames returns the names of inputs in a tree of attributes, and refuses a tree that
-// would overwrite an input.
-func attributeNames(dir string, args []string, inputs []input.Input) ([]string, error) {
-	names, err := treeNames(args, inputs)
-	if err != nil {
-		return nil, err
-	}
-	attributes := make([]string, len(names))
-	for i, name := range names {
-		attributes[i] = derive.AttributesName(name)
-	}
-	return names, checkTree(dir, attributes, inputs)
-}
-
 func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
 	plan, err := cut.NewPlan(cut.Options{}, report.All(cmd.Context()))
 	if err != nil {
@@ -168,7 +155,11 @@ func newKeptCommand() *cobra.Command {
 		if err := checkEnding("--out", r.Out, holdsText); err != nil {
 			return usageError{err}
 		}
-		if err := r.areDocuments(); err != nil {
+		found, err := r.formats.check(r.Inputs, r.source, "", false)
+		if err == nil && !isPage(found) {
+			err = usageError{errNotPages}
+		}
+		if err != nil {
 			return err
 		}
 		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
@@ -179,15 +170,6 @@ func newKeptCommand() *cobra.Command {
 	r.register(cmd, "write the names here, one a line; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd
-}
-
-// areDocuments refuses inputs that hold several documents each.
-func (r *rereading) areDocuments() error {
-	found, err := r.formats.check(r.Inputs, r.source, "", false)
-	if err == nil && !isPage(found) {
-		err = usageError{errNotPages}
-	}
-	return err
 }
 
 // writeKept writes the names of the kept files, or of the removed ones.
@@ -251,7 +233,7 @@ func newClustersCommand() *cobra.Command {
 
 func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
 	oneOf(fs, links, "links", "what joins documents: all (copies and related documents) or duplicates",
-		word("all", clusters.All), word("duplicates", clusters.Duplicates))
+		[]string{"all", "duplicates"}, clusters.All, clusters.Duplicates)
 }
 
 func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {
@@ -284,32 +266,25 @@ func newApplyCommand() *cobra.Command {
 		if err := r.open(cmd, args); err != nil {
 			return err
 		}
-		return r.apply(cmd)
+		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
+			return usageError{err}
+		}
+		if err := inTurn(r.recognize, r.enclose, r.lead); err != nil {
+			return err
+		}
+		bad, err := r.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
+			if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
+				return nil, nil
+			}
+			return doc.Raw, nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", bad.all, bad.n)
+		return bad.end()
 	})
 	r.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the records to write: originals, or duplicates, the removed ones")
 	return cmd
-}
-
-func (r *rereading) apply(cmd *cobra.Command) error {
-	t := &r.options
-	if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
-		return usageError{err}
-	}
-	for _, look := range []func() error{t.recognize, t.enclose, t.lead} {
-		if err := look(); err != nil {
-			return err
-		}
-	}
-	bad, all, err := r.rewrite(cmd, t, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
-		if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
-			return nil, nil
-		}
-		return doc.Raw, nil
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", all, bad.n)
-	return bad.end(all, t.found.Noun())
 }

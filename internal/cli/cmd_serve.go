@@ -64,7 +64,8 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow)",
-		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
+		[]string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn)
+	f.OnFull = onFullDefault
 	refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", "))
 	f.registerKey(fs)
 	registerWindow(fs, &f.Window)
@@ -100,7 +101,7 @@ func (f *serving) check() (err error) {
 	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := f.checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
 		return err
 	}
 	if f.filterOnly {
@@ -213,7 +214,12 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 		if own == "" && h == "" {
 			own = addressOf(l)
 		}
-		serve.Go(func() error { return ignoreClosed(web.Serve(l)) })
+		serve.Go(func() error {
+			if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
 		fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
 	}
 	for _, l := range lines {
@@ -276,11 +282,4 @@ func addressOf(l net.Listener) string {
 		address = whole
 	}
 	return "unix:" + address
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
 }

@@ -37,14 +37,7 @@ func newShowCommand() *cobra.Command {
 	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
 	s.printed.register(fs)
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
-	s.registerReading(fs)
-	registerLimits(fs, &s.source, &s.MaxBad)
-	return cmd
-}
-
-// registerReading adds the flags of reading. --html is the page here, so the format has a name of
-// its own, and settings stand behind it.
-func (s *showing) registerReading(fs *pflag.FlagSet) {
+	// --html is the page here, so the format has a name of its own, and settings stand behind it.
 	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
 	s.formats.register(reading)
 	reading.VisitAll(func(f *pflag.Flag) {
@@ -56,6 +49,8 @@ func (s *showing) registerReading(fs *pflag.FlagSet) {
 		}
 		fs.AddFlag(f)
 	})
+	registerLimits(fs, &s.source, &s.MaxBad)
+	return cmd
 }
 
 func (s *showing) show(cmd *cobra.Command, args []string) error {

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -58,23 +57,19 @@ func newGenerateCommand() *cobra.Command {
 			return fmt.Errorf("man pages: %w", err)
 		}
 		root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
+		date := now()
+		for cmd := range commands(root) { // its texts become Markdown, and that becomes man pages
+			cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
+		}
 		return errors.Join(
 			root.GenBashCompletionFileV2(in("firstseen.bash"), true),
 			root.GenZshCompletionFile(in("_firstseen")),
 			root.GenFishCompletionFile(in("firstseen.fish"), true),
-			writeManPages(root, args[0], now()),
+			doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &date, Source: "firstseen " + versionString(), Manual: "firstseen"}, args[0]),
 		)
 	})
 	cmd.Hidden = true // for those who make packages
 	return cmd
-}
-
-// writeManPages writes the pages of a command and of those below it.
-func writeManPages(root *cobra.Command, dir string, now time.Time) error {
-	for cmd := range commands(root) { // its texts become Markdown, and that becomes man pages
-		cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
-	}
-	return doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &now, Source: "firstseen " + versionString(), Manual: "firstseen"}, dir)
 }
 
 // indented makes code, in Markdown, of the lists in a text, which stand in columns.

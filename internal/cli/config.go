@@ -76,15 +76,13 @@ func anyHas(cmd *cobra.Command, name string) bool {
 
 // checkConfig refuses an output that is the file of flags.
 func checkConfig(cmd *cobra.Command, path string) error {
-	var outputs []string
+	config := []input.Input{{Path: path, Name: "of --config"}}
 	for _, name := range []string{"out", "report", "rejects", "summary", "clusters", "pairs", "kept-files", "list"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-			outputs = append(outputs, f.Value.String())
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			continue
 		}
-	}
-	config := input.Input{Path: path, Name: "of --config"}
-	for _, out := range outputs {
-		if err := output.CheckOutputs([]input.Input{config}, "", out); err != nil {
+		if err := output.CheckOutputs(config, "", f.Value.String()); err != nil {
 			return usageError{err}
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report/clusters"
+	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -145,19 +147,18 @@ func treeNames(args []string, inputs []input.Input) ([]string, error) {
 	return names, nil
 }
 
-// checkTree refuses a tree that would have a file of the name of an input, or cannot be made.
-func checkTree(dir string, names []string, inputs []input.Input) error {
-	if dir == "" {
-		return nil
+// attributeNames returns the names of inputs in a tree of attributes. It refuses a tree that would have a
+// file of the name of an input, or cannot be made.
+func attributeNames(dir string, args []string, inputs []input.Input) ([]string, error) {
+	names, err := treeNames(args, inputs)
+	if err != nil || dir == "" {
+		return names, err
 	}
 	real := map[string]string{} // of folders
 	path := func(name string) string {
 		folder, base := filepath.Split(name)
-		if folder == "" {
-			folder = "."
-		}
 		if _, known := real[folder]; !known {
-			real[folder], _ = filepath.EvalSymlinks(folder)
+			real[folder], _ = filepath.EvalSymlinks(cmp.Or(folder, "."))
 			if abs, err := filepath.Abs(real[folder]); err == nil && real[folder] != "" {
 				real[folder] = abs
 			}
@@ -168,15 +169,17 @@ func checkTree(dir string, names []string, inputs []input.Input) error {
 	for _, in := range inputs {
 		read[path(in.File())] = true
 	}
-	for _, name := range names {
-		if to := filepath.Join(dir, name); read[path(to)] {
-			return fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
+	attributes := make([]string, len(names))
+	for i, name := range names {
+		attributes[i] = derive.AttributesName(name)
+		if to := filepath.Join(dir, attributes[i]); read[path(to)] {
+			return nil, fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
 		}
 	}
-	if err := output.CheckTreeNames(dir, names, inputs); err != nil {
-		return err
+	if err := output.CheckTreeNames(dir, attributes, inputs); err != nil {
+		return nil, err
 	}
-	return output.CheckTreeFolders(dir, names)
+	return names, output.CheckTreeFolders(dir, attributes)
 }
 
 // derive makes the files derived from the report, once the report is whole; ended is the error with

@@ -228,41 +228,24 @@ func (m mistake) Error() string { return string(m) }
 // want is the mistake of another value than those that the flag takes.
 func want(values string) error { return mistake("want " + values) }
 
-type choiceWord[T any] struct {
-	text  string
-	value T
-}
-
-// word is a word that a flag takes, and its value.
-func word[T any](text string, value T) choiceWord[T] { return choiceWord[T]{text, value} }
-
-// oneOf registers a flag that takes one of a few words. The first is the default.
-func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words ...choiceWord[T]) {
-	v := &value{kind: "word", text: words[0].text}
-	for _, w := range words {
-		if w.text != "" {
-			v.words = append(v.words, w.text)
-		}
-	}
+// oneOf registers a flag that takes one of a few words, each with its value. The first is the default.
+func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words []string, values ...T) {
+	v := &value{kind: "word", text: words[0], words: words}
 	v.read = func(text string) (string, error) {
-		i := slices.IndexFunc(words, func(w choiceWord[T]) bool { return w.text == text && text != "" })
+		i := slices.Index(words, text)
 		if i < 0 {
-			return "", want("one of " + strings.Join(v.words, ", "))
+			return "", want("one of " + strings.Join(words, ", "))
 		}
-		*to = words[i].value
+		*to = values[i]
 		return text, nil
 	}
-	*to = words[0].value
+	*to = values[0]
 	fs.Var(v, name, usage)
 }
 
 // oneWord registers a flag that takes one of a few words, which are its values.
 func oneWord(fs *pflag.FlagSet, to *string, name, usage string, words ...string) {
-	var choices []choiceWord[string]
-	for _, w := range words {
-		choices = append(choices, word(w, w))
-	}
-	oneOf(fs, to, name, usage, choices...)
+	oneOf(fs, to, name, usage, words, words...)
 }
 
 // readBy registers a flag whose values a function reads, and its default at once.

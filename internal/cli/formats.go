@@ -54,7 +54,7 @@ func (f *formats) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
 	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
-		word("main", web.Main), word("visible", web.Visible), word("off", web.Mode(-1)))
+		[]string{"main", "visible", "off"}, web.Main, web.Visible, web.Mode(-1))
 	status := func(text string) (err error) {
 		f.warc.Status, err = warc.ParseStatus(text)
 		return err
@@ -260,10 +260,7 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	if label == "auto" {
 		return corpus.Encoding{Sample: detectedBy, Of: detected}, nil
 	}
-	if label == "" {
-		label = "utf-8"
-	}
-	given, err := charset.StreamOf(label)
+	given, err := charset.StreamOf(cmp.Or(label, "utf-8"))
 	if err != nil {
 		return corpus.Encoding{}, fmt.Errorf("--encoding: %w", err)
 	}

@@ -73,30 +73,19 @@ func showFlags(root *cobra.Command) {
 	root.SetUsageTemplate(usage)
 }
 
-// flagSections returns the help of flags in columns, not wrapped for 0. Flags without a section, such
-// as --help, are in the last or, if there is none, below the title.
+// flagSections returns the help of flags in columns, not wrapped for 0. A flag without a section,
+// such as --help, is in that of the flag before it or, if there is none, below the title.
 func flagSections(title string, all *pflag.FlagSet, columns int) string {
 	var titles []string
 	sections := map[string]*pflag.FlagSet{}
-	begin := func(title string) {
+	all.VisitAll(func(f *pflag.Flag) {
+		if own := f.Annotations[sectionOf]; own != nil {
+			title = own[0]
+		}
 		if sections[title] == nil {
 			titles = append(titles, title)
 			sections[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
 			sections[title].SortFlags = false
-		}
-	}
-	all.VisitAll(func(f *pflag.Flag) {
-		if own := f.Annotations[sectionOf]; own != nil {
-			begin(own[0])
-		}
-	})
-	if titles == nil {
-		begin(title)
-	}
-	all.VisitAll(func(f *pflag.Flag) {
-		title := titles[len(titles)-1]
-		if own := f.Annotations[sectionOf]; own != nil {
-			title = own[0]
 		}
 		sections[title].AddFlag(f)
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -183,12 +184,10 @@ func (f *options) tellEmpty(stderr io.Writer) {
 // othersText describes the passed-over files of a directory by the most frequent of their endings.
 func othersText(p input.Passed) string {
 	all := 0
-	var endings []string
-	for ending, n := range p.Others {
+	for _, n := range p.Others {
 		all += n
-		endings = append(endings, ending)
 	}
-	slices.SortFunc(endings, func(a, b string) int {
+	endings := slices.SortedFunc(maps.Keys(p.Others), func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
 	})
 	var counts []string

@@ -16,26 +16,21 @@ import (
 
 // registerLimits registers the flags that bound how much an input can make a run take.
 func registerLimits(fs *pflag.FlagSet, c *corpus.SourceConfig, maxBad *int64) {
-	c.MaxRecord, c.MaxWindow, c.MaxRatio = corpus.DefaultMaxRecord, compress.DefaultMaxWindow, compress.DefaultMaxRatio
+	c.MaxRecord, c.MaxWindow = corpus.DefaultMaxRecord, compress.DefaultMaxWindow
 	inBytes(fs, &c.MaxRecord, "max-record", leastLimit, mostLimit, "longest line; a longer one is a bad record")
 	inBytes(fs, &c.MaxWindow, "max-window", leastLimit, mostLimit, "largest window of a zstd input (zstd --long); it is held in memory")
-	fs.Var(ratioFlag(&c.MaxRatio), "max-ratio", "refuse an input that expands more than so many times to over 1 GiB; 0: never")
+	ratio := func(text string) (err error) {
+		if c.MaxRatio, err = strconv.Atoi(text); err != nil || c.MaxRatio < 0 {
+			return want("0 or more")
+		}
+		if c.MaxRatio == 0 {
+			c.MaxRatio = -1 // no limit, as 0 is the default of package corpus
+		}
+		return nil
+	}
+	readBy(fs, ratio, "max-ratio", strconv.Itoa(compress.DefaultMaxRatio), "refuse an input that expands more than so many times to over 1 GiB; 0: never")
 	fs.Int64Var(maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
-}
-
-// ratioFlag reads [corpus.SourceConfig.MaxRatio], which is negative for no limit. The flag has 0 for that.
-func ratioFlag(to *int) *value {
-	return &value{kind: "int", text: strconv.Itoa(*to), read: func(text string) (string, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return "", want("0 or more")
-		}
-		if *to = n; n == 0 {
-			*to = -1
-		}
-		return text, nil
-	}}
 }
 
 // The least and the most that can be given for limits in bytes: a line of the one

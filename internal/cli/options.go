@@ -42,7 +42,6 @@ type options struct {
 	filterOnly     bool
 	against        []string
 	abandon        bool
-	rate           float64 // plan: documents a second
 
 	// Inputs.
 	bulk    bulkFlags
@@ -84,12 +83,12 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
-	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", word("keep", false), word("remove", true))
+	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", []string{"keep", "remove"}, false, true)
 	f.verify.register(fs)
 	registerPassages(fs, &f.Scheme)
-	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", word("keep", false), word("remove", true))
+	oneOf(fs, &f.Rules.RemoveConsumed, "consumed", "with --passages: documents with hardly anything of their own: keep or remove", []string{"keep", "remove"}, false, true)
 	oneOf(fs, &f.DropRetries, "again", "with --annotate from pipe to pipe: a document with the id and text of a kept one is kept again, or dropped",
-		word("keep", false), word("drop", true))
+		[]string{"keep", "drop"}, false, true)
 	f.sameID = "keep"
 	refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
 	f.policy.register(fs)
@@ -100,7 +99,8 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow; warn with --filter-only)",
-		word("", onFullDefault), word("grow", index.OnFullGrow), word("stop", index.OnFullStop), word("warn", index.OnFullWarn))
+		[]string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn)
+	f.OnFull = onFullDefault
 	fs.StringArrayVar(&f.against, "against", nil, "`folder` of a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
 	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
 	f.registerKey(fs)
@@ -114,7 +114,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)" + limitFull
 	fs.BoolVar(&f.formats.warc.Revisit.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
-	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", word("drop", false), word("keep", true))
+	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", []string{"drop", "keep"}, false, true)
 	f.bulk.register(fs)
 	section(fs, "Inputs")
 
@@ -147,7 +147,7 @@ const limitFull = ", full=grow (if the filter is full: grow, stop or warn)"
 const onFullDefault index.OnFull = 255
 
 func registerKeep(fs *pflag.FlagSet, duplicates *bool, usage string) {
-	oneOf(fs, duplicates, "keep", usage, word("originals", false), word("duplicates", true))
+	oneOf(fs, duplicates, "keep", usage, []string{"originals", "duplicates"}, false, true)
 }
 
 func (f *options) registerKey(fs *pflag.FlagSet) {
@@ -172,25 +172,27 @@ func (f *options) check(args []string) error {
 	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := f.checkFlags(f.checkMethod, f.checkReading, f.checkConflicts, f.checkVerify, f.checkIndex, f.checkPolicy); err != nil {
+	if err := checkFlags(f.checkMethod, f.checkReading, f.checkConflicts, f.checkVerify, f.checkIndex, f.checkPolicy); err != nil {
 		return err
 	}
 	f.Spans = f.Spans || f.derived.attributes != ""
 	f.Format, f.MaxRecord = f.formats.String(), f.source.MaxRecord
-	for _, look := range []func() error{
-		f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs,
-	} {
-		if err := look(); err != nil {
-			return err
-		}
+	return inTurn(f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs)
+}
+
+// checkFlags returns the first error of several checks, as a mistake of usage.
+func checkFlags(checks ...func() error) error {
+	if err := inTurn(checks...); err != nil {
+		return usageError{err}
 	}
 	return nil
 }
 
-func (f *options) checkFlags(checks ...func() error) error {
-	for _, check := range checks {
-		if err := check(); err != nil {
-			return usageError{err}
+// inTurn calls functions until one has an error.
+func inTurn(functions ...func() error) error {
+	for _, f := range functions {
+		if err := f(); err != nil {
+			return err
 		}
 	}
 	return nil

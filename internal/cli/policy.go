@@ -172,11 +172,7 @@ func (p *policy) groupOf(file string, batch []byte) string {
 func (f *options) reading(text, when string) (*options, error) {
 	g := &options{formats: f.formats, source: f.source}
 	g.Inputs, g.formats.accept = f.Inputs, nil
-	if text != "" {
-		g.formats.jsonl.Fields.Text = text
-	}
-	if when != "" {
-		g.formats.jsonl.Fields.Time = when
-	}
+	fields := &g.formats.jsonl.Fields
+	fields.Text, fields.Time = cmp.Or(text, fields.Text), cmp.Or(when, fields.Time)
 	return g, g.formats.complete(g.source)
 }

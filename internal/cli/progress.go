@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// progressInterval is how often the bar is brought up to date: a ticker, so that
+// progressInterval is how often the bar is brought up to date: by the clock, so that
 // documents cost nothing.
 const progressInterval = 200 * time.Millisecond
 
@@ -26,23 +26,13 @@ func (f *options) showProgress(stderr io.Writer) (stop func()) {
 	live := f.Live
 	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
 	bar := f.newBar(bars, live)
-	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(ended)
-		tick := time.NewTicker(progressInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				bar.SetCurrent(live.Stored.Load())
-			case <-done:
-				return
-			}
+		for bar.IsRunning() {
+			time.Sleep(progressInterval)
+			bar.SetCurrent(live.Stored.Load()) // nothing, if the bar was removed
 		}
 	}()
 	return func() {
-		close(done)
-		<-ended
 		bar.Abort(true)
 		bars.Wait()
 	}

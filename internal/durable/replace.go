@@ -89,6 +89,14 @@ func Remove(path string) error {
 	return nil
 }
 
+// RemoveLeft removes a file or an empty folder, if it is there. A power cut may bring it back.
+func RemoveLeft(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // Rename gives a file another name in the same folder, replacing any file of that name. The content
 // must be on the disk already. When it returns nil, a power cut does not undo it.
 func Rename(from, to string) error {
@@ -121,7 +129,7 @@ func renameSynced(from, to string) error {
 // making the file. So it never writes through an existing file of that name, such as a link to
 // elsewhere.
 func create(path, temp string) (*os.File, error) {
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := RemoveLeft(temp); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -59,7 +59,11 @@ func (a *answers) add(offset int64, one answer) {
 	}
 	a.list = append(a.list, one)
 	a.bytes += len(one.id) + len(one.value)
-	for (len(a.list) > maxAnswers || a.bytes > maxAnswerBytes) && a.first < a.least() {
+	held := offset + 1 // the least offset of those held, or the next one
+	for from := range a.held {
+		held = min(held, *from)
+	}
+	for (len(a.list) > maxAnswers || a.bytes > maxAnswerBytes) && a.first < held {
 		a.bytes -= len(a.list[0].id) + len(a.list[0].value)
 		a.list[0] = answer{}
 		a.list = a.list[1:]
@@ -73,15 +77,6 @@ func (a *answers) next() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.first + int64(len(a.list))
-}
-
-// least is the least offset that is held.
-func (a *answers) least() int64 {
-	least := a.first + int64(len(a.list))
-	for offset := range a.held {
-		least = min(least, *offset)
-	}
-	return least
 }
 
 // hold keeps the answers that come from now on, until release.

@@ -116,7 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 		return nil, err
 	}
 	cfg.Log.From(f.place.Next)
-	f.answers, f.fields = newAnswers(f.place.Next), f.place.Settings.fields()
+	f.answers, f.fields = newAnswers(f.place.Next), jsonl.Fields{Text: f.place.Settings.Text, ID: f.place.Settings.ID}
 	if f.place.Settings.NoKey {
 		f.scheme = f.place.Settings.Scheme
 	}
@@ -127,8 +127,9 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 
 // begin sets the rules for the records that follow.
 func (f *Follower) begin() error {
-	p := f.cfg.Policy
-	p.Rules, p.Window = f.place.Settings.rules(), f.place.Settings.Window
+	p, s := f.cfg.Policy, &f.place.Settings
+	p.Rules = dedup.Rules{Threshold: s.Threshold, Score: s.Score, RemoveMosaics: s.Mosaics}
+	p.Window = s.Window
 	p.Now, p.Flush = f.steps.Now, f.flush
 	return f.cfg.Index.Begin(p)
 }

@@ -42,20 +42,6 @@ func settingsOf(c *Config, base Settings) (Settings, error) {
 	}, err
 }
 
-// seedOf returns the seed of a log that goes on from an index.
-func seedOf(x *index.Index) string {
-	if x.Table().Documents() == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%016x", x.Table().Generation().Content)
-}
-
-func (s *Settings) rules() dedup.Rules {
-	return dedup.Rules{Threshold: s.Threshold, Score: s.Score, RemoveMosaics: s.Mosaics}
-}
-
-func (s *Settings) fields() jsonl.Fields { return jsonl.Fields{Text: s.Text, ID: s.ID} }
-
 func (s *Settings) String() string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -175,7 +161,10 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 // settle begins a log, or the index of one that has begun.
 func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	name, id := f.cfg.Log.Topic()
-	seed, keyed := seedOf(f.cfg.Index), f.cfg.Index.Scheme().Key != nil
+	seed, keyed := "", f.cfg.Index.Scheme().Key != nil
+	if table := f.cfg.Index.Table(); table.Documents() > 0 { // the log goes on from them
+		seed = fmt.Sprintf("%016x", table.Generation().Content)
+	}
 	switch {
 	case first > 0:
 		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)

@@ -109,41 +109,32 @@ func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *featur
 	return e.Append(b)
 }
 
-var (
-	errNoFeatures = errors.New("it has features, and this log takes none: its first follower had a key")
-	errScheme     = errors.New("its features are of another scheme than the log's")
-	errFeatures   = errors.New("its features are not as they were written")
-	errNoID       = errors.New("it has no id, and later verdicts name a document by it")
+// What is wrong with features.
+const (
+	noFeatures    = "it has features, and this log takes none: its first follower had a key"
+	otherScheme   = "its features are of another scheme than the log's"
+	otherFeatures = "its features are not as they were written"
+	noID          = "it has no id, and later verdicts name a document by it"
 )
 
 // takeFeatures makes the step that of a document with this sketch.
 func takeFeatures(s *apply.Step, scheme string) {
 	text := s.Text
 	s.Kind, s.Text = journal.Seen, nil
-	if err := parseFeatures(s, scheme, text); err != nil {
-		refuse(s, err.Error())
-	}
-}
-
-func parseFeatures(s *apply.Step, scheme string, text []byte) error {
-	if scheme == "" {
-		return errNoFeatures
-	}
-	if s.ID == "" {
-		return errNoID
-	}
-	sum := len(text) - 8
-	if sum < 0 || binary.LittleEndian.Uint64(text[sum:]) != xxh3.Hash(text[:sum]) {
-		return errFeatures
-	}
+	sum := max(len(text)-8, 0)
 	name, record, _ := bytes.Cut(text[:sum], []byte("\n"))
-	if string(name) != scheme {
-		return errScheme
+	switch {
+	case scheme == "":
+		refuse(s, noFeatures)
+	case s.ID == "":
+		refuse(s, noID)
+	case len(text) < 8 || binary.LittleEndian.Uint64(text[sum:]) != xxh3.Hash(text[:sum]):
+		refuse(s, otherFeatures)
+	case string(name) != scheme:
+		refuse(s, otherScheme)
+	case bulk.ParseSketch(&s.Sketch, record) != nil || !judged(scheme, &s.Sketch):
+		refuse(s, otherFeatures)
 	}
-	if bulk.ParseSketch(&s.Sketch, record) != nil || !judged(scheme, &s.Sketch) {
-		return errFeatures
-	}
-	return nil
 }
 
 // judged reports whether a sketch can be one of the scheme. A judge panics at another method's data.

@@ -8,10 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// finish ends the open elements at the end of the page.
+// finish ends the open elements at the end of the page. The title loses a character that was cut in two
+// at its end.
 func (d *document) finish() {
 	d.endBlock()
-	d.title = trimmed(d.title)
+	for i := max(0, len(d.title)-utf8.UTFMax+1); i < len(d.title); i++ {
+		if !utf8.FullRune(d.title[i:]) {
+			d.title = d.title[:i]
+		}
+	}
 }
 
 // put is text.
@@ -104,16 +109,6 @@ func (d *document) putTitle(s []byte) {
 		d.space = false
 		d.title = append(d.title, c)
 	}
-}
-
-// trimmed is without a character that was cut in two at its end.
-func trimmed(b []byte) []byte {
-	for i := max(0, len(b)-utf8.UTFMax+1); i < len(b); i++ {
-		if !utf8.FullRune(b[i:]) {
-			return b[:i]
-		}
-	}
-	return b
 }
 
 func (d *document) endLink() {

@@ -174,11 +174,3 @@ func (l *Log) Size() int64 { return l.size }
 
 // Close closes the file. The appended groups are on the disk already.
 func (l *Log) Close() error { return l.file.Close() }
-
-// explain adds the file and the remedy to an error about its content.
-func (k *Kind) explain(path string, err error) error {
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrVersion) {
-		return fmt.Errorf("reading %s: %w; put the index back from a copy, or remove this file: then %s", path, err, k.Remedy)
-	}
-	return err
-}

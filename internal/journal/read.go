@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,10 @@ func (k *Kind) Read(path string, each func(fields, body []byte) error) (header [
 	if err == nil && each != nil {
 		torn, err = in.groups(int64(len(header)), each)
 	}
-	return header, info.Size(), torn, k.explain(path, err)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrVersion) {
+		err = fmt.Errorf("reading %s: %w; put the index back from a copy, or remove this file: then %s", path, err, k.Remedy)
+	}
+	return header, info.Size(), torn, err
 }
 
 func damage(format string, args ...any) error {

@@ -213,17 +213,6 @@ func (c *committer) finish() error {
 	return c.out.Close()
 }
 
-func (c *committer) showLive() {
-	live := c.job.Live
-	if live == nil {
-		return
-	}
-	live.Documents.Store(c.tally.Documents)
-	live.Removed.Store(c.tally.Removed)
-	live.Stored.Store(c.stored)
-	live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
-}
-
 func (c *committer) summary() *report.Summary {
 	s := &report.Summary{
 		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,

@@ -307,6 +307,11 @@ func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block))
 		}
 		at += n
 	}
-	c.showLive()
+	if live := c.job.Live; live != nil {
+		live.Documents.Store(c.tally.Documents)
+		live.Removed.Store(c.tally.Removed)
+		live.Stored.Store(c.stored)
+		live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
+	}
 	return nil
 }

@@ -78,10 +78,7 @@ func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
 	e.Earlier.Bytes, e.Earlier.Units = len(earlier.Text), a.Units()
 	e.Later.Bytes, e.Later.Units = len(later.Text), b.Units()
 	e.Scores = similarity.Of(b, a, rules.Frequencies)
-	if err := e.judge(rules); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, e.judge(rules)
 }
 
 // judge has a run of its own judge the two.
@@ -134,18 +131,6 @@ func (e *Explanation) share(first, second *feature.Sketch) {
 			})
 		}
 	}
-}
-
-// Ranges returns the ranges of the shared segments in the earlier and in the later text, each
-// ascending.
-func (e *Explanation) Ranges() (earlier, later [][2]int) {
-	for _, s := range e.Shared {
-		earlier, later = append(earlier, s.Earlier), append(later, s.Later)
-	}
-	byStart := func(a, b [2]int) int { return a[0] - b[0] }
-	slices.SortFunc(earlier, byStart)
-	slices.SortFunc(later, byStart)
-	return earlier, later
 }
 
 // ReadLine reads a line of a report, numbered from 1.
@@ -232,7 +217,12 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 		legend = "\x1b[31mRed\x1b[0m stands in one text alone, \x1b[33myellow\x1b[0m in both but elsewhere, \x1b[32mgreen\x1b[0m is a shared segment."
 	}
 	fmt.Fprintf(out, "\nSide by side, the earlier text at the left. %s\n\n", legend)
-	style.Left, style.Right = e.Ranges()
+	for _, s := range e.Shared {
+		style.Left, style.Right = append(style.Left, s.Earlier), append(style.Right, s.Later)
+	}
+	byStart := func(a, b [2]int) int { return a[0] - b[0] }
+	slices.SortFunc(style.Left, byStart)
+	slices.SortFunc(style.Right, byStart)
 	if err := textdiff.Write(out, e.Earlier.Text, e.Later.Text, style); err != nil {
 		return err
 	}
@@ -242,9 +232,9 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 //go:embed explain.txt
 var pageText string
 
-var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": func(v any) string { return fmt.Sprintf("%6.4f", v) }, "measured": measured}).Parse(pageText))
+var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": share, "measured": measured}).Parse(pageText))
 
-func share(v float64) string { return fmt.Sprintf("%6.4f", v) }
+func share(v any) string { return fmt.Sprintf("%6.4f", v) }
 
 // measured is a share that is nil if measuring it took too long.
 func measured(v *float64) string {

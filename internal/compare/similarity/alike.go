@@ -117,10 +117,7 @@ func inWord(r rune) bool {
 }
 
 func isCJK(r rune) bool {
-	if r < 0x1100 {
-		return false
-	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 // Units is the length of the text.

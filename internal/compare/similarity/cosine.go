@@ -88,29 +88,17 @@ func counts(units []uint64) map[uint64]float64 {
 // zero byte behind each. A text of fewer units is one run; 0 is that of a text without a unit.
 func SimHash(text string) (fingerprint uint64) {
 	var ones [64]int
-	runs := 0
-	var ring [ShingleUnits]string
-	count := func(units []string) {
-		var buf []byte
-		for _, u := range units {
+	var buf []byte
+	units, runs := slices.Collect(Units(text)), 0
+	for ; runs == 0 && len(units) > 0 || runs+ShingleUnits <= len(units); runs++ {
+		buf = buf[:0]
+		for _, u := range units[runs:min(runs+ShingleUnits, len(units))] {
 			buf = append(append(buf, u...), 0)
 		}
 		h := xxh3.Hash(buf)
 		for bit := range ones {
 			ones[bit] += int(h >> bit & 1)
 		}
-		runs++
-	}
-	n := 0
-	for unit := range Units(text) {
-		copy(ring[:], ring[1:])
-		ring[ShingleUnits-1] = unit
-		if n++; n >= ShingleUnits {
-			count(ring[:])
-		}
-	}
-	if n > 0 && n < ShingleUnits {
-		count(ring[ShingleUnits-n:])
 	}
 	for bit, n := range ones {
 		if 2*n > runs {

@@ -166,9 +166,7 @@ func characters(s string) (all []rune) {
 		}
 		before := wide
 		if wide = isCJK(all[first]); !wide && !before {
-			all = append(all, 0)
-			copy(all[first+1:], all[first:])
-			all[first] = ' '
+			all = slices.Insert(all, first, ' ')
 		}
 	}
 	return all

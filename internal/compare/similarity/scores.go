@@ -68,21 +68,6 @@ func verified(later, earlier *Text) (value float64, holds, ok bool) {
 	return lcs, measured && lcs >= verifiedShare, measured
 }
 
-// conditionScores measure the later text against the earlier one. ok is false if it takes too long.
-var conditionScores = map[string]func(later, earlier *Text) (value float64, ok bool){
-	"lcs":  func(l, e *Text) (float64, bool) { return LCSWithin(l, e, MaxSteps) },
-	"edit": func(l, e *Text) (float64, bool) { return EditWithin(l, e, MaxSteps) },
-	"jaccard": func(l, e *Text) (float64, bool) {
-		jaccard, _ := Jaccard(l, e)
-		return jaccard, true
-	},
-	"containment": func(l, e *Text) (float64, bool) {
-		_, containment := Jaccard(l, e)
-		return containment, true
-	},
-	"contained": func(l, e *Text) (float64, bool) { return Contained(l, e), true },
-}
-
 // ConditionScores are the scores that a Condition can ask for.
 var ConditionScores = []string{"contained", "containment", "edit", "jaccard", "lcs"}
 
@@ -108,9 +93,20 @@ func (c Condition) String() string {
 // Measure returns the score of a later text beside an earlier one, and whether the condition holds;
 // ok is false if the texts are too long for it.
 func (c Condition) Measure(later, earlier *Text) (value float64, holds, ok bool) {
-	if c == Verified {
+	ok = true
+	switch c.Score {
+	case Verified.Score:
 		return verified(later, earlier)
+	case "lcs":
+		value, ok = LCSWithin(later, earlier, MaxSteps)
+	case "edit":
+		value, ok = EditWithin(later, earlier, MaxSteps)
+	case "jaccard":
+		value, _ = Jaccard(later, earlier)
+	case "containment":
+		_, value = Jaccard(later, earlier)
+	case "contained":
+		value = Contained(later, earlier)
 	}
-	value, ok = conditionScores[c.Score](later, earlier)
 	return value, ok && value >= c.Least, ok
 }

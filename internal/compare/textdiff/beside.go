@@ -60,15 +60,10 @@ func rowsOf(left, right string, column int, style Style) (rows []rowPair) {
 		x := wrap(a.cells(block.a, block.aEnd, style), column)
 		y := wrap(b.cells(block.b, block.bEnd, style), column)
 		same := a.alike(block.a, block.aEnd) && b.alike(block.b, block.bEnd)
-		for i := range max(len(x), len(y)) {
-			r := rowPair{alike: same}
-			if i < len(x) {
-				r.left = x[i]
-			}
-			if i < len(y) {
-				r.right = y[i]
-			}
-			rows = append(rows, r)
+		n := max(len(x), len(y))
+		x, y = append(x, make([]row, n-len(x))...), append(y, make([]row, n-len(y))...)
+		for i := range n {
+			rows = append(rows, rowPair{x[i], y[i], same})
 		}
 	}
 	return rows

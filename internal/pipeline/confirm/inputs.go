@@ -92,7 +92,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 		}
 	}
 	x := in.input(p.File)
-	for x.failure == nil && x.source != nil && compare(x.last, p.At) < 0 {
+	for x.failure == nil && x.source != nil && x.last.Compare(p.At) < 0 {
 		in.advance(x)
 	}
 	if err := in.lost(); err != nil {
@@ -100,7 +100,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 	}
 	at := pieceOf(x.pieces, p.At)
 	switch {
-	case at >= 0 && compare(p.At, x.last) <= 0:
+	case at >= 0 && p.At.Compare(x.last) <= 0:
 		return in.read(x, &x.pieces[at], p.At, dst)
 	case x.failure != nil:
 		return "", nil, x.failure
@@ -110,7 +110,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 
 // pieceOf is the last of the pieces that begins no later than a place, or -1.
 func pieceOf(pieces []piece, place corpus.Place) int {
-	at, found := slices.BinarySearchFunc(pieces, place, func(q piece, at corpus.Place) int { return compare(q.first, at) })
+	at, found := slices.BinarySearchFunc(pieces, place, func(q piece, at corpus.Place) int { return q.first.Compare(at) })
 	if !found {
 		at--
 	}
@@ -126,14 +126,7 @@ func (in *Inputs) Lost() error {
 }
 
 func (in *Inputs) lost() error {
-	if in.broken != nil {
-		return in.broken
-	}
-	return in.ctx.Err()
-}
-
-func compare(a, b corpus.Place) int {
-	return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Record, b.Record))
+	return cmp.Or(in.broken, in.ctx.Err())
 }
 
 // input returns the input with a name, and opens it if it is not known.

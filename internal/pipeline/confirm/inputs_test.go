@@ -278,7 +278,7 @@ func TestKept(t *testing.T) {
 				if err != nil || id != d.id || string(text) != d.text {
 					t.Fatalf("%v: %q %q %v", d.place, id, text, err)
 				}
-				if read := again > 0; read != (plain || compare(d.place.At, first) < 0) {
+				if read := again > 0; read != (plain || d.place.At.Compare(first) < 0) {
 					t.Fatalf("%v: the input was read again %d times", d.place, again)
 				}
 			}
@@ -345,7 +345,7 @@ func TestTextsInTheirOrder(t *testing.T) {
 			}
 			x := in.known[name]
 			if n := len(x.pieces); n > blocks {
-				if blocks > 0 && compare(x.pieces[blocks].first, d.place.At) > 0 {
+				if blocks > 0 && x.pieces[blocks].first.Compare(d.place.At) > 0 {
 					t.Fatalf("%s: for %v the block from %v on was read", c.name, d.place, x.pieces[blocks].first)
 				}
 				blocks = n

@@ -100,7 +100,7 @@ func NewPlan(o Options, report iter.Seq2[*lines.Line, error]) (*Plan, error) {
 		slices.Sort(s.starts)
 		slices.Sort(s.ends)
 		slices.SortFunc(s.stretches, compareStretches)
-		s.stretches = slices.CompactFunc(s.stretches, func(a, b stretch) bool { return compareStretches(a, b) == 0 })
+		s.stretches = slices.Compact(s.stretches)
 	}
 	return p, nil
 }
@@ -150,30 +150,18 @@ func compareStretches(a, b stretch) int {
 	return cmp.Or(a.start-b.start, a.end-b.end)
 }
 
-// documents is in how many documents a stretch of the source stands, by its middle; the source is
-// one.
-func (s *source) documents(start, end int) int {
-	middle := start + (end-start)/2
-	begun, _ := slices.BinarySearch(s.starts, middle+1)
-	over, _ := slices.BinarySearch(s.ends, middle+1)
-	return 1 + begun - over
-}
-
 // Documents is in how many documents a passage of a document stands, by the report: those with one
 // that overlaps its middle in the first document with it, and that one.
 func (p *Plan) Documents(id string, q *report.Passage) int {
 	for _, t := range p.traced[id] {
 		if t.start == q.Start && t.end == q.End {
-			return t.first.documents(t.firstStart, t.firstEnd)
+			middle := t.firstStart + (t.firstEnd-t.firstStart)/2
+			begun, _ := slices.BinarySearch(t.first.starts, middle+1)
+			over, _ := slices.BinarySearch(t.first.ends, middle+1)
+			return 1 + begun - over
 		}
 	}
 	return 2 // the earlier text was not read
-}
-
-// find returns the stretch of a passage.
-func (s *source) find(start, end int) *stretch {
-	i, _ := slices.BinarySearchFunc(s.stretches, stretch{start: start, end: end}, compareStretches)
-	return &s.stretches[i]
 }
 
 // A Cut is a passage that is cut.
@@ -267,7 +255,9 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 		if !ok || to-from != q.Units {
 			return nil, fmt.Errorf("the text of %q has not the passages of its line in the report: give the inputs of that run", line.ID)
 		}
-		if at := s.find(int(q.OfStart), int(q.OfEnd)); !at.stands || at.sum != p.sum(from, to) {
+		own := stretch{start: int(q.OfStart), end: int(q.OfEnd)}
+		at, _ := slices.BinarySearchFunc(s.stretches, own, compareStretches)
+		if own = s.stretches[at]; !own.stands || own.sum != p.sum(from, to) {
 			p.Counts.Absent++
 			continue
 		}

@@ -98,7 +98,7 @@ type Collector struct {
 	d                               Digest
 	documents, sites, copies, files top
 	examples                        map[string][]ranked
-	totals                          map[string]*Total
+	totals                          totals
 	spread                          spread
 }
 
@@ -109,7 +109,7 @@ type ranked struct {
 
 // Add takes a line in. It keeps only strings from it.
 func (c *Collector) Add(l *lines.Line) error {
-	c.total(l).count(l.Kept, 0)
+	c.totals.count(l, 0)
 	if !l.Kept {
 		c.files.add(l.File)
 	}
@@ -221,22 +221,15 @@ func (c *Collector) Digest() *Digest {
 		}
 	}
 	d.Examples = append(d.Examples, c.spread.choose(d.Examples)...)
-	d.Totals = c.allTotals()
-	for verdict, t := range c.totals {
+	d.Totals = c.totals.list()
+	for _, t := range c.totals {
 		d.Lines += t.Documents
 		d.Removed += t.Removed
-		switch verdict {
-		case "exact duplicate":
-			d.Exact = t.Documents
-			d.Duplicates += t.Documents
-		case "duplicate":
-			d.Duplicates += t.Documents
-		case "related":
-			d.Related = t.Documents
-		case "mosaic":
-			d.Mosaics = t.Documents
-		}
 	}
+	d.Exact = c.totals["exact duplicate"].Documents
+	d.Related = c.totals["related"].Documents
+	d.Mosaics = c.totals["mosaic"].Documents
+	d.Duplicates = d.Exact + c.totals["duplicate"].Documents
 	return &d
 }
 
@@ -264,37 +257,36 @@ func verdictOf(l *lines.Line) string {
 	return l.Verdict
 }
 
-func (t *Total) count(kept bool, bytes int64) {
+// totals are by verdict.
+type totals map[string]Total
+
+// count counts a document by its line, nil for none.
+func (all *totals) count(l *lines.Line, bytes int64) {
+	if *all == nil {
+		*all = totals{}
+	}
+	t := (*all)[verdictOf(l)]
+	t.Verdict = verdictOf(l)
 	t.Documents++
 	t.Bytes += bytes
-	if kept {
+	if l == nil || l.Kept {
 		t.Kept++
 	} else {
 		t.Removed++
 		t.RemovedBytes += bytes
 	}
+	(*all)[t.Verdict] = t
 }
 
-func (c *Collector) total(l *lines.Line) *Total {
-	if c.totals == nil {
-		c.totals = map[string]*Total{}
-	}
-	verdict := verdictOf(l)
-	if c.totals[verdict] == nil {
-		c.totals[verdict] = &Total{Verdict: verdict}
-	}
-	return c.totals[verdict]
-}
-
-// allTotals returns the totals of the verdicts met.
-func (c *Collector) allTotals() []Total {
-	totals := []Total{}
+// list returns the totals of the verdicts met.
+func (all totals) list() []Total {
+	list := []Total{}
 	for _, verdict := range verdictNames {
-		if t := c.totals[verdict]; t != nil {
-			totals = append(totals, *t)
+		if t, met := all[verdict]; met {
+			list = append(list, t)
 		}
 	}
-	return totals
+	return list
 }
 
 // Sum returns the total of all verdicts.

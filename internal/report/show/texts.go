@@ -14,7 +14,7 @@ const maxText = 64 << 10
 // Texts adds the texts of inputs to a digest: sizes to the totals, and both texts to examples.
 type Texts struct {
 	d       *Digest
-	totals  Collector
+	totals  totals
 	byPlace map[string][]*Example // examples by their place
 	byID    map[string][]*Example // examples by the id of their source
 }
@@ -35,7 +35,7 @@ func (d *Digest) ReadTexts() *Texts {
 // Add takes a document and its line of the report, nil if it has none. Documents come in the order
 // of the inputs: the first with the id of a source is taken for the source.
 func (t *Texts) Add(id, text []byte, l *lines.Line) {
-	t.totals.total(l).count(l == nil || l.Kept, int64(len(text)))
+	t.totals.count(l, int64(len(text)))
 	if examples := t.byID[string(id)]; examples != nil {
 		delete(t.byID, string(id))
 		for _, e := range examples {
@@ -50,7 +50,7 @@ func (t *Texts) Add(id, text []byte, l *lines.Line) {
 }
 
 // Close puts the totals of the inputs in the place of those of the report.
-func (t *Texts) Close() { t.d.Totals = t.totals.allTotals() }
+func (t *Texts) Close() { t.d.Totals = t.totals.list() }
 
 func whereOf(l *lines.Line) string { return l.File + ":" + l.Line.String() }
 

@@ -87,18 +87,17 @@ func (t *text) Wrap(part string) []string { return wrap(visible.Line(part), t.Co
 func (t *text) Sides(e *Example) (rows []string) {
 	half := (t.Columns - 5) / 2
 	left, right := wrap(visible.Line(e.ID), half), wrap(visible.Line(e.source()), half)
-	for row := range max(len(left), len(right)) {
-		rows = append(rows, strings.TrimRight("  "+pad(at(left, row), half)+" | "+at(right, row), " "))
+	n := max(len(left), len(right))
+	left, right = append(left, make([]string, n-len(left))...), append(right, make([]string, n-len(right))...)
+	for i := range n {
+		rows = append(rows, strings.TrimRight("  "+pad(left[i], half)+" | "+right[i], " "))
 	}
 	return rows
 }
 
 // source names whom an example repeats.
 func (e *Example) source() string {
-	if e.Of != "" {
-		return e.Of
-	}
-	return strings.Join(e.Also, " and ")
+	return cmp.Or(e.Of, strings.Join(e.Also, " and "))
 }
 
 // Shares are the shares of an example, in words.
@@ -138,13 +137,6 @@ func pad(s string, columns int) string {
 		columns -= textdiff.Columns(r)
 	}
 	return s + strings.Repeat(" ", max(0, columns))
-}
-
-func at(all []string, i int) string {
-	if i < len(all) {
-		return all[i]
-	}
-	return ""
 }
 
 //go:embed page.html
