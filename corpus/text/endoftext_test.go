@@ -64,3 +64,16 @@ func check(t *rapid.T, f corpus.Format, text string, size int, want []string) {
 		t.Fatalf("%q in blocks of %d:\n%s\nwant\n%s\n%v", text, size, strings.Join(got, "\n"), strings.Join(want, "\n"), err)
 	}
 }
+
+// TestEndOfLongText: a mark in two pieces ends a text beyond the limit, too.
+func TestEndOfLongText(t *testing.T) {
+	for length := 1100; length < 1140; length++ { // beyond what is read to recognize a format
+		for size := 1; size < 20; size++ {
+			text := strings.Repeat("a", length) + "<|endoftext|>b<|endoftext|>"
+			got, err := read(plain.Formats["endoftext"], text, corpus.SourceConfig{BlockSize: size, MaxRecord: 32})
+			if err != nil || len(got) != 2 || got[1] != `f:2 "b"` {
+				t.Fatalf("%d bytes in blocks of %d: %q, %v", length, size, got, err)
+			}
+		}
+	}
+}
