@@ -313,3 +313,27 @@ func resumeInput(t *testing.T, dir string) {
 	writeFile(t, filepath.Join(dir, "a.jsonl"), b.String())
 	writeFile(t, filepath.Join(dir, "b.jsonl"), b.String()[:b.Len()/2]+strings.TrimSuffix(documents(700), "\n"))
 }
+
+// TestOutputWithoutName: a run whose output did not get its name is not over, if it was interrupted, too.
+func TestOutputWithoutName(t *testing.T) {
+	for _, interrupt := range []bool{false, true} {
+		dir := t.TempDir()
+		cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--index", "seen", "--report", "r.jsonl", "--out", "-", "-")
+		in, out := startPiped(t, cmd)
+		wantKept(t, in, out, documents(1))
+		if err := os.MkdirAll(filepath.Join(dir, "r.jsonl", "in the way"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		end := in.Close
+		if interrupt {
+			end = func() error { return cmd.Process.Signal(os.Interrupt) }
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		exits(t, cmd, exitFailed)
+		if stats, _ := runProgram(t, dir, 0, "index", "stats", "seen"); !strings.Contains(stats, "unfinished") {
+			t.Errorf("interrupted %v, and the run is over:\n%s", interrupt, stats)
+		}
+	}
+}
