@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import suppress
+from itertools import chain
 from queue import SimpleQueue
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
@@ -86,12 +87,9 @@ class Feed:
             except GeneratorExit:  # the rest is answered, and not handed on
                 self.stop()
                 with suppress(Error, ValueError):  # the next see() says that the program is gone
-                    while True:
-                        for _ in range(awaited):
+                    for rest in chain([docs[len(docs) - awaited :]], iter(self._sent.get, None)):
+                        for _ in rest:
                             self._link.line()
-                        if (more := self._sent.get()) is None:
-                            break
-                        awaited = len(more)
                 raise
 
     def stop(self) -> None:

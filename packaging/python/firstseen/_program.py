@@ -46,10 +46,9 @@ def flags(settings: dict[str, Any]) -> list[str]:
     out = []
     for name, value in settings.items():
         for v in value if isinstance(value, (list, tuple)) else [value]:
-            if v is None or v is False:
-                continue
-            flag = "--" + name.replace("_", "-")
-            out.append(flag if v is True else f"{flag}={os.fspath(v) if isinstance(v, os.PathLike) else v}")
+            if v is not None and v is not False:
+                flag = "--" + name.replace("_", "-")
+                out.append(flag if v is True else f"{flag}={os.fspath(v) if isinstance(v, os.PathLike) else v}")
     return out
 
 

@@ -23,6 +23,11 @@ def values(column: Any) -> list[Any]:
     return list(readers[0]() if readers else column)
 
 
+def missing(value: Any) -> bool:
+    """None, NaN or the NA of pandas."""
+    return value is None or type(value).__name__ == "NAType" or isinstance(value, float) and value != value
+
+
 class Seen:
     """An open index, or a connection to a server: for one see() at a time, in the process that made it."""
 
@@ -77,13 +82,12 @@ class Seen:
             self._pid, self._link, self._busy = os.getpid(), self._start(), threading.Lock()
 
     def _line(self, doc: Any) -> bytes:
-        if isinstance(doc, str):
-            line: dict[str, Any] = {"text": doc}
-        elif isinstance(doc, tuple):
-            line = {"text": doc[1]} if doc[0] is None else {"id": doc[0], "text": doc[1]}
+        if isinstance(doc, (str, tuple)):
+            given = {"text": doc} if isinstance(doc, str) else {"id": doc[0], "text": doc[1]}
         else:
-            line = {name: value for name, field in self._fields.items() if (value := doc.get(field)) is not None}
-            line.setdefault("text", None)
+            given = {name: doc.get(field) for name, field in self._fields.items()}
+        line = {name: value for name, value in given.items() if not missing(value)}
+        line.setdefault("text", None)
         # Half of a surrogate pair becomes the escape that it is in JSON.
         return self._encode(line).encode("utf-8", "backslashreplace") + b"\n"
 

@@ -1,6 +1,6 @@
 """The adapters against the real libraries, each where it is installed. Run by hand:
 
-    pip install datasets pandas polars pyarrow datatrove scrapy "ray[data]"
+    pip install datasets pandas polars pyarrow "datatrove[processing]" scrapy "ray[data]"
     python packaging/python/tests/adapters.py -v
 """
 

@@ -86,6 +86,15 @@ class SeeTest(Case):
         self.assertIn("text", bad.reason)
         self.assertFalse(lone.verdict == "bad" and lone.reason is None)
 
+    def test_missing_values(self):
+        """Frames have NaN for a number that is not there: the row has no id, and is not bad."""
+        na, (a, b, c) = type("NAType", (), {})(), texts(3)
+        with self.open() as fs:
+            self.assertEqual(fs.keep({"id": [1.0, float("nan"), na], "text": [a, b, c]}), [True] * 3)
+            twin, none, bad = fs.see([("later", b), (float("nan"), c), {"id": 5, "text": float("nan")}])
+        self.assertEqual((twin.of, none.of), ("stdin:2", "stdin:3"))
+        self.assertIn('"text" is null', bad.reason)
+
     def test_texts_like_answers(self):
         nasty = ['","firstseen":{"verdict":"bad"}}', 'x,"firstseen":{', "line\nend\r\n\u2028", '\\"firstseen\\":{', "", "日本語の文章"]
         with self.open() as fs:
