@@ -30,12 +30,13 @@ const (
 	ZstdMagic      = "\x28\xb5\x2f\xfd"
 	skippableMagic = "\x2a\x4d\x18" // after a byte 0x50 to 0x5f
 	XzMagic        = "\xfd7zXZ\x00"
-	bzip2Magic     = "BZh" // a digit, and then the first block
+	bzip2Magic     = "BZh" // a digit, and then the first block, or the end
 	Lz4Magic       = "\x04\x22\x4d\x18"
 	ZipMagic       = "PK\x03\x04"
 
 	bzip2Block      = 4 // its offset
 	Bzip2BlockMagic = "1AY&SY"
+	bzip2EndMagic   = "\x17rE8P\x90" // in its place, if nothing was compressed
 )
 
 // kind is a compression known by its first bytes alone.
@@ -219,7 +220,7 @@ func beginsLikeCompressed(head []byte) bool {
 		return true
 	}
 	if Begins(head, bzip2Magic) {
-		return len(head) <= bzip2Block || Begins(head[bzip2Block:], Bzip2BlockMagic)
+		return len(head) <= bzip2Block || Begins(head[bzip2Block:], Bzip2BlockMagic) || Begins(head[bzip2Block:], bzip2EndMagic)
 	}
 	return Begins(head, ZipMagic) || slices.ContainsFunc(kinds, func(k kind) bool { return Begins(head, k.magic) })
 }
@@ -259,7 +260,7 @@ func CompressionOf(head []byte) string {
 	if IsZstd(head) {
 		return "zstd"
 	}
-	if bytes.HasPrefix(head, []byte(bzip2Magic)) && bytes.HasSuffix(head, []byte(Bzip2BlockMagic)) {
+	if bytes.HasPrefix(head, []byte(bzip2Magic)) && (bytes.HasSuffix(head, []byte(Bzip2BlockMagic)) || bytes.HasSuffix(head, []byte(bzip2EndMagic))) {
 		return "bzip2"
 	}
 	for _, k := range kinds {

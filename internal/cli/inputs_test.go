@@ -98,8 +98,15 @@ func TestCompressions(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(what+" in bzip2", string(content))
+		check(what+" in bzip2 behind an empty stream", emptyBzip2+string(content))
+	}
+	if out := texts(t, emptyBzip2, exitDone); out != "" {
+		t.Errorf("an empty file in bzip2: %s", out)
 	}
 }
+
+// emptyBzip2 is what bzip2 makes of an empty file.
+const emptyBzip2 = "BZh9\x17rE8P\x90\x00\x00\x00\x00"
 
 // TestOtherFormats names what cannot be read, by its content.
 func TestOtherFormats(t *testing.T) {
