@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
+	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
@@ -65,6 +66,22 @@ func (b *bads) add(bad *corpus.BadRecord) {
 		fmt.Fprintf(b.named, "firstseen: %v; more are counted, and not named\n", bad)
 	default:
 		fmt.Fprintln(b.named, "firstseen:", bad)
+	}
+}
+
+// over returns an error if more records are bad than --limit bad allows; negative allows any number.
+func (b *bads) over(most int64) error {
+	if most < 0 || b.n <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: %d, the first %s:%v: %s", pipeline.ErrTooManyBad, b.n, b.first.File, b.first.Line, b.first.Reason)
+}
+
+// upTo returns a function that adds a bad record, and ends the reading if more are bad than that.
+func (b *bads) upTo(most int64) func(*corpus.BadRecord) error {
+	return func(bad *corpus.BadRecord) error {
+		b.add(bad)
+		return b.over(most)
 	}
 }
 

@@ -202,7 +202,7 @@ func message(code int, err error, index bool) string {
 	case code == exitInterrupted && !errors.Is(err, errInterrupted):
 		return errInterrupted.Error()
 	case code == exitTooManyBad:
-		return fmt.Sprintf("%v; allow more with --limit bad=N, or see them all with --rejects FILE", err)
+		return fmt.Sprintf("%v; allow more with --limit bad=N, or see them all with firstseen dedup --rejects FILE", err)
 	case noRoom(err) && index:
 		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
 	case noRoom(err):

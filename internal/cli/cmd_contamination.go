@@ -50,7 +50,7 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if err := output.CheckOutputs(slices.Concat(of.Inputs, f.Inputs), "", f.Report); err != nil {
 		return err
 	}
-	items, err := readItems(cmd, of.documents())
+	items, err := readItems(cmd, &of)
 	if err != nil {
 		return itemError{err}
 	}
@@ -69,9 +69,9 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	return cmp.Or(err, bad)
 }
 
-func readItems(cmd *cobra.Command, source *corpus.Source) (*contamination.Items, error) {
+func readItems(cmd *cobra.Command, f *options) (*contamination.Items, error) {
 	items := contamination.NewItems()
-	err := eachDocument(cmd, source, func(_ *corpus.Block, doc *corpus.Document) error {
+	err := eachDocument(cmd, f, func(_ *corpus.Block, doc *corpus.Document) error {
 		items.Add(string(doc.ID), doc.Text)
 		return nil
 	})

@@ -43,7 +43,7 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	err := eachDocument(cmd, f.documents(), func(b *corpus.Block, doc *corpus.Document) error {
+	err := eachDocument(cmd, f, func(b *corpus.Block, doc *corpus.Document) error {
 		line := seenText{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact, File: b.File, Line: doc.At}
 		if !doc.Time.IsZero() {
 			line.Time = &doc.Time
@@ -85,8 +85,9 @@ func (f *options) findInputs(cmd *cobra.Command, args []string) error {
 
 func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }
 
-// eachDocument reads the documents of a source and names the bad records on standard error.
-func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.Block, doc *corpus.Document) error) error {
+// eachDocument reads the documents of all inputs and names the bad records on standard error.
+func eachDocument(cmd *cobra.Command, f *options, do func(b *corpus.Block, doc *corpus.Document) error) error {
+	source := f.documents()
 	defer source.Close() // after its end, nothing; before it, another error is reported
 	var inflation corpus.Inflation
 	bad := bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
@@ -94,9 +95,13 @@ func eachDocument(cmd *cobra.Command, source *corpus.Source, do func(b *corpus.B
 		bad.noun = b.Format.Noun()
 		for doc := range parser.Parse(b) {
 			bad.all++
+			err := error(nil)
 			if doc.Bad != nil {
-				bad.add(doc.Bad)
-			} else if err := do(b, doc); err != nil {
+				err = bad.upTo(f.MaxBad)(doc.Bad)
+			} else {
+				err = do(b, doc)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -145,6 +150,9 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func
 		bad.all += p.good + int64(len(p.bad))
 		for _, record := range p.bad {
 			bad.add(record)
+		}
+		if err := bad.over(f.MaxBad); err != nil {
+			return err
 		}
 		return emit(b, &p.result)
 	})

@@ -106,8 +106,7 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document
 		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
 			bad.all++
 			if doc.Bad != nil {
-				bad.add(doc.Bad)
-				return nil
+				return bad.upTo(r.MaxBad)(doc.Bad)
 			}
 			raw, err := record(doc, line)
 			if raw == nil || err != nil {
@@ -132,18 +131,20 @@ func newAttributesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeAttributes(cmd, r.documents(), names, r.report, r.Out)
+		return writeAttributes(cmd, &r.options, names, r.report, r.Out)
 	})
 	r.register(cmd, "write the tree of attributes below this folder")
 	return cmd
 }
 
-func writeAttributes(cmd *cobra.Command, source *corpus.Source, names []string, report *lines.Reports, dir string) error {
+func writeAttributes(cmd *cobra.Command, f *options, names []string, report *lines.Reports, dir string) error {
 	plan, err := cut.NewPlan(cut.Options{}, report.All(cmd.Context()))
 	if err != nil {
 		return err
 	}
-	return derive.Attributes(cmd.Context(), source, names, report, plan.Documents, dir, func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) })
+	var bad bads
+	opened := func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) }
+	return derive.Attributes(cmd.Context(), f.documents(), names, report, plan.Documents, dir, opened, bad.upTo(f.MaxBad))
 }
 
 func newKeptCommand() *cobra.Command {
@@ -165,23 +166,29 @@ func newKeptCommand() *cobra.Command {
 		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
 			return usageError{err}
 		}
-		return writeKept(cmd, r.documents(), r.Inputs, r.report, r.Others, r.Out)
+		bad, err := writeKept(cmd, &r.options, r.report, r.Out)
+		if err != nil {
+			return err
+		}
+		return bad.end()
 	})
 	r.register(cmd, "write the names here, one a line; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd
 }
 
-// writeKept writes the names of the kept files, or of the removed ones.
-func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, report *lines.Reports, duplicates bool, name string) error {
+// writeKept writes the names of the kept files, or of the removed ones. It returns the bad ones.
+func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name string) (bad bads, err error) {
+	inputs, duplicates := f.Inputs, f.Others
+	bad.all, bad.noun, bad.fate = int64(len(inputs)), "file", "are in no list"
 	// A file that was given twice, as one below a folder, is a copy of itself. It is to be removed if
 	// it is each time.
 	given := map[string]int{}
 	for _, in := range inputs {
 		given[filepath.Clean(in.Path)]++
 	}
-	return writeOutput(cmd, file{name: name}, func(names io.Writer) error {
-		return derive.KeptFiles(cmd.Context(), source, inputs, report, duplicates, func(input int) error {
+	err = writeOutput(cmd, file{name: name}, func(names io.Writer) error {
+		return derive.KeptFiles(cmd.Context(), f.documents(), inputs, report, duplicates, func(input int) error {
 			file := filepath.Clean(inputs[input].Path)
 			if given[file]--; duplicates && given[file] > 0 {
 				return nil
@@ -191,8 +198,9 @@ func writeKept(cmd *cobra.Command, source *corpus.Source, inputs []input.Input, 
 			}
 			_, err := fmt.Fprintln(names, inputs[input].Path)
 			return err
-		})
+		}, bad.upTo(f.MaxBad))
 	})
+	return bad, err
 }
 
 func newClustersCommand() *cobra.Command {

@@ -208,10 +208,10 @@ func (f *options) derive(cmd *cobra.Command, ended error) error {
 		err = writePairs(cmd, report, d.pairs)
 	}
 	if err == nil && d.attributes != "" && !part {
-		err = writeAttributes(cmd, f.documents(), f.names, report, d.attributes)
+		err = writeAttributes(cmd, f, f.names, report, d.attributes)
 	}
 	if err == nil && d.keptFiles != "" && !part {
-		err = writeKept(cmd, f.documents(), f.Inputs, report, f.Others, d.keptFiles)
+		_, err = writeKept(cmd, f, report, d.keptFiles)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted

@@ -114,8 +114,8 @@ func AttributesName(name string) string {
 
 // Attributes writes, for every input, a file of its name in names below dir with a row for every
 // record, in their order. Existing files are replaced, each in one step. opened is called with
-// every file begun.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer)) (err error) {
+// every file begun, bad with every bad record.
+func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), bad func(*corpus.BadRecord) error) (err error) {
 	var out *output.Writer
 	defer func() {
 		if out != nil {
@@ -145,6 +145,9 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, all 
 	var buf []byte
 	err = Each(ctx, source, len(names), all, begin, func(doc *corpus.Document, line *lines.Line) error {
 		r, err := rowOf(doc, line, count)
+		if doc.Bad != nil {
+			err = bad(doc.Bad)
+		}
 		if err == nil {
 			buf, err = report.AppendJSON(buf[:0], r)
 		}

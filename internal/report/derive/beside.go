@@ -80,8 +80,9 @@ func asReported(name string) string {
 
 // KeptFiles calls f, in order, for every input whose documents were all kept, or with others for
 // every one whose documents were all removed. If each input is one document, these are the kept or
-// the removed files. An input without documents is neither, nor is one with a bad record.
-func KeptFiles(ctx context.Context, source *corpus.Source, inputs []input.Input, report *lines.Reports, others bool, f func(input int) error) error {
+// the removed files. An input without documents is neither, nor is one with a bad record, which bad is
+// called with.
+func KeptFiles(ctx context.Context, source *corpus.Source, inputs []input.Input, report *lines.Reports, others bool, f func(input int) error, bad func(*corpus.BadRecord) error) error {
 	at, documents, wanted := -1, 0, true
 	settle := func() error {
 		if at < 0 || documents == 0 || !wanted {
@@ -97,6 +98,9 @@ func KeptFiles(ctx context.Context, source *corpus.Source, inputs []input.Input,
 		documents++
 		removed := line != nil && !line.Kept
 		wanted = wanted && doc.Bad == nil && removed == others
+		if doc.Bad != nil {
+			return bad(doc.Bad)
+		}
 		return nil
 	})
 	if err != nil {

@@ -119,7 +119,7 @@ func TestOtherReport(t *testing.T) {
 	} {
 		source := corpus.NewSource(inputs, format, corpus.SourceConfig{})
 		out := filepath.Join(dir, "tree")
-		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), nil, out, func(*output.Writer) {})
+		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), nil, out, func(*output.Writer) {}, func(*corpus.BadRecord) error { return nil })
 		if !errors.Is(err, ErrOther) {
 			t.Errorf("%s: %v", name, err)
 		}
