@@ -192,9 +192,15 @@ func (s *Source) zippedFormat() Format {
 	return nil
 }
 
-// choose has the input read in a format, which must be that of the inputs before it.
-func (s *Source) choose(f Format) error {
-	if s.chosen != nil && s.chosen.Name() != f.Name() {
+// choose has the input read in a format, which must be that of the inputs before it. A blank input is of
+// any format.
+func (s *Source) choose(f Format, blank bool) error {
+	switch {
+	case s.chosen == nil || s.vague:
+		s.vague = blank
+	case blank:
+		f = s.chosen
+	case s.chosen.Name() != f.Name():
 		return fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index",
 			s.name, f.Name(), s.chosen.Name())
 	}

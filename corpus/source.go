@@ -52,6 +52,7 @@ type Source struct {
 	inputs []input.Input
 	format Format           // of inputs that none of cfg.Formats recognizes, or of all
 	chosen Format           // of the inputs that were opened
+	vague  bool             // these are blank
 	cutter Cutter           // of these, nil for another kind
 	framed *framed          // the input, if so
 	opened *opened          // the input, if its kind is AtRandom

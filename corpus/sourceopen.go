@@ -118,7 +118,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded i
 	}
 	format, err := s.formatOf(w.held())
 	if err == nil {
-		err = s.choose(format)
+		err = s.choose(format, w.last && len(bytes.TrimSpace(w.held())) == 0)
 	}
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 		f = s.format
 	}
 	if f != nil && f.Kind() == ByFrames {
-		if err := s.choose(f); err != nil {
+		if err := s.choose(f, false); err != nil {
 			return err
 		}
 		return s.beginFramed(stored)

@@ -84,11 +84,7 @@ func (c *committer) turn(b *block) (err error) {
 	}
 	if tree == nil {
 		c.led = b.source.Input
-		if b.source.Frames == nil {
-			return nil
-		}
-		head, _ := b.source.Frames.Head()
-		return BeginOutput(c.out.Kept, nil, head)
+		return c.lead(b.source.Frames)
 	}
 	if c.job.Save != nil && !c.job.Temporary && c.index.Table() != nil && tree.Waiting() >= mostWaiting {
 		if err := c.index.Checkpoint(); err != nil {
@@ -97,6 +93,15 @@ func (c *committer) turn(b *block) (err error) {
 	}
 	c.out.Kept, err = tree.Turn(b.source.Input)
 	return err
+}
+
+// lead has the kept records of an input begin as it does.
+func (c *committer) lead(frames corpus.Frames) error {
+	if frames == nil {
+		return nil
+	}
+	head, _ := frames.Head()
+	return BeginOutput(c.out.Kept, nil, head)
 }
 
 // Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
@@ -197,9 +202,15 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	return c.job.Save(now), nil
 }
 
-func (c *committer) finish() error {
+// finish completes the outputs. last has the beginning of the last input, which may have had no record.
+func (c *committer) finish(last corpus.Frames) error {
 	if err := c.beside.Wait(); err != nil {
 		return err
+	}
+	if c.out.Tree == nil && c.led < 0 {
+		if err := c.lead(last); err != nil {
+			return err
+		}
 	}
 	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {
 		c.job.Warn("no document has told its time, so none can cease to count: look at --format auto:time=FIELD, and at the form of the times: RFC 3339, or seconds since 1970 and not milliseconds, and none that is yet to come")

@@ -171,6 +171,7 @@ type pipeline struct {
 	size      int              // bytes of a block, but for a longer record
 	inflation corpus.Inflation // of the input being committed
 	readErr   error            // set before order is closed
+	last      corpus.Frames    // of the end of the source, likewise
 }
 
 func (p *pipeline) run(ctx context.Context) error {
@@ -211,6 +212,7 @@ func (p *pipeline) read(ctx context.Context) {
 			p.readErr = p.settle(ctx, p.weigh(b))
 		}
 		if p.readErr != nil {
+			p.last = b.source.Frames
 			b.source.Release()
 			continue
 		}
@@ -254,7 +256,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 			if p.readErr != nil {
 				return p.readErr
 			}
-			return p.committer.finish()
+			return p.committer.finish(p.last)
 		}
 		if err := p.inflation.Add(&b.source); err != nil {
 			p.giveBack(b)
