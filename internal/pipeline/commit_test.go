@@ -41,6 +41,23 @@ func TestTooManyBad(t *testing.T) {
 	}
 }
 
+// TestEmptyRecordsAlone: blank lines behind a document are no documents for a filter alone, and leave
+// no answer owing: the document before them is remembered when the run ends early.
+func TestEmptyRecordsAlone(t *testing.T) {
+	long := fmt.Sprintf("{\"text\":%q}\n", strings.Repeat("a long line has a block for itself. ", 1<<15))
+	for _, filterOnly := range []bool{false, true} {
+		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs, FilterOnly: filterOnly, Shape: bloomstore.ForItems(4000)})
+		job := Job{Source: sourceOf(long + strings.Repeat("\n", 20) + "no\n"), Workers: 4, Pipe: true, Choices: Choices{Annotate: true}}
+		s, err := Run(t.Context(), x, job)
+		if !errors.Is(err, ErrTooManyBad) || s.Kept != 1 {
+			t.Errorf("filter only %v: %+v, %v", filterOnly, s.Tally, err)
+		}
+		if !filterOnly && x.Table().Unsaved() > 0 {
+			t.Error("the document is not remembered")
+		}
+	}
+}
+
 // TestRetries: a document that was kept and is sent again gets the answer that it
 // had, where answers may have been lost, and is a duplicate where not.
 func TestRetries(t *testing.T) {

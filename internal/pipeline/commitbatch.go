@@ -74,7 +74,7 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	} else {
 		err = c.writeBeside(b, at, n, giveBack)
 	}
-	if err != nil || length == 0 {
+	if err != nil {
 		return n, err
 	}
 	return n, c.index.Ack(length) // nothing is due yet after a group, see fits
@@ -142,6 +142,9 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 		return 0, 0
 	}
 	left, bad := c.index.Budget(), c.tally.Bad
+	if left.Documents == 0 { // not even empty records are a group then
+		return 0, 0
+	}
 	for i := range b.records[at:] {
 		rec := &b.records[at+i]
 		switch {
