@@ -319,12 +319,12 @@ func (t *Table) ByID(id string) ([]uint32, error) {
 // AllByID is ByID without a limit. If the index of ids may have left out documents of the id, it reads all
 // documents.
 func (t *Table) AllByID(id string) ([]uint32, error) {
-	nums, first, err := t.byID(id)
-	if err != nil || first == 0 {
+	nums, more, err := t.byID(id)
+	if err != nil || !more {
 		return nums, err
 	}
 	nums = nums[:0]
-	for doc, err := range t.Docs(first) {
+	for doc, err := range t.Docs(1) {
 		if err != nil {
 			return nil, err
 		}
@@ -335,9 +335,8 @@ func (t *Table) AllByID(id string) ([]uint32, error) {
 	return nums, nil
 }
 
-// byID returns what ByID does. If the index of ids may have left out documents of the id, first is the first
-// in it; else it is 0.
-func (t *Table) byID(id string) (nums []uint32, first uint32, err error) {
+// byID returns what ByID does. more reports that the index of ids may have left out documents of the id.
+func (t *Table) byID(id string) (nums []uint32, more bool, err error) {
 	err = t.look(func(s *snapshot) error {
 		if id == "" {
 			return nil
@@ -346,9 +345,7 @@ func (t *Table) byID(id string) (nums []uint32, first uint32, err error) {
 		if err != nil {
 			return err
 		}
-		if len(found) >= idLimit { // of one run or of several
-			first = found[0]
-		}
+		more = len(found) >= idLimit // of one run or of several
 		for _, num := range t.tombstones.liveOnly(found) {
 			if len(nums) == idLimit {
 				break
@@ -366,5 +363,5 @@ func (t *Table) byID(id string) (nums []uint32, first uint32, err error) {
 		}
 		return nil
 	})
-	return nums, first, wrap(err, "looking the id %q up", id)
+	return nums, more, wrap(err, "looking the id %q up", id)
 }

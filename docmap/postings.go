@@ -92,9 +92,26 @@ func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	return docs
 }
 
-// liveOnly leaves out all dead documents, which is the rule for ids.
+// liveOnly leaves out all dead documents.
 func (g *tombstones) liveOnly(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(d uint32) bool { return d == 0 || g.has(d) })
+}
+
+// trimID is the rule for a run of ids. Dead documents stay where an id would have fewer than 1024
+// entries without them: that many say that live ones may have been left out.
+func (g *tombstones) trimID(docs []uint32) []uint32 {
+	if len(docs) < idLimit {
+		return g.liveOnly(docs)
+	}
+	spare := len(docs) - idLimit
+	docs = slices.DeleteFunc(docs, func(d uint32) bool {
+		drop := spare > 0 && g.has(d)
+		if drop {
+			spare--
+		}
+		return drop
+	})
+	return docs[:idLimit]
 }
 
 // keep returns the function that selects the documents a run of a space stores of a key. It is
@@ -105,10 +122,7 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 	case !g.any() && first > 0:
 		return nil
 	case space == ofIDs:
-		return func(docs []uint32) []uint32 {
-			docs = g.liveOnly(docs)
-			return docs[:min(len(docs), idLimit)]
-		}
+		return g.trimID
 	case first == 0:
 		return func(docs []uint32) []uint32 { return g.trimFirst(docs, last) }
 	}

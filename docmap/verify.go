@@ -69,6 +69,7 @@ type verifier struct {
 	found []Finding
 
 	matched map[uint32]uint64 // entries of documents with their ids, by run of ids
+	gone    map[uint32]uint64 // dead documents without a record, likewise: their ids are unknown
 }
 
 // note keeps damage as a finding and returns any other error.
@@ -157,7 +158,7 @@ func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space
 
 // docs reads all blocks of documents, and looks for each id in the runs of ids.
 func (v *verifier) docs(s *snapshot) error {
-	v.matched = make(map[uint32]uint64)
+	v.matched, v.gone = make(map[uint32]uint64), make(map[uint32]uint64)
 	next := v.t.head.win.watermark()
 	whole := true
 	for key, value := range entries(s.tx.Bucket(bucketDocs), binKey(uint64(next))) {
@@ -186,7 +187,7 @@ func (v *verifier) docs(s *snapshot) error {
 	}
 	v.part = PartIDs // which has no entries beside those of documents
 	for _, r := range v.t.spaces[ofIDs].runs {
-		if n := v.matched[r.id]; n != r.entries {
+		if n := v.matched[r.id]; n > r.entries || n+v.gone[r.id] < r.entries {
 			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)
 		}
 	}
@@ -201,6 +202,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 		dead := v.t.tombstones.has(num)
 		if len(rec) == 0 {
 			if dead {
+				v.noteGone(num)
 				continue
 			}
 			return damage("the record of document %d is gone, and it was not taken back", num)
@@ -227,6 +229,14 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 		}
 	}
 	return nil
+}
+
+func (v *verifier) noteGone(num uint32) {
+	for _, r := range v.t.spaces[ofIDs].runs {
+		if r.first <= num && num <= r.last {
+			v.gone[r.id]++
+		}
+	}
 }
 
 func (v *verifier) pending(s *snapshot) error {

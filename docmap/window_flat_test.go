@@ -2,6 +2,7 @@ package docmap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -132,6 +133,49 @@ func TestAllByID(t *testing.T) {
 		got, err := table.AllByID(id)
 		if want := map[string]int{"3": 1}[id]; err != nil || len(got) != want {
 			t.Errorf("%q: %v, %v", id, got, err)
+		}
+	}
+}
+
+// TestAllByIDAfterForgetting: once the documents that filled an id are dead and compacted away, those
+// that the index of ids has left out are found, and no damage.
+func TestAllByIDAfterForgetting(t *testing.T) {
+	for _, compacted := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "table")
+		opt := smallOptions
+		opt.MemtableKeys = 8 * idLimit
+		table := mustOpen(t, path, opt)
+		var first, want []uint32
+		for num := uint32(1); num <= 3*idLimit/2; num++ {
+			if num <= idLimit {
+				first = append(first, num)
+			} else {
+				want = append(want, num)
+			}
+			_, err := table.addDoc(Doc{ID: "one"}, []uint64{uint64(num)})
+			must(t, err)
+		}
+		must(t, table.Checkpoint(nil))
+		_, err := table.Forget(first)
+		must(t, errors.Join(err, table.SaveForgotten()))
+		if compacted {
+			must(t, table.Compact(t.Context()))
+			table = mustOpen(t, path, opt)
+		}
+		for table.head.flushed < 20*idLimit {
+			_, err := table.addDoc(Doc{ID: "other"}, []uint64{uint64(table.docs)})
+			must(t, err)
+			if table.Full() {
+				must(t, table.Checkpoint(nil))
+			}
+		}
+		got, err := table.AllByID("one")
+		if must(t, err); !slices.Equal(got, want) {
+			t.Errorf("compacted %v: %d documents of the id, want %d", compacted, len(got), len(want))
+		}
+		found, err := table.Verify(t.Context())
+		if must(t, err); len(found) > 0 {
+			t.Errorf("compacted %v: %v", compacted, found)
 		}
 	}
 }
