@@ -26,10 +26,10 @@ func (x *Index) SetBatch(name string) error {
 	return x.table.SetBatch(name)
 }
 
-// NoteDependent stores the witness of a removed document, if this index has the witness. Dependents
-// reads it. It becomes durable with the next checkpoint.
+// NoteDependent stores the witness of a document that is not remembered for its sake: removed, or sent
+// again. Dependents reads it, if this index has the witness. It becomes durable with the next checkpoint.
 func (x *Index) NoteDependent(id string, r *dedup.Result) {
-	if x.closed || x.table == nil || r.Kept {
+	if x.closed || x.table == nil || r.Kept && !r.Again {
 		return
 	}
 	before := uint32(x.before())

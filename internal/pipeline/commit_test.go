@@ -75,6 +75,31 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// TestRetriesOfABatch: a document that another batch sends again is listed when the batch that has it is
+// cancelled, because nothing else remembers it.
+func TestRetriesOfABatch(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x := opened(t, dir, index.Options{Key: index.KeyAsIs})
+	for _, batch := range []string{"first", "second"} {
+		_, _, err := runLines(x, 0, 2, Job{Retries: true, Choices: Choices{Batch: batch}})
+		indextest.Must(t, err)
+	}
+	indextest.Must(t, errors.Join(x.Finish(nil), x.Close()))
+	edit, err := index.Edit(dir)
+	indextest.Must(t, err)
+	defer edit.Close()
+	listed := 0
+	err = edit.Dependents("first", func(d index.Dependent) error {
+		if listed++; d.Batch != "second" || d.ID != d.Of {
+			t.Errorf("%+v", d)
+		}
+		return nil
+	})
+	if err != nil || listed != 2 {
+		t.Errorf("%d documents are listed, want 2; %v", listed, err)
+	}
+}
+
 // TestRetriesOfAnother: who was kept by another index is no document of this one that is sent
 // again.
 func TestRetriesOfAnother(t *testing.T) {
