@@ -124,7 +124,7 @@ func fail(w http.ResponseWriter, err error) {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	case http.StatusInsufficientStorage:
-		p.Message += ": start the server again with --on-full grow, or with more --docs or --memory"
+		p.Message += ": start the server again with --limit full=grow, or with more --docs or --memory"
 	}
 	reply(w, p.status, p)
 }
