@@ -166,6 +166,9 @@ func (c *checker) checkTable() error {
 			return err
 		}
 		c.table = t
+		if err := complete(c.dir, t.State); err != nil {
+			return err
+		}
 	}
 	stats := StatsOf(t)
 	c.out.Table, c.out.Scheme = &stats, t.Scheme()

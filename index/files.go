@@ -125,6 +125,18 @@ type Files struct {
 // OpenFiles opens the index in dir for reading. Several processes can, as long as
 // no run is under way.
 func OpenFiles(dir string) (*Files, error) {
+	f, err := openFiles(dir)
+	if err != nil || f.Table == nil {
+		return f, err
+	}
+	if err := complete(dir, f.Table.State); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// openFiles is OpenFiles also for an index that lacks the journals of its server.
+func openFiles(dir string) (*Files, error) {
 	p, err := lookAtIndex(dir)
 	if err != nil {
 		return nil, err
@@ -222,7 +234,7 @@ func ReadMade(dir string) (_ *Made, err error) {
 	if !Exists(dir) {
 		return nil, nil
 	}
-	files, err := OpenFiles(dir)
+	files, err := openFiles(dir)
 	if err != nil {
 		return nil, err
 	}

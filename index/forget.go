@@ -137,7 +137,7 @@ func Edit(dir string) (*Editor, error) {
 	if err := e.open(); err != nil {
 		return nil, errors.Join(err, x.lock.Unlock())
 	}
-	if err := p.emptied(dir, x.table); err != nil {
+	if err := errors.Join(p.emptied(dir, x.table), complete(dir, x.Value)); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil

@@ -161,7 +161,7 @@ func (x *Index) open(o *Options) error {
 		}
 	}
 	if !o.Serve {
-		if err := x.complete(); err != nil {
+		if err := complete(x.dir, x.Value); err != nil {
 			return err
 		}
 	}

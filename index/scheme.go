@@ -190,7 +190,7 @@ func (x *Index) otherRules(err error) error {
 	if !errors.Is(err, docmap.ErrScheme) && !errors.Is(err, bloomstore.ErrScheme) {
 		return err
 	}
-	files, otherErr := OpenFiles(x.dir)
+	files, otherErr := openFiles(x.dir)
 	if otherErr != nil || files.Close() != nil {
 		return err
 	}

@@ -65,8 +65,8 @@ const ServedValue = "served"
 
 // complete refuses an index whose server was killed and whose journals are gone, as in a copy of some of
 // its files: answered documents would be kept again.
-func (x *Index) complete() error {
-	value, err := x.Value(ServedValue)
+func complete(dir string, valueOf func(name string) ([]byte, error)) error {
+	value, err := valueOf(ServedValue)
 	if err != nil || value == nil {
 		return err
 	}
@@ -75,18 +75,18 @@ func (x *Index) complete() error {
 		Ended bool   `json:"ended"`
 	}
 	if err := json.Unmarshal(value, &at); err != nil {
-		return fmt.Errorf("index %s: the value %s: %w", x.dir, ServedValue, err)
+		return fmt.Errorf("index %s: the value %s: %w", dir, ServedValue, err)
 	}
 	if at.Ended {
 		return nil
 	}
 	return fmt.Errorf("index %s: %w, and %s is missing, which has answered documents; put it back from where the table was copied, or go on without them by firstseen index abandon %s",
-		x.dir, ErrServed, ServedName(at.Next), x.dir)
+		dir, ErrServed, ServedName(at.Next), dir)
 }
 
 // ForgetServer gives up what only a server's lost journals had. It reports false if none is missing.
 func (x *Index) ForgetServer() (bool, error) {
-	if err := x.complete(); !errors.Is(err, ErrServed) {
+	if err := complete(x.dir, x.Value); !errors.Is(err, ErrServed) {
 		return false, err
 	}
 	have, err := ServedLogs(x.dir)

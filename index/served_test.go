@@ -24,6 +24,32 @@ func TestServedIsRefused(t *testing.T) {
 	}
 	o := smallIndex
 	o.Key = KeyRequired
+	refused(t, dir, o)
+	o.Serve = true
+	x, err := Open(dir, o)
+	indextest.Must(t, err)
+	indextest.Must(t, x.Close())
+}
+
+// TestIncompleteIsRefused: an index that lacks a journal of its server lacks documents. It is no answer to
+// any question until it is abandoned.
+func TestIncompleteIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	indextest.Must(t, remember20(dir))
+	o := smallIndex
+	o.Key = KeyRequired
+	x, err := Open(dir, o)
+	indextest.Must(t, err)
+	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{ServedValue: []byte(`{"next":3}`)}), x.Close()))
+	refused(t, dir, o)
+	if made, err := ReadMade(dir); err != nil || made == nil {
+		t.Errorf("what it takes to abandon it: %v, %v", made, err)
+	}
+}
+
+// refused checks that all but a server refuse an index.
+func refused(t *testing.T, dir string, o Options) {
+	t.Helper()
 	for name, open := range map[string]func() error{
 		"open":    func() error { x, err := Open(dir, o); return errors.Join(err, closed(x)) },
 		"edit":    func() error { _, err := Edit(dir); return err },
@@ -35,10 +61,6 @@ func TestServedIsRefused(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	o.Serve = true
-	x, err := Open(dir, o)
-	indextest.Must(t, err)
-	indextest.Must(t, x.Close())
 }
 
 func closed(x *Index) error {
