@@ -66,7 +66,11 @@ func (m *Manifest) fileOf(d *Doc) (string, error) {
 // ReadManifest reads the manifest of a shard in a folder. The error is fs.ErrNotExist if the shard is
 // not finished.
 func ReadManifest(dir string, shard, of int) (*Manifest, error) {
-	return readManifest(filepath.Join(dir, Name(shard, of)+manifestEnding))
+	m, err := readManifest(filepath.Join(dir, Name(shard, of)+manifestEnding))
+	if err == nil {
+		_, err = os.Stat(m.path(shardEnding))
+	}
+	return m, err
 }
 
 func readManifest(path string) (*Manifest, error) {

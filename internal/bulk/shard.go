@@ -144,14 +144,14 @@ func (m *Manifest) end(seed uint64) []byte {
 }
 
 // ErrDamaged is returned for a shard that is not as it was written.
-var ErrDamaged = errors.New("the shard is damaged or cut off: make it again with firstseen features")
+var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen features")
 
 // eachRecord calls f for every record of the shard, with the place of its first key. A record is valid
 // until f returns. No byte is believed before it is checked.
 func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: make the shard again with firstseen features", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame))
