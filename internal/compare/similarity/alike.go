@@ -13,6 +13,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/unicode/rangetable"
 )
 
 // ShingleUnits is how many neighbouring units make a shingle.
@@ -30,95 +33,115 @@ var seed = maphash.MakeSeed()
 // New prepares s, which it keeps. Units are compared by hashes of 64 bits.
 func New(s string) *Text {
 	t := &Text{text: s, units: make([]uint64, 0, len(s)/6)}
-	var unit []byte
-	end := func() {
-		if len(unit) > 0 {
-			t.units = append(t.units, maphash.Bytes(seed, unit))
-			unit = unit[:0]
-		}
+	for unit := range Units(s) {
+		t.units = append(t.units, maphash.String(seed, unit))
 	}
-	for i := 0; i < len(s); {
-		if b := s[i]; b < utf8.RuneSelf {
-			if lower := lowerASCII[b]; lower != 0 {
-				unit = append(unit, lower)
-			} else {
-				end()
-			}
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch cjk := isCJK(r); {
-		case cjk:
-			end()
-			unit = append(unit, s[i:i+size]...)
-			end()
-		case inWord(r):
-			unit = utf8.AppendRune(unit, unicode.ToLower(r))
-		default:
-			end()
-		}
-		i += size
-	}
-	end()
 	return t
 }
 
-// lowerASCII has the lower case of each ASCII character that words are of, 0 for others.
-var lowerASCII = func() (lower [utf8.RuneSelf]byte) {
-	for b := range lower {
-		if inWord(rune(b)) {
-			lower[b] = byte(unicode.ToLower(rune(b)))
-		}
-	}
-	return lower
-}()
-
-// Units cuts s into units: a CJK character, or a run of other letters, digits and
-// underscores, in lower case.
+// Units cuts s into units, in their forms. A unit is a CJK character, a letter of a script without
+// spaces between words, or a run of other letters, digits and underscores. Marks and invisible
+// characters belong to the unit before them.
 func Units(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for start, end := range Spans(s) {
-			if !yield(strings.ToLower(s[start:end])) {
+			if !yield(Form(s[start:end])) {
 				return
 			}
 		}
 	}
+}
+
+// longestFormed is how many bytes a unit can have to be normalised. It bounds the memory.
+const longestFormed = 1 << 10
+
+// Form is the form in which a unit is compared: NFKC in lower case, without invisible characters. So
+// width and composition make no two texts differ, nor do they in the fingerprints. A form that would
+// be much longer is not taken: one character can become 18.
+func Form(unit string) string {
+	for _, r := range unit {
+		if formed(r) && len(unit) <= longestFormed {
+			if form := norm.NFKC.String(strings.Map(visible, unit)); len(form) <= 3*len(unit) {
+				unit = form
+			}
+			break
+		}
+	}
+	return strings.ToLower(unit)
+}
+
+// formed reports whether the form of a character can be another, but for case.
+func formed(r rune) bool { return r >= utf8.RuneSelf && !isHan(r) }
+
+// visible drops a character that is invisible.
+func visible(r rune) rune {
+	if isInvisible(r) {
+		return -1
+	}
+	return r
 }
 
 // Spans yields the beginning and end in s of each unit, in bytes.
 func Spans(s string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		word := -1 // start of the word under way
+		first, alone := -1, false // the unit under way, and whether it is a letter that is one
 		for i, r := range s {
-			cjk := isCJK(r)
-			if !cjk && inWord(r) {
-				if word < 0 {
-					word = i
-				}
+			if first >= 0 && (!alone && r < utf8.RuneSelf && asciiWord[r] || formed(r) && continues(r, alone)) {
 				continue
 			}
-			if word >= 0 && !yield(word, i) || cjk && !yield(i, i+utf8.RuneLen(r)) {
+			if first >= 0 && !yield(first, i) {
 				return
 			}
-			word = -1
+			first = -1
+			if inWord(r) && !isInvisible(r) {
+				first, alone = i, isUnit(r)
+			}
 		}
-		if word >= 0 {
-			yield(word, len(s))
+		if first >= 0 {
+			yield(first, len(s))
 		}
 	}
 }
+
+// asciiWord has the ASCII characters that words are of.
+var asciiWord = func() (in [utf8.RuneSelf]bool) {
+	for b := range in {
+		in[b] = b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
+	}
+	return in
+}()
 
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+		return asciiWord[r]
 	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	return isHan(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-func isCJK(r rune) bool {
-	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+// isUnit reports whether a letter is a unit of its own.
+func isUnit(r rune) bool {
+	return isHan(r) || r >= 0x0E00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
+		unicode.IsLetter(r) && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar, unicode.Khmer))
 }
+
+// isHan knows most CJK characters, without a table.
+func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
+
+// continues reports whether a character beyond ASCII belongs to the unit before it: a letter to a
+// word, and to any unit a mark, a later part of a Hangul syllable, the voicing of a half-width kana
+// or an invisible character.
+func continues(r rune, alone bool) bool {
+	return !alone && inWord(r) && !isUnit(r) || unicode.IsMark(r) || isInvisible(r) ||
+		!norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
+}
+
+// isInvisible reports whether a character has no width and no meaning in words, such as a soft hyphen.
+func isInvisible(r rune) bool {
+	return formed(r) && unicode.Is(invisible, r)
+}
+
+// invisible has the characters that Unicode lets programs ignore.
+var invisible = rangetable.Merge(unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 
 // Units is the length of the text.
 func (t *Text) Units() int { return len(t.units) }

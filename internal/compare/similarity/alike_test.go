@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 )
 
@@ -52,7 +53,7 @@ func TestSpansEqualUnits(t *testing.T) {
 	const text = "Ünits 中文, the_end"
 	var got, want []string
 	for start, end := range Spans(text) {
-		got = append(got, strings.ToLower(text[start:end]))
+		got = append(got, Form(text[start:end]))
 	}
 	for unit := range Units(text) {
 		want = append(want, unit)
@@ -60,6 +61,49 @@ func TestSpansEqualUnits(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(want, []string{"ünits", "中", "文", "the_end"}) {
 		t.Errorf("spans %q, units %q", got, want)
 	}
+}
+
+// Texts that have one canonical form are alike by every measure. Vietnamese and Korean are often
+// written decomposed, and Thai with invisible spaces between words.
+func TestFormsOfOneText(t *testing.T) {
+	thai := "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาค"
+	for _, c := range []struct{ a, b string }{
+		{"Mọi người sinh ra đều được tự do", norm.NFD.String("Mọi người sinh ra đều được tự do")},
+		{"모든 인간은 태어날 때부터", norm.NFD.String("모든 인간은 태어날 때부터")},
+		{"ガラスのバケツ", "ｶﾞﾗｽのﾊﾞｹﾂ"},
+		{"a wide Word of 12", "ａ　ｗｉｄｅ　Ｗｏｒｄ　ｏｆ　１２"},
+		{"soft hyphens, and joined", "so\u00adft hy\u00adphens, and\u2060 joi\u200bned\ufe0f"},
+		{thai, strings.ReplaceAll(thai, "มี", "\u200bมี\u200b")},
+		{"a ≠ b", "a =\u0338 b"},
+	} {
+		a, b := New(c.a), New(c.b)
+		edit, _ := EditWithin(a, b, MaxSteps)
+		if jaccard, _ := Jaccard(a, b); jaccard != 1 || edit != 1 || LCS(a, b) != 1 || Hamming(a, b) != 0 {
+			t.Errorf("%q, %q: jaccard %v, edit %v, LCS %v, Hamming %d", c.a, c.b, jaccard, edit, LCS(a, b), Hamming(a, b))
+		}
+	}
+	if units := New(thai).Units(); units < 20 {
+		t.Errorf("%q has %d units, want its letters", thai, units)
+	}
+}
+
+// No form is much longer than its text, whatever the characters stand for.
+func TestFormsAreBounded(t *testing.T) {
+	for _, unit := range []string{"\ufdfa", strings.Repeat("\ufdfa", 100), strings.Repeat("\ufdfa", 1000), "ΐ"} {
+		if form := Form(unit); len(form) > 3*len(unit) {
+			t.Errorf("%d bytes become %d", len(unit), len(form))
+		}
+	}
+}
+
+func TestCompositionMakesNoUnits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		composed, decomposed := New(norm.NFC.String(text)), New(norm.NFD.String(text))
+		if !slices.Equal(composed.units, decomposed.units) {
+			t.Fatalf("%q has %d units composed, %d decomposed", text, composed.Units(), decomposed.Units())
+		}
+	})
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 )
 
 // MaxSteps is how long a measure may take that grows with the product of two lengths, some
@@ -156,16 +155,13 @@ func EditWithin(a, b *Text, steps int64) (share float64, ok bool) {
 // characters are those that an edit distance counts.
 func characters(s string) (all []rune) {
 	wide := true // the last unit was a CJK character
-	for start, end := range Spans(s) {
+	for unit := range Units(s) {
 		first := len(all)
-		for _, r := range strings.ToLower(s[start:end]) {
+		for _, r := range unit {
 			all = append(all, r)
 		}
-		if first == len(all) {
-			continue
-		}
 		before := wide
-		if wide = isCJK(all[first]); !wide && !before {
+		if wide = isUnit(all[first]); !wide && !before {
 			all = slices.Insert(all, first, ' ')
 		}
 	}

@@ -94,7 +94,7 @@ func newSide(text string) *side {
 	s := &side{text: text}
 	for start, end := range similarity.Spans(text) {
 		s.spans = append(s.spans, [2]int{start, end})
-		s.units = append(s.units, strings.ToLower(text[start:end]))
+		s.units = append(s.units, similarity.Form(text[start:end]))
 	}
 	s.states = make([]state, len(s.units))
 	return s
