@@ -55,6 +55,16 @@ type bads struct {
 	fate  string           // of bad records; "" if they are not kept
 }
 
+// good reports whether a record is good, and counts it.
+func (b *bads) good(r corpus.Record) bool {
+	b.noun = r.Block.Format.Noun()
+	b.all++
+	if r.Bad != nil {
+		b.add(r.Bad)
+	}
+	return r.Bad == nil
+}
+
 func (b *bads) add(bad *corpus.BadRecord) {
 	if b.n++; b.first == nil {
 		b.first = report.Reject(bad)

@@ -71,8 +71,8 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 
 func readItems(cmd *cobra.Command, source *corpus.Source) (*contamination.Items, error) {
 	items := contamination.NewItems()
-	err := eachDocument(cmd, source, func(_ *corpus.Block, doc *corpus.Document) error {
-		items.Add(string(doc.ID), doc.Text)
+	err := eachDocument(cmd, source, func(r corpus.Record) error {
+		items.Add(string(r.ID), r.Text)
 		return nil
 	})
 	if err != nil {
