@@ -41,11 +41,11 @@ func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := reports.Each(ctx, func(l *lines.Line) error {
+	for l, err := range reports.All(ctx) {
+		if err != nil {
+			return err
+		}
 		c.passages[l.ID], removed[l.ID] = l.Passages, !l.Kept
-		return nil
-	}); err != nil {
-		return err
 	}
 	if err := c.readCuts(fs.Arg(3)); err != nil {
 		return err

@@ -38,8 +38,11 @@ func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := reports.Each(ctx, func(l *lines.Line) error { c.lines[l.ID] = l; return nil }); err != nil {
-		return err
+	for l, err := range reports.All(ctx) {
+		if err != nil {
+			return err
+		}
+		c.lines[l.ID] = l
 	}
 	d, e := units.New(), units.New()
 	for i := range docs {

@@ -3,30 +3,46 @@ package corpus
 import (
 	"context"
 	"io"
+	"iter"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// EachBlock calls f with every block of a source, and the parser of its format. A block is valid
-// until f returns.
-func EachBlock(ctx context.Context, source *Source, f func(b *Block, parser Parser) error) error {
-	var b Block
-	defer b.Release()
-	var parser Parser
-	for {
-		err := source.Next(ctx, &b)
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case parser == nil:
-			if parser, err = b.Format.NewParser(""); err != nil {
-				return err
+// Record is a record of a source, and the block that it stands in. Both are valid until the next one.
+type Record struct {
+	*Document
+	Block *Block
+}
+
+// Records yields the records of a source, bad ones too. An error is the last. The source is closed.
+func Records(ctx context.Context, source *Source) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		defer source.Close() // after its end, nothing; before it, another error is reported
+		var b Block
+		defer b.Release()
+		var parser Parser
+		var inflation Inflation
+		for {
+			err := source.Next(ctx, &b)
+			if err == io.EOF {
+				return
 			}
-		}
-		if err := f(&b, parser); err != nil {
-			return err
+			if err == nil && parser == nil {
+				parser, err = b.Format.NewParser("")
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			for doc := range parser.Parse(&b) {
+				if !yield(Record{doc, &b}, nil) {
+					return
+				}
+			}
+			if err := inflation.Add(&b); err != nil {
+				yield(Record{}, err)
+				return
+			}
 		}
 	}
 }

@@ -97,24 +97,19 @@ func (s *Service) archive(body []byte) (docs []*apply.Step, err error) {
 	}
 	in := input.Input{Path: input.Stdin, Name: apply.NoFile, Size: int64(len(body))}
 	source := corpus.NewSource([]input.Input{in}, s.cfg.Archive, corpus.SourceConfig{Stdin: bytes.NewReader(body), MaxRecord: int(s.cfg.MaxBody)})
-	defer source.Close() // it was only read
 	left := s.cfg.MaxBody
-	err = corpus.EachBlock(context.Background(), source, func(b *corpus.Block, parser corpus.Parser) error {
-		for doc := range parser.Parse(b) {
-			one := apply.Parsed(doc)
-			one.Text = bytes.Clone(one.Text) // the block is used again
-			docs = append(docs, one)
-			if left -= int64(len(one.Text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
-				return refuse(http.StatusRequestEntityTooLarge, "the body has more documents, or longer ones, than a request may have: send fewer at once")
-			}
+	for r, err := range corpus.Records(context.Background(), source) {
+		if err != nil {
+			return nil, badBody("%v", err)
 		}
-		return nil
-	})
-	var long *problem
-	if err != nil && !errors.As(err, &long) {
-		err = badBody("%v", err)
+		one := apply.Parsed(r.Document)
+		one.Text = bytes.Clone(one.Text) // the block is used again
+		docs = append(docs, one)
+		if left -= int64(len(one.Text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
+			return nil, refuse(http.StatusRequestEntityTooLarge, "the body has more documents, or longer ones, than a request may have: send fewer at once")
+		}
 	}
-	return docs, err
+	return docs, nil
 }
 
 func plainText(body []byte, id string) ([]*apply.Step, error) {

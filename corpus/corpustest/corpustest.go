@@ -23,15 +23,14 @@ var Stdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
 
 // Each reads inputs to their end, or to an error, and calls f for each document, bad
 // ones too, with the block that it is in. A document is valid until f returns.
-func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f func(b *corpus.Block, doc *corpus.Document)) (err error) {
-	s := corpus.NewSource(inputs, format, cfg)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return corpus.EachBlock(context.Background(), s, func(b *corpus.Block, p corpus.Parser) error {
-		for doc := range p.Parse(b) {
-			f(b, doc)
+func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f func(b *corpus.Block, doc *corpus.Document)) error {
+	for r, err := range corpus.Records(context.Background(), corpus.NewSource(inputs, format, cfg)) {
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		f(r.Block, r.Document)
+	}
+	return nil
 }
 
 // Pack writes the files below a folder, in lexical order, to an archive of the kind that the

@@ -56,6 +56,18 @@ type bads struct {
 	fate  string           // of bad records; "" if they are not kept
 }
 
+// check counts a record and reports whether it is good. It returns an error if more are bad than
+// --limit bad allows.
+func (b *bads) check(r corpus.Record, most int64) (good bool, err error) {
+	b.noun = r.Block.Format.Noun()
+	b.all++
+	if r.Bad == nil {
+		return true, nil
+	}
+	b.add(r.Bad)
+	return false, b.over(most)
+}
+
 func (b *bads) add(bad *corpus.BadRecord) {
 	if b.n++; b.first == nil {
 		b.first = report.Reject(bad)
@@ -75,14 +87,6 @@ func (b *bads) over(most int64) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %d, the first %s:%v: %s", pipeline.ErrTooManyBad, b.n, b.first.File, b.first.Line, b.first.Reason)
-}
-
-// upTo returns a function that adds a bad record, and ends the reading if more are bad than that.
-func (b *bads) upTo(most int64) func(*corpus.BadRecord) error {
-	return func(bad *corpus.BadRecord) error {
-		b.add(bad)
-		return b.over(most)
-	}
 }
 
 // end returns the error of a command that came to its end, nil without bad records.

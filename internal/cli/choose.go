@@ -96,24 +96,23 @@ func (c *choosing) decide(cmd *cobra.Command) (bad, err error) {
 	return err, nil
 }
 
-// each calls f for every record of a source, in order, with its line and its component, 0 if it is
-// alone or no document. It numbers the documents as the run did.
-func (c *choosing) each(ctx context.Context, source *corpus.Source, f func(file string, doc *corpus.Document, line *lines.Line, component uint32) error) error {
+// each calls f for every good record of a source, in order, with its component, 0 if it is alone or no
+// document. It numbers the documents as the run did.
+func (c *choosing) each(ctx context.Context, source *corpus.Source, f func(r derive.Record, component uint32) error) error {
 	report, err := lines.Open([]string{c.decided}, nil)
 	if err != nil {
 		return err
 	}
-	file, number, removed := "", uint32(0), c.removed
-	begin := func(input int) error {
-		file = c.Inputs[input].Name
-		return nil
-	}
-	return derive.Each(ctx, source, len(c.Inputs), report, begin, func(doc *corpus.Document, line *lines.Line) error {
+	number, removed := uint32(0), c.removed
+	for r, err := range derive.Records(ctx, source, report) {
 		component := uint32(0)
 		switch {
-		case doc.Bad != nil || doc.Empty || doc.Other:
-			return f(file, doc, nil, 0)
-		case line == nil || line.Kept:
+		case err != nil:
+			return err
+		case r.Bad != nil || r.Empty:
+			continue
+		case r.Other:
+		case r.Line == nil || r.Line.Kept:
 			number++
 			if _, copied := slices.BinarySearch(c.copied, number); copied {
 				component = number
@@ -127,8 +126,11 @@ func (c *choosing) each(ctx context.Context, source *corpus.Source, f func(file 
 			}
 			removed = removed[1:]
 		}
-		return f(file, doc, line, component)
-	})
+		if err := f(r, component); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // offer reads the values of the policy.
@@ -149,25 +151,26 @@ func (c *choosing) offer(ctx context.Context) error {
 	}
 	defer stop()
 	valued := false // a document had the field of --prefer
-	err = c.each(ctx, timed.documents(), func(file string, doc *corpus.Document, line *lines.Line, component uint32) error {
+	err = c.each(ctx, timed.documents(), func(r derive.Record, component uint32) error {
 		if component == 0 {
 			return nil
 		}
-		if line != nil && !line.Kept && (line.Of == nil || *line.Of != c.plan.First(component)) {
+		if r.Line != nil && !r.Line.Kept && (r.Line.Of == nil || *r.Line.Of != c.plan.First(component)) {
 			return derive.ErrOther
 		}
-		value, err := rankAt(file, doc.At)
+		value, err := rankAt(r.Record)
 		if err != nil {
 			return err
 		}
-		named, err := batchAt(file, doc.At)
+		named, err := batchAt(r.Record)
 		if err != nil {
 			return err
 		}
-		valued = valued || value != nil || when != "" && !doc.Time.IsZero()
+		file := r.Block.File
+		valued = valued || value != nil || when != "" && !r.Time.IsZero()
 		c.plan.Offer(component, report.Member{
-			Group: c.policy.groupOf(file, named), Rank: c.policy.rankOf(file, value, doc.Time),
-			Survivor: report.Survivor{ID: string(doc.ID), File: file, Line: doc.At},
+			Group: c.policy.groupOf(file, named), Rank: c.policy.rankOf(file, value, r.Time),
+			Survivor: report.Survivor{ID: string(r.ID), File: file, Line: r.At},
 		})
 		return nil
 	})
@@ -182,34 +185,25 @@ func (c *choosing) offer(ctx context.Context) error {
 }
 
 // values reads the inputs beside another reading of them, with another field as the text. at returns
-// the text of the document at a place, behind that of the call before; nil without a field.
-func (c *choosing) values(ctx context.Context, field string) (at func(file string, place corpus.Place) ([]byte, error), stop func(), err error) {
+// the text of a record of that, behind the one of the call before; nil without a field.
+func (c *choosing) values(ctx context.Context, field string) (at func(of corpus.Record) ([]byte, error), stop func(), err error) {
 	if field == "" {
-		return func(string, corpus.Place) ([]byte, error) { return nil, nil }, func() {}, nil
+		return func(corpus.Record) ([]byte, error) { return nil, nil }, func() {}, nil
 	}
 	g, err := c.reading(field, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	file := ""
-	next, stop := iter.Pull2(func(yield func(*corpus.Document, error) bool) {
-		err := someRecords(ctx, g.documents(), func(b *corpus.Block, doc *corpus.Document) bool {
-			file = b.File
-			return yield(doc, nil)
-		})
-		if err != nil {
-			yield(nil, err)
-		}
-	})
-	return func(of string, place corpus.Place) ([]byte, error) {
+	next, stop := iter.Pull2(corpus.Records(ctx, g.documents()))
+	return func(of corpus.Record) ([]byte, error) {
 		for {
-			switch doc, err, more := next(); {
+			switch r, err, more := next(); {
 			case err != nil:
 				return nil, err
 			case !more:
 				return nil, derive.ErrOther
-			case file == of && doc.At == place:
-				return doc.Text, nil
+			case r.Block.File == of.Block.File && r.At == of.At:
+				return r.Text, nil
 			}
 		}
 	}, stop, nil
@@ -225,35 +219,33 @@ func (c *choosing) write(cmd *cobra.Command) error {
 }
 
 // record writes a record and its line, as the policy has it.
-func (c *choosing) record(file string, doc *corpus.Document, line *lines.Line, component uint32) (err error) {
-	kept, fate := line == nil || line.Kept, report.Fate{}
+func (c *choosing) record(r derive.Record, component uint32) (err error) {
+	kept, fate := r.Line == nil || r.Line.Kept, report.Fate{}
 	if component != 0 {
 		kept, fate = c.plan.Ask(component)
 	}
-	if doc.Bad != nil || doc.Empty {
-		return nil
-	}
-	if !doc.Other {
+	if !r.Other {
 		if kept {
 			c.kept++
 		}
-		if err := c.report(file, doc, line, kept, fate); err != nil {
+		if err := c.report(r, kept, fate); err != nil {
 			return err
 		}
 	}
-	if c.out == nil || !doc.Other && kept == c.Others {
+	if c.out == nil || !r.Other && kept == c.Others {
 		return nil
 	}
-	return c.found.Keep(c.out, doc.Raw)
+	return c.found.Keep(c.out, r.Raw)
 }
 
 // report writes the line of a document, if it has one now.
-func (c *choosing) report(file string, doc *corpus.Document, line *lines.Line, kept bool, fate report.Fate) (err error) {
+func (c *choosing) report(r derive.Record, kept bool, fate report.Fate) (err error) {
+	line := r.Line
 	switch {
 	case c.lines == nil || line == nil && kept && fate.Copies == 0:
 		return nil
 	case line == nil:
-		now := report.First(string(doc.ID), file, doc.At, doc.Time)
+		now := report.First(string(r.ID), r.Block.File, r.At, r.Time)
 		now.Kept, now.Fate = kept, fate
 		c.buf, err = report.AppendJSON(c.buf[:0], &now)
 	case line.Kept == kept && fate.Instead == nil && fate.Copies == 0:

@@ -144,12 +144,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.
 	if err := f.findInputs(cmd, args); err != nil {
 		return docs, err
 	}
-	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
-		return someRecords(cmd.Context(), f.documents(), func(b *corpus.Block, doc *corpus.Document) bool {
-			return doc.Bad != nil || doc.Empty || do(b, doc)
-		})
-	}
-	docs, others, err := explain.Find(line, each)
+	docs, others, err := explain.Find(line, corpus.Records(cmd.Context(), f.documents()))
 	if err != nil {
 		return docs, err
 	}
@@ -158,10 +153,14 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.
 	}
 	if f.weigh {
 		rules.Frequencies = similarity.CountUnits(similarity.New(docs[0].Text), similarity.New(docs[1].Text))
-		err = each(func(_ *corpus.Block, doc *corpus.Document) bool {
-			rules.Frequencies.Add(string(doc.Text))
-			return true
-		})
+		for r, err := range corpus.Records(cmd.Context(), f.documents()) {
+			switch {
+			case err != nil:
+				return docs, err
+			case r.Bad == nil && !r.Empty:
+				rules.Frequencies.Add(string(r.Text))
+			}
+		}
 	}
-	return docs, err
+	return docs, nil
 }

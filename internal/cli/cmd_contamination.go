@@ -71,8 +71,8 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 
 func readItems(cmd *cobra.Command, f *options) (*contamination.Items, error) {
 	items := contamination.NewItems()
-	err := eachDocument(cmd, f, func(_ *corpus.Block, doc *corpus.Document) error {
-		items.Add(string(doc.ID), doc.Text)
+	err := eachDocument(cmd, f, func(r corpus.Record) error {
+		items.Add(string(r.ID), r.Text)
 		return nil
 	})
 	if err != nil {

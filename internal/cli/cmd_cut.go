@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/internal/report/cut"
-	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/report/derive"
 )
 
 type cutFlags struct {
@@ -85,9 +85,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	var bad bads
 	write := func(list *table) (err error) {
-		bad, err = f.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
-			return c.document(plan, list, doc, line)
-		})
+		bad, err = f.rewrite(cmd, func(r derive.Record) ([]byte, error) { return c.document(plan, list, r) })
 		return err
 	}
 	if f.list == "" {
@@ -125,11 +123,11 @@ func newCutter(format corpus.Format, mark bool) (*cutter, error) {
 
 // document returns the record of a kept document without what is cut of it, and writes that to the
 // list, nil for none.
-func (c *cutter) document(plan *cut.Plan, list *table, doc *corpus.Document, line *lines.Line) ([]byte, error) {
-	if doc.Other || doc.Empty || line != nil && !line.Kept {
+func (c *cutter) document(plan *cut.Plan, list *table, doc derive.Record) ([]byte, error) {
+	if doc.Other || doc.Empty || doc.Line != nil && !doc.Line.Kept {
 		return nil, nil
 	}
-	cuts, drop, err := plan.Document(string(doc.ID), doc.Text, line)
+	cuts, drop, err := plan.Document(string(doc.ID), doc.Text, doc.Line)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if f.plain {
 		err = f.eachText(ask)
 	} else {
-		err = eachDocument(cmd, f, func(b *corpus.Block, doc *corpus.Document) error { return ask(doc, b.File) })
+		err = eachDocument(cmd, f, func(r corpus.Record) error { return ask(r.Document, r.Block.File) })
 	}
 	return flushed(buffer, err)
 }

@@ -3,9 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -43,10 +41,10 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	err := eachDocument(cmd, f, func(b *corpus.Block, doc *corpus.Document) error {
-		line := seenText{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact, File: b.File, Line: doc.At}
-		if !doc.Time.IsZero() {
-			line.Time = &doc.Time
+	err := eachDocument(cmd, f, func(r corpus.Record) error {
+		line := seenText{ID: string(r.ID), Text: string(r.Text), Exact: r.Exact, File: r.Block.File, Line: r.At}
+		if !r.Time.IsZero() {
+			line.Time = &r.Time
 		}
 		return lines.Encode(line)
 	})
@@ -86,28 +84,21 @@ func (f *options) findInputs(cmd *cobra.Command, args []string) error {
 func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs, f.source) }
 
 // eachDocument reads the documents of all inputs and names the bad records on standard error.
-func eachDocument(cmd *cobra.Command, f *options, do func(b *corpus.Block, doc *corpus.Document) error) error {
-	source := f.documents()
-	defer source.Close() // after its end, nothing; before it, another error is reported
-	var inflation corpus.Inflation
+func eachDocument(cmd *cobra.Command, f *options, do func(corpus.Record) error) error {
 	bad := bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
-	err := corpus.EachBlock(cmd.Context(), source, func(b *corpus.Block, parser corpus.Parser) error {
-		bad.noun = b.Format.Noun()
-		for doc := range parser.Parse(b) {
-			bad.all++
-			err := error(nil)
-			if doc.Bad != nil {
-				err = bad.upTo(f.MaxBad)(doc.Bad)
-			} else {
-				err = do(b, doc)
-			}
-			if err != nil {
-				return err
-			}
+	for r, err := range corpus.Records(cmd.Context(), f.documents()) {
+		good := false
+		if err == nil {
+			good, err = bad.check(r, f.MaxBad)
 		}
-		return inflation.Add(b)
-	})
-	return cmp.Or(err, bad.end())
+		if good {
+			err = do(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return bad.end()
 }
 
 // A reader fills a result by the documents of a block. The result may have the content of an earlier one.
@@ -156,25 +147,6 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func
 		}
 		return emit(b, &p.result)
 	})
-}
-
-// errEnough ends the reading of records.
-var errEnough = errors.New("enough")
-
-// someRecords reads the records of a source, as long as do wants more.
-func someRecords(ctx context.Context, source *corpus.Source, do func(*corpus.Block, *corpus.Document) bool) error {
-	err := corpus.EachBlock(ctx, source, func(b *corpus.Block, parser corpus.Parser) error {
-		for doc := range parser.Parse(b) {
-			if !do(b, doc) {
-				return errEnough
-			}
-		}
-		return nil
-	})
-	if err == errEnough {
-		err = nil
-	}
-	return errors.Join(err, source.Close())
 }
 
 // readWhole reads an input as one text, in the encoding given by cfg.

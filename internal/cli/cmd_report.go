@@ -98,22 +98,26 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 
 // rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
 // returns the bad ones.
-func (r *rereading) rewrite(cmd *cobra.Command, record func(doc *corpus.Document, line *lines.Line) ([]byte, error)) (bad bads, err error) {
-	bad.noun = r.found.Noun()
+func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]byte, error)) (bad bads, err error) {
 	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
 	err = writeOutput(cmd, to, func(out io.Writer) error {
-		w := out.(recordWriter).to
-		return derive.Each(cmd.Context(), r.documents(), len(r.Inputs), r.report, nil, func(doc *corpus.Document, line *lines.Line) error {
-			bad.all++
-			if doc.Bad != nil {
-				return bad.upTo(r.MaxBad)(doc.Bad)
+		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
+			var raw []byte
+			good := false
+			if err == nil {
+				good, err = bad.check(one.Record, r.MaxBad)
 			}
-			raw, err := record(doc, line)
-			if raw == nil || err != nil {
+			if good {
+				raw, err = record(one)
+			}
+			if err == nil && raw != nil {
+				err = r.found.Keep(out.(recordWriter).to, raw)
+			}
+			if err != nil {
 				return err
 			}
-			return r.found.Keep(w, raw)
-		})
+		}
+		return nil
 	})
 	return bad, err
 }
@@ -144,7 +148,10 @@ func writeAttributes(cmd *cobra.Command, f *options, names []string, report *lin
 	}
 	var bad bads
 	opened := func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) }
-	return derive.Attributes(cmd.Context(), f.documents(), names, report, plan.Documents, dir, opened, bad.upTo(f.MaxBad))
+	return derive.Attributes(cmd.Context(), f.documents(), names, report, plan.Documents, dir, opened, func(r corpus.Record) error {
+		_, err := bad.check(r, f.MaxBad)
+		return err
+	})
 }
 
 func newKeptCommand() *cobra.Command {
@@ -177,10 +184,11 @@ func newKeptCommand() *cobra.Command {
 	return cmd
 }
 
-// writeKept writes the names of the kept files, or of the removed ones. It returns the bad ones.
+// writeKept writes the names of the kept files, or of the removed ones. Each file is a document, or none.
+// It returns the bad ones.
 func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name string) (bad bads, err error) {
 	inputs, duplicates := f.Inputs, f.Others
-	bad.all, bad.noun, bad.fate = int64(len(inputs)), "file", "are in no list"
+	bad.fate = "are in no list"
 	// A file that was given twice, as one below a folder, is a copy of itself. It is to be removed if
 	// it is each time.
 	given := map[string]int{}
@@ -188,17 +196,31 @@ func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name strin
 		given[filepath.Clean(in.Path)]++
 	}
 	err = writeOutput(cmd, file{name: name}, func(names io.Writer) error {
-		return derive.KeptFiles(cmd.Context(), f.documents(), inputs, report, duplicates, func(input int) error {
-			file := filepath.Clean(inputs[input].Path)
+		for r, err := range derive.Records(cmd.Context(), f.documents(), report) {
+			good := false
+			if err == nil {
+				good, err = bad.check(r.Record, f.MaxBad)
+			}
+			if err != nil {
+				return err
+			}
+			removed := r.Line != nil && !r.Line.Kept
+			if !good || removed != duplicates {
+				continue
+			}
+			path := inputs[r.Block.Input].Path
+			file := filepath.Clean(path)
 			if given[file]--; duplicates && given[file] > 0 {
-				return nil
+				continue
 			}
-			if strings.Contains(inputs[input].Path, "\n") {
-				return fmt.Errorf("the list has a name on each line, and %q has two lines: rename that file and run firstseen dedup again", inputs[input].Path)
+			if strings.Contains(path, "\n") {
+				return fmt.Errorf("the list has a name on each line, and %q has two lines: rename that file and run firstseen dedup again", path)
 			}
-			_, err := fmt.Fprintln(names, inputs[input].Path)
-			return err
-		}, bad.upTo(f.MaxBad))
+			if _, err := fmt.Fprintln(names, path); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return bad, err
 }
@@ -246,8 +268,7 @@ func registerLinks(fs *pflag.FlagSet, links *clusters.Links) {
 
 func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links clusters.Links, least int) error {
 	return writeTable(cmd, name, []string{"id", "cluster", "size", "verdict"}, func(t *table) error {
-		each := func(f func(*lines.Line) error) error { return report.Each(cmd.Context(), f) }
-		return clusters.Write(each, links, func(r *clusters.Row) error {
+		return clusters.Write(report.All(cmd.Context()), links, func(r *clusters.Row) error {
 			if r.Size < least {
 				return nil
 			}
@@ -259,12 +280,15 @@ func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links
 // writePairs writes the documents of a report that have one source, with that.
 func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
 	return writeTable(cmd, name, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *table) error {
-		return report.Each(cmd.Context(), func(l *lines.Line) error {
-			if l.Of == nil {
-				return nil
+		for l, err := range report.All(cmd.Context()) {
+			if err == nil && l.Of != nil {
+				err = t.write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
 			}
-			return t.write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
-		})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -280,11 +304,11 @@ func newApplyCommand() *cobra.Command {
 		if err := inTurn(r.recognize, r.enclose, r.lead); err != nil {
 			return err
 		}
-		bad, err := r.rewrite(cmd, func(doc *corpus.Document, line *lines.Line) ([]byte, error) {
-			if doc.Empty || !doc.Other && (line == nil || line.Kept) == r.Others {
+		bad, err := r.rewrite(cmd, func(one derive.Record) ([]byte, error) {
+			if one.Empty || !one.Other && (one.Line == nil || one.Line.Kept) == r.Others {
 				return nil, nil
 			}
-			return doc.Raw, nil
+			return one.Raw, nil
 		})
 		if err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
@@ -72,8 +71,11 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}
 	}
 	var c show.Collector
-	if err := report.Each(cmd.Context(), c.Add); err != nil {
-		return err
+	for line, err := range report.All(cmd.Context()) {
+		if err != nil {
+			return err
+		}
+		c.Add(line)
 	}
 	digest, out := c.Digest(), cmd.OutOrStdout()
 	if len(s.inputs) > 0 {
@@ -99,12 +101,14 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 // readTexts reads the inputs of the run beside its report.
 func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
 	texts := digest.ReadTexts()
-	err := derive.Each(cmd.Context(), s.documents(), len(s.Inputs), report, nil, func(doc *corpus.Document, line *lines.Line) error {
-		if doc.Bad == nil && !doc.Other && !doc.Empty {
-			texts.Add(doc.ID, doc.Text, line)
+	defer texts.Close()
+	for r, err := range derive.Records(cmd.Context(), s.documents(), report) {
+		switch {
+		case err != nil:
+			return err
+		case r.Bad == nil && !r.Other && !r.Empty:
+			texts.Add(r.ID, r.Text, r.Line)
 		}
-		return nil
-	})
-	texts.Close()
-	return err
+	}
+	return nil
 }

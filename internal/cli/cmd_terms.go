@@ -55,12 +55,12 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are reported and left out.
-	bad := eachDocument(cmd, f, func(_ *corpus.Block, doc *corpus.Document) error {
+	bad := eachDocument(cmd, f, func(r corpus.Record) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}
 		found = found[:0]
-		reader.Terms(doc.Text, take)
+		reader.Terms(r.Text, take)
 		counter.Add(found)
 		return nil
 	})

@@ -138,15 +138,13 @@ func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 	if !ok || one.HTML || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
 		return
 	}
-	source := f.documents()
-	defer source.Close() // only read
-	var b corpus.Block
-	defer b.Release()
-	if source.Next(ctx, &b) != nil {
-		return // the run will report the reason
-	}
-	if n := 1 + bytes.Count(bytes.TrimSpace(b.Data), []byte("\n")); n > 1 {
-		fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; if each is a document add --format lines, if each paragraph is --format paragraphs\n", b.File, n)
+	for r, err := range corpus.Records(ctx, f.documents()) {
+		if err != nil {
+			return // the run will report the reason
+		}
+		if n := 1 + bytes.Count(bytes.TrimSpace(r.Raw), []byte("\n")); n > 1 {
+			fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; if each is a document add --format lines, if each paragraph is --format paragraphs\n", r.Block.File, n)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"text/template"
@@ -160,29 +161,33 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 // errNotThere: the inputs are not those of the report.
 var errNotThere = errors.New("give the INPUTs of that run, with its --text-field, --id-field, --format and --encoding")
 
-// Find reads the two documents of a line, the earlier one first. each goes over all documents of the
-// inputs, in order, as long as do returns true; it may be called several times. The earlier one is
+// Find finds the two documents of a line among the records of the inputs, the earlier one first. That is
 // the first with its id; others says whether more before the later one have it.
-func Find(l *lines.Line, each func(do func(*corpus.Block, *corpus.Document) bool) error) (docs [2]Document, others bool, err error) {
+func Find(l *lines.Line, records iter.Seq2[corpus.Record, error]) (docs [2]Document, others bool, err error) {
 	var found [2]bool
-	take := func(i int, doc *corpus.Document) {
-		docs[i], found[i] = Document{ID: string(doc.ID), Text: string(doc.Text), Exact: doc.Exact}, true
+	take := func(i int, r corpus.Record) {
+		docs[i], found[i] = Document{ID: string(r.ID), Text: string(r.Text), Exact: r.Exact}, true
 	}
-	err = each(func(b *corpus.Block, doc *corpus.Document) bool {
-		switch id := string(doc.ID); {
-		case b.File == l.File && doc.At == l.Line:
+	for r, err := range records {
+		if err != nil {
+			return docs, others, err
+		}
+		switch id := string(r.ID); {
+		case r.Bad != nil || r.Empty:
+		case r.Block.File == l.File && r.At == l.Line:
 			if id == l.ID {
-				take(1, doc)
+				take(1, r)
 			}
 		case id == *l.Of && found[0]:
 			others = true
 		case id == *l.Of:
-			take(0, doc)
+			take(0, r)
 		}
-		return !found[0] || !found[1]
-	})
+		if found[0] && found[1] {
+			break
+		}
+	}
 	switch {
-	case err != nil:
 	case !found[1]:
 		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
 	case !found[0]:

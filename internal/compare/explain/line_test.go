@@ -33,14 +33,13 @@ func FuzzReadLine(f *testing.F) {
 // id that is another.
 func TestFind(t *testing.T) {
 	docs := []struct{ id, text string }{{"a", "first"}, {"x", "other"}, {"a", "second"}, {"b", "copy"}, {"b", "later"}}
-	each := func(do func(*corpus.Block, *corpus.Document) bool) error {
+	records := func(yield func(corpus.Record, error) bool) {
 		for i, d := range docs {
 			doc := &corpus.Document{ID: []byte(d.id), Text: []byte(d.text), At: corpus.Place{Record: int64(i + 1)}}
-			if !do(&corpus.Block{File: "in"}, doc) {
-				break
+			if !yield(corpus.Record{Document: doc, Block: &corpus.Block{File: "in"}}, nil) {
+				return
 			}
 		}
-		return nil
 	}
 	for _, c := range []struct {
 		id, of         string
@@ -58,7 +57,7 @@ func TestFind(t *testing.T) {
 		{"b", "q", "in", 4, "", "", false},
 	} {
 		l := lines.Line{ID: c.id, Of: &c.of, File: c.file, Line: corpus.Place{Record: c.line}}
-		docs, others, err := Find(&l, each)
+		docs, others, err := Find(&l, records)
 		if (err != nil) != (c.later == "") || err != nil && !errors.Is(err, errNotThere) {
 			t.Errorf("%+v: %v", c, err)
 		}

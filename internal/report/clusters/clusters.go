@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math"
 
 	"github.com/dchest/siphash"
@@ -39,15 +40,17 @@ const (
 var ErrTwice = errors.New("the report has changed while it was read")
 
 // Write calls row for every document in a cluster. The first document of a cluster comes before
-// the others; the rest follow the order of the lines. Each is called twice, to call f for all lines
-// of the report.
+// the others; the rest follow the order of the lines. The report is read twice.
 //
 // For each document in the report it takes 45 bytes at most, and 80 while it grows. It keeps only
 // the ids of clusters in which a source has a source itself.
-func Write(each func(f func(*lines.Line) error) error, links Links, row func(*Row) error) error {
+func Write(report iter.Seq2[*lines.Line, error], links Links, row func(*Row) error) error {
 	w := &writer{forest: newForest(), links: links, ids: map[uint32]string{}, row: row}
-	if err := each(w.learn); err != nil {
-		return err
+	for line, err := range report {
+		if err != nil {
+			return err
+		}
+		w.learn(line)
 	}
 	for n, flag := range w.forest.flags {
 		if flag&named != 0 && flag&hasLine == 0 {
@@ -55,7 +58,15 @@ func Write(each func(f func(*lines.Line) error) error, links Links, row func(*Ro
 		}
 	}
 	w.known = len(w.forest.hash)
-	return each(w.write)
+	for line, err := range report {
+		if err == nil {
+			err = w.write(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type writer struct {
@@ -72,7 +83,7 @@ func (w *writer) linked(l *lines.Line) bool {
 }
 
 // learn is the first reading.
-func (w *writer) learn(l *lines.Line) error {
+func (w *writer) learn(l *lines.Line) {
 	f := w.forest
 	of, linked := uint32(0), w.linked(l)
 	if linked {
@@ -91,7 +102,6 @@ func (w *writer) learn(l *lines.Line) error {
 	if linked {
 		f.join(of, doc, fresh)
 	}
-	return nil
 }
 
 // write is the second reading.

@@ -114,8 +114,8 @@ func AttributesName(name string) string {
 
 // Attributes writes, for every input, a file of its name in names below dir with a row for every
 // record, in their order. Existing files are replaced, each in one step. opened is called with
-// every file begun, bad with every bad record.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), bad func(*corpus.BadRecord) error) (err error) {
+// every file begun, check with every record.
+func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), check func(corpus.Record) error) (err error) {
 	var out *output.Writer
 	defer func() {
 		if out != nil {
@@ -128,35 +128,42 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, all 
 		}
 		return out.Close()
 	}
-	begin := func(input int) error {
-		if err := finish(); err != nil {
-			return err
-		}
-		path := filepath.Join(dir, AttributesName(names[input]))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fmt.Errorf("making the folder of attributes: %w", err)
-		}
-		var err error
-		if out, err = output.Create(path); err == nil {
-			opened(out)
+	begun := 0
+	begin := func(behind int) (err error) {
+		for ; begun < behind && err == nil; begun++ {
+			path := filepath.Join(dir, AttributesName(names[begun]))
+			if err = finish(); err == nil {
+				err = os.MkdirAll(filepath.Dir(path), 0o777)
+			}
+			if err == nil {
+				out, err = output.Create(path)
+			}
+			if err == nil {
+				opened(out)
+			}
 		}
 		return err
 	}
 	var buf []byte
-	err = Each(ctx, source, len(names), all, begin, func(doc *corpus.Document, line *lines.Line) error {
-		r, err := rowOf(doc, line, count)
-		if doc.Bad != nil {
-			err = bad(doc.Bad)
+	for r, err := range Records(ctx, source, all) {
+		var made row
+		if err == nil {
+			err = errors.Join(check(r.Record), begin(r.Block.Input+1))
 		}
 		if err == nil {
-			buf, err = report.AppendJSON(buf[:0], r)
+			made, err = rowOf(r.Document, r.Line, count)
+		}
+		if err == nil {
+			buf, err = report.AppendJSON(buf[:0], made)
+		}
+		if err == nil {
+			err = out.WriteRecord(append(buf, '\n'))
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("writing attributes: %w", err)
 		}
-		return out.WriteRecord(append(buf, '\n'))
-	})
-	if err != nil {
+	}
+	if err := begin(len(names)); err != nil {
 		return fmt.Errorf("writing attributes: %w", err)
 	}
 	return finish()

@@ -52,9 +52,8 @@ func reportOf(t interface{ Fatal(...any) }, dir, text string) *lines.Reports {
 	return r
 }
 
-// TestEach: every record is told once, in order, with its own line and no other, and every
-// input is begun, whatever is in it.
-func TestEach(t *testing.T) {
+// TestRecords: every record is told once, in order, with its own line and no other.
+func TestRecords(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 30), 1, 5).Draw(rt, "sizes")
@@ -62,7 +61,6 @@ func TestEach(t *testing.T) {
 		var report strings.Builder
 		var want []string
 		for i, size := range sizes {
-			want = append(want, inputs[i].Path)
 			for n := range size {
 				id := fmt.Sprint(i, "-", n)
 				switch {
@@ -77,27 +75,48 @@ func TestEach(t *testing.T) {
 			}
 		}
 		var got []string
-		err := Each(context.Background(), corpus.NewSource(inputs, format, corpus.SourceConfig{BlockSize: 200}), len(inputs), reportOf(rt, dir, report.String()),
-			func(input int) error {
-				got = append(got, inputs[input].Path)
-				return nil
-			}, func(doc *corpus.Document, line *lines.Line) error {
-				said := string(doc.ID)
-				switch {
-				case doc.Bad != nil:
-					said = "bad"
-				case line != nil && line.ID != said:
-					return fmt.Errorf("%s has the line of %s", said, line.ID)
-				case line != nil:
-					said += " reported"
-				}
-				got = append(got, said)
-				return nil
-			})
-		if err != nil || !slices.Equal(got, want) {
-			rt.Fatalf("%v\ngot  %q\nwant %q", err, got, want)
+		source := corpus.NewSource(inputs, format, corpus.SourceConfig{BlockSize: 200})
+		for r, err := range Records(context.Background(), source, reportOf(rt, dir, report.String())) {
+			if err != nil {
+				rt.Fatal(err)
+			}
+			said := string(r.ID)
+			switch {
+			case r.Bad != nil:
+				said = "bad"
+			case r.Line != nil && r.Line.ID != said:
+				rt.Fatalf("%s has the line of %s", said, r.Line.ID)
+			case r.Line != nil:
+				said += " reported"
+			}
+			got = append(got, said)
+		}
+		if !slices.Equal(got, want) {
+			rt.Fatalf("got  %q\nwant %q", got, want)
 		}
 	})
+}
+
+// TestEachInputHasAttributes: every input has a file with a row for each record, whatever is in it.
+func TestEachInputHasAttributes(t *testing.T) {
+	dir := t.TempDir()
+	sizes := []int{0, 3, 0, 0, 25, 0}
+	inputs, format := inputsOf(t, dir, sizes)
+	var names []string
+	for i := range inputs {
+		names = append(names, filepath.Base(inputs[i].Path))
+	}
+	out := filepath.Join(dir, "tree")
+	source := corpus.NewSource(inputs, format, corpus.SourceConfig{BlockSize: 200})
+	begun := 0
+	if err := Attributes(context.Background(), source, names, reportOf(t, dir, ""), nil, out, func(*output.Writer) { begun++ }, anyRecord); err != nil || begun != len(sizes) {
+		t.Fatalf("%d files, %v", begun, err)
+	}
+	for i, name := range names {
+		if text, err := os.ReadFile(filepath.Join(out, name)); err != nil || strings.Count(string(text), "\n") != sizes[i] {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
 }
 
 // TestOtherReport: a report that is not of the inputs is refused, wherever it differs.
@@ -119,7 +138,7 @@ func TestOtherReport(t *testing.T) {
 	} {
 		source := corpus.NewSource(inputs, format, corpus.SourceConfig{})
 		out := filepath.Join(dir, "tree")
-		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), nil, out, func(*output.Writer) {}, func(*corpus.BadRecord) error { return nil })
+		err := Attributes(context.Background(), source, []string{"0.jsonl"}, reportOf(t, dir, report), nil, out, func(*output.Writer) {}, anyRecord)
 		if !errors.Is(err, ErrOther) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -140,13 +159,17 @@ func TestNamesOutsideUTF8(t *testing.T) {
 		t.Fatal(err)
 	}
 	var with []string
-	err = Each(context.Background(), corpus.NewSource(inputs, format, corpus.SourceConfig{}), 1, reportOf(t, dir, string(told)+"\n"), nil, func(doc *corpus.Document, line *lines.Line) error {
-		if line != nil && line.ID == string(doc.ID) {
-			with = append(with, line.ID)
+	for r, err := range Records(context.Background(), corpus.NewSource(inputs, format, corpus.SourceConfig{}), reportOf(t, dir, string(told)+"\n")) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	if want := []string{"caf\ufffd\ufffd.jsonl:2"}; err != nil || !slices.Equal(with, want) {
-		t.Errorf("%v; lines of %q, want %q", err, with, want)
+		if r.Line != nil && r.Line.ID == string(r.ID) {
+			with = append(with, r.Line.ID)
+		}
+	}
+	if want := []string{"caf\ufffd\ufffd.jsonl:2"}; !slices.Equal(with, want) {
+		t.Errorf("lines of %q, want %q", with, want)
 	}
 }
+
+func anyRecord(corpus.Record) error { return nil }

@@ -4,7 +4,6 @@
 package lines
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,57 +54,27 @@ func (r *Reports) Once() bool {
 	return slices.ContainsFunc(r.Inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
 }
 
-// Each calls f for every line, in order. A line is valid until f returns; its strings stay. Memory
-// does not grow with the report. A line that belongs to no report is an error naming file and line.
-func (r *Reports) Each(ctx context.Context, f func(*Line) error) error {
-	for line, err := range r.All(ctx) {
-		if err != nil {
-			return err
-		}
-		if err := f(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// All returns the lines in the order of Each. An error is the last.
+// All returns the lines in their order. A line is valid until the next one; its strings stay. Memory
+// does not grow with the report. An error is the last: a line that belongs to no report is one, with
+// file and line.
 func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
 		source := corpus.NewSource(r.Inputs, format, corpus.SourceConfig{Stdin: r.stdin})
-		defer source.Close() // only read
-		enough := errors.New("enough")
-		err := corpus.EachBlock(ctx, source, func(b *corpus.Block, _ corpus.Parser) error {
-			if ctx.Err() == nil && !yieldOf(b, format.Cutter(), yield) {
-				return enough
+		for r, err := range corpus.Records(ctx, source) {
+			if err != nil {
+				yield(nil, fmt.Errorf("reading the report: %w", err))
+				return
 			}
-			return ctx.Err()
-		})
-		if err != nil && !errors.Is(err, enough) {
-			yield(nil, fmt.Errorf("reading the report: %w", err))
-		}
-	}
-}
-
-func yieldOf(b *corpus.Block, cutter corpus.Cutter, yield func(*Line, error) bool) bool {
-	at := b.First
-	for record := range bytes.Lines(b.Data) {
-		raw, empty := b.Strip(cutter, record)
-		if !empty {
-			line, err := parse(b.Reject, raw)
-			if err == nil {
-				line.Raw = raw
-			} else {
-				err = fmt.Errorf("%s:%v: this is no line of a report: %w; give what firstseen dedup --report has written", b.File, at, err)
+			line, err := parse(r.Block.Reject, r.Raw)
+			if err != nil {
+				err = fmt.Errorf("%s:%v: this is no line of a report: %w; give what firstseen dedup --report has written", r.Block.File, r.At, err)
 			}
 			if !yield(line, err) || err != nil {
-				return false
+				return
 			}
 		}
-		at = at.Next()
 	}
-	return true
 }
 
 func parse(reject string, raw []byte) (*Line, error) {
@@ -122,5 +91,6 @@ func parse(reject string, raw []byte) (*Line, error) {
 	if line.Line.Line.Part == 0 {
 		line.Line.Line.Part = line.Part
 	}
+	line.Raw = raw
 	return &line.Line, check(&line.Line)
 }

@@ -20,11 +20,13 @@ func read(t *testing.T, content string) (found []Line, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.Each(context.Background(), func(l *Line) error {
+	for l, err := range r.All(context.Background()) {
+		if err != nil {
+			return found, err
+		}
 		found = append(found, *l)
-		return nil
-	})
-	return found, err
+	}
+	return found, nil
 }
 
 // TestLines: what the report writes is read, what is no report is refused at its place.

@@ -108,7 +108,7 @@ type ranked struct {
 }
 
 // Add takes a line in. It keeps only strings from it.
-func (c *Collector) Add(l *lines.Line) error {
+func (c *Collector) Add(l *lines.Line) {
 	c.totals.count(l, 0)
 	if !l.Kept {
 		c.files.add(l.File)
@@ -131,7 +131,6 @@ func (c *Collector) Add(l *lines.Line) error {
 		bin.Mosaics++
 		c.keep("mosaic", l, -float64(l.Seen))
 	}
-	return nil
 }
 
 // countSources counts whom a copy is of.
