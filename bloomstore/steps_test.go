@@ -62,24 +62,3 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 		}
 	}
 }
-
-// TestEveryBitHasOneOwner: two goroutines that wrote one word would lose bits of it.
-func TestEveryBitHasOneOwner(t *testing.T) {
-	borders := []uint64{0, 64, 192, 256}
-	owners := make([]int, 256)
-	for i := range len(borders) - 1 {
-		all := make([]uint64, 256)
-		for p := range all {
-			all[p] = uint64(p)
-		}
-		for _, p := range within(all, borders[i], borders[i+1]) {
-			owners[p]++
-			if p < borders[i] || p >= borders[i+1] {
-				t.Errorf("bit %d is not in [%d, %d)", p, borders[i], borders[i+1])
-			}
-		}
-	}
-	if i := slices.IndexFunc(owners, func(n int) bool { return n != 1 }); i >= 0 {
-		t.Errorf("bit %d has %d owners", i, owners[i])
-	}
-}
