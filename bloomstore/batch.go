@@ -13,8 +13,10 @@ import (
 // and writing. Explicit prefetching gained nothing over load.
 const blockPositions = 1024
 
-// Add puts all keys into the filter.
+// Add puts all keys into the filter. It may be called while a Snapshot is written.
 func (f *Filter) Add(keys []uint64) {
+	f.adding.Lock()
+	defer f.adding.Unlock()
 	f.items += uint64(len(keys))
 	size := blockPositions / f.shape.Hashes
 	for len(keys) > 0 {

@@ -23,10 +23,6 @@ func (f *watchedFile) step(name string) error {
 	return nil
 }
 
-func (f *watchedFile) Write(b []byte) (int, error) {
-	return len(b), errors.Join(f.step("write"), second(f.File.Write(b)))
-}
-
 func (f *watchedFile) WriteAt(b []byte, at int64) (int, error) {
 	return len(b), errors.Join(f.step("write"), second(f.File.WriteAt(b, at)))
 }
@@ -37,7 +33,7 @@ func (f *watchedFile) Close() error { return errors.Join(f.step("close"), f.File
 
 func second(_ int, err error) error { return err }
 
-// TestSnapshotSyncedBehindItsLastWrite: once the end has no error, the file may be renamed: it
+// TestSnapshotSyncedBehindItsLastWrite: once Wait returns no error, the file may be renamed: it
 // was synced after its last write. A failed sync or close is reported.
 func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
@@ -51,7 +47,7 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := &watchedFile{File: file, failing: failing}
-		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil, returned))
+		err = f.startSnapshot(file.Name(), watched, nil).Wait()
 		if failing == "" && err != nil || failing != "" && !errors.Is(err, errFail) {
 			t.Errorf("%q fails: %v", failing, err)
 		}
