@@ -64,12 +64,6 @@ func (m *Memory) RecordsBy(_ int, nums []uint32, ids, data [][]byte) error {
 	return m.Records(nums, ids, data)
 }
 
-// ClosedBy implements [SharedStore]: nothing is taken back.
-func (m *Memory) ClosedBy(_ int, _ []uint64, closed []bool) error {
-	clear(closed)
-	return nil
-}
-
 // Live implements [SharedStore].
 func (m *Memory) Live(num uint32) bool {
 	return num > 0 && int(num) <= len(m.docs) && !m.docs[num-1].counted

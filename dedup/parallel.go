@@ -74,14 +74,10 @@ const (
 
 // asked is the answer of the table, and of the group, about an open document's keys.
 type asked struct {
-	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
+	n       []uint8  // holders of each key, and Closed; 0 if the filter has not seen it
 	holders []uint32 // of one key after the other
 	links   []int32  // the first unresolved one for each key
 }
-
-// closedKey is set in asked.n of a key if no document of the group is a holder of it, though the
-// table names few.
-const closedKey = 1 << 7
 
 // A member of the pool has what one goroutine needs. Its buffers are used again.
 type member struct {
@@ -103,9 +99,6 @@ type member struct {
 	n       []uint8 // of asked
 	holders []uint32
 	links   []int32
-
-	repeated []int // keys of a document, see askClosed
-	closed   []bool
 }
 
 // decideOne is decide for a group of one document.

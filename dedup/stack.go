@@ -98,11 +98,6 @@ func (s *Stack) Records(nums []uint32, ids, data [][]byte) error {
 	return s.RecordsBy(owner, nums, ids, data)
 }
 
-// ClosedBy implements [SharedStore]: new documents are added to the last store.
-func (s *Stack) ClosedBy(reader int, keys []uint64, closed []bool) error {
-	return s.last().ClosedBy(reader, keys, closed)
-}
-
 // layers is what one goroutine needs to ask a stack: the answers of one store. It is used
 // again and again.
 type layers struct {
@@ -125,7 +120,7 @@ func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8)
 	for _, store := range s.stores[1:] {
 		l.keys, l.of = l.keys[:0], l.of[:0]
 		for i, key := range keys {
-			if n[i] < MaxHolders {
+			if n[i] &^= Closed; n[i] < MaxHolders { // documents are added to the last store
 				l.keys, l.of = append(l.keys, key), append(l.of, i)
 			}
 		}
@@ -136,8 +131,8 @@ func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8)
 			return err
 		}
 		for j, i := range l.of {
-			more := l.holders[j*MaxHolders:][:l.n[j]]
-			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before)
+			more := l.holders[j*MaxHolders:][:l.n[j]&^Closed]
+			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before) | l.n[j]&Closed
 		}
 		before += store.Documents()
 	}

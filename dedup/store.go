@@ -28,7 +28,8 @@ type Store interface {
 	// finds the earliest of them. Those of keys[i] are holders[i*MaxHolders:][:n[i]], ascending.
 	// holders has MaxHolders places for each key, n one. A store that can take documents back no
 	// longer names those taken back. For a key that is common all the same it puts zeros in front,
-	// for MaxHolders in all (docs/design.md, rule 15).
+	// for MaxHolders in all. For one that is closed and not common it adds Closed to n[i]
+	// (docs/design.md, rule 15).
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
 	// Records fills ids and data, which are as long as nums, with the id and the data of each
 	// document. The contents are valid until the next call of Records, and must not be changed. A
@@ -48,6 +49,10 @@ type Store interface {
 // Counted stands in the results of a look-up for a document that only counts.
 const Counted = math.MaxUint32
 
+// Closed in the results of a look-up means that no later document is a holder of the key: MaxHolders
+// held it at one time.
+const Closed = 1 << 7
+
 // A SharedStore is a Store that several goroutines can ask at once, which is what
 // [Deduper.DecideAll] needs.
 type SharedStore interface {
@@ -61,10 +66,6 @@ type SharedStore interface {
 	// call for that reader.
 	LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error
 	RecordsBy(reader int, nums []uint32, ids, data [][]byte) error
-	// ClosedBy reports, by a reader, whether each key is closed: MaxHolders held it at one time.
-	// After some of them were taken back, Lookup names fewer, and still no new document is a
-	// holder (docs/design.md, rule 15). It is asked about few keys.
-	ClosedBy(reader int, keys []uint64, closed []bool) error
 	// Documents is how many there are, and the number of the last.
 	Documents() uint32
 	// Live reports whether a document can be named. One that was taken back cannot, nor one
@@ -127,7 +128,7 @@ func (p *answers) lookupSeen(s asker, keys []uint64, seen []bool) error {
 }
 
 // of are the documents that hold the i-th key.
-func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
+func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^Closed] }
 
 // records are documents read from a store. They are used again and again.
 type records struct {
