@@ -84,7 +84,7 @@ type member struct {
 	decider
 	parallel *parallel
 	worker   int
-	table    asking
+	table    Asker
 
 	possible []bool
 	record   Record
@@ -106,7 +106,7 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
 	g.store, g.base = nil, math.MaxUint32 // no document of the group has a number
 	m := g.members[0]
-	m.table = asking{g.d.Cfg.Table, owner}
+	m.table = g.d.Cfg.Table
 	err := m.first(0)
 	if err == nil && p > checking {
 		err = m.findPassages(0, math.MaxUint32)
@@ -129,11 +129,11 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	g.divide(pool)
 	g.store = g.d.Cfg.Table.(SharedStore)
 	g.base = g.store.Documents()
-	for _, m := range g.members {
-		m.table = asking{g.store, m.worker}
-	}
 	if err := g.share(); err != nil {
 		return err
+	}
+	for _, m := range g.members[:pool.Size] {
+		m.table = g.store.Asker(m.worker)
 	}
 	for _, step := range []func() error{g.decideAlone, g.decideComponents} {
 		if err := step(); err != nil {
@@ -193,7 +193,7 @@ func (m *member) first(i int) error {
 	case d.neighbors != nil:
 		d.neighbors.load(&m.decider, m.sketch)
 	}
-	r, err := m.decide(&m.table)
+	r, err := m.decide(m.table)
 	return m.settle(i, r, err)
 }
 
@@ -211,7 +211,7 @@ func (m *member) firstOfRepeating(i int) error {
 	}
 	if m.seen[n] {
 		r, before := m.unique(), m.counts
-		if done, err := m.decideExact(&m.table, &r); done || err != nil {
+		if done, err := m.decideExact(m.table, &r); done || err != nil {
 			return m.settle(i, r, err)
 		}
 		m.counts = before // it is asked again

@@ -17,7 +17,7 @@ func (m *member) askTable(i int) error {
 	for p, whole := 0, c.keys[len(c.keys)-1]; p < len(c.keys); p++ {
 		m.possible[p] = m.possible[p] || c.keys[p] == whole
 	}
-	if err := c.answers.lookupSeen(&m.table, c.keys, m.possible); err != nil {
+	if err := c.answers.lookupSeen(m.table, c.keys, m.possible); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
@@ -162,7 +162,7 @@ type view struct {
 	first int // of the document's keys in the group
 }
 
-// Lookup implements asker for keys of the document, in their order.
+// Lookup implements Asker for keys of the document, in their order.
 func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	at, from := 0, 0
 	for i, key := range keys {
@@ -179,7 +179,7 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
-// Records implements asker.
+// Records implements Asker.
 func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 	g, m := v.m.parallel, v.m
 	m.stored.nums = m.stored.nums[:0]
@@ -188,7 +188,7 @@ func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 			m.stored.nums = append(m.stored.nums, num)
 		}
 	}
-	if err := m.stored.read(&m.table); err != nil {
+	if err := m.stored.read(m.table); err != nil {
 		return err
 	}
 	stored := 0

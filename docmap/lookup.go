@@ -47,16 +47,14 @@ func (t *Table) sharing(n int) []*reader {
 	return t.shared[:n]
 }
 
-// LookupBy is Lookup by one of the readers of Share.
-func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return t.shared[reader].Lookup(keys, holders, n)
+// An Asker is one of the readers of Share. The results of its Records are valid until its next call.
+type Asker = interface {
+	Lookup(keys []uint64, holders []uint32, n []uint8) error
+	Records(nums []uint32, ids, data [][]byte) error
 }
 
-// RecordsBy is Records by one of the readers of Share. Its results are valid until the next call
-// for that reader.
-func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return t.shared[reader].Records(nums, ids, data)
-}
+// Asker returns one of the readers of Share.
+func (t *Table) Asker(reader int) Asker { return t.shared[reader] }
 
 func (r *reader) reading() (*snapshot, error) {
 	t := r.table
