@@ -26,6 +26,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"unicode/utf8"
 	"unsafe"
 
@@ -47,7 +48,7 @@ var (
 const maxScheme = 255
 
 // A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test, or AddShared, at
-// the same time; everything else needs the filter for itself. After Close only Close and Closed
+// the same time; everything else needs the filter for itself, but for a [Snapshot]. After Close only Close and Closed
 // may be called.
 type Filter struct {
 	shape   Shape
@@ -58,6 +59,7 @@ type Filter struct {
 	items   uint64
 	ones    uint64
 	scratch [blockPositions]uint64
+	adding  sync.Mutex // keeps Add and a Snapshot apart
 }
 
 // New makes an empty filter. Its memory lies outside the Go heap, in huge pages if the system has

@@ -5,22 +5,17 @@ import (
 	"testing"
 )
 
-// TestParallelIsAdd compares with Add, also with more goroutines than words.
+// TestParallelIsAdd compares with Add, also with fewer keys than are worth a goroutine.
 func TestParallelIsAdd(t *testing.T) {
 	keys := randomKeys(1, 5000)
-	for _, shape := range shapes {
-		for _, workers := range []int{0, 1, 2, 3, 8} {
-			want, got := mustNew(t, shape, "s"), mustNew(t, shape, "s")
-			want.Add(keys)
-			got.addSplit(keys[:3000], workers)
-			got.addSplit(keys[3000:], workers)
-			equal(t, got, want)
+	for _, shape := range append(shapes, ForItems(5000)) {
+		want, got := mustNew(t, shape, "s"), mustNew(t, shape, "s")
+		want.Add(keys)
+		for _, part := range [][]uint64{keys[:0], keys[:1], keys[1 : 1+parallelKeys], keys[1+parallelKeys:]} {
+			got.AddParallel(part)
 		}
+		equal(t, got, want)
 	}
-	want, got := mustNew(t, ForItems(5000), "s"), mustNew(t, ForItems(5000), "s")
-	want.Add(keys)
-	got.AddParallel(keys)
-	equal(t, got, want)
 }
 
 // TestSharedIsAdd adds keys by several goroutines at once, many of them by more than one.

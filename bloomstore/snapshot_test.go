@@ -5,21 +5,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 )
 
-func returned(err error) error { return err }
-
-// finishSnapshot copies the rest, waits and returns the result.
-func finishSnapshot(s *Snapshot) error {
-	if err := s.Rush(); err != nil {
-		return err
-	}
-	return (<-s.Work())()
-}
-
-// TestSnapshotWhileAdding: keys are added between the steps. The file is sound. It holds all keys
-// from before the snapshot, and no bit missing from the filter.
+// TestSnapshotWhileAdding: keys are added meanwhile. The file is sound. It holds all keys from before
+// the snapshot, and no bit missing from the filter.
 func TestSnapshotWhileAdding(t *testing.T) {
 	for _, shape := range []Shape{{Bits: 100, Hashes: 3}, {Bits: 64 * snapshotWords, Hashes: 8}, {Bits: 64*3*snapshotWords + 17, Hashes: 8}} {
 		f, err := New(shape, "test")
@@ -36,18 +28,15 @@ func TestSnapshotWhileAdding(t *testing.T) {
 		}
 		before := add(5000)
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, []byte("a stamp"), returned)
+		s, err := f.Snapshot(path, []byte("a stamp"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for s.copied < len(s.words) {
-			if err := (<-s.Work())(); err != nil {
-				t.Fatal(err)
-			}
-			add(1000)
-		}
 		after := add(1000)
-		if err := finishSnapshot(s); err != nil {
+		for !s.Written() {
+			after = append(after, add(1000)...)
+		}
+		if err := s.Wait(); err != nil {
 			t.Fatal(err)
 		}
 		saved, stamp, err := Open(path, "test")
@@ -66,10 +55,12 @@ func TestSnapshotWhileAdding(t *testing.T) {
 				t.Fatalf("%v: word %d has bits that the filter has not", shape, i)
 			}
 		}
-		// Replaying what came since gives the filter as it is.
-		saved.Add(after)
 		if saved.Items() > f.Items() || saved.Items() < uint64(len(before)) {
 			t.Errorf("%v: %d items of %d", shape, saved.Items(), f.Items())
+		}
+		saved.Add(after)
+		if !slices.Equal(saved.words, f.words) {
+			t.Errorf("%v: with what came since it is not the filter", shape)
 		}
 		if err := errors.Join(saved.Close(), f.Close()); err != nil {
 			t.Fatal(err)
@@ -86,11 +77,11 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	defer f.Close()
 	f.Add([]uint64{1, 2, 3, 1 << 63})
 	dir := t.TempDir()
-	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"), returned)
+	s, err := f.Snapshot(filepath.Join(dir, "a"), []byte("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(finishSnapshot(s), f.Save(filepath.Join(dir, "b"), []byte("x"))); err != nil {
+	if err := errors.Join(s.Wait(), f.Save(filepath.Join(dir, "b"), []byte("x"))); err != nil {
 		t.Fatal(err)
 	}
 	a, err := os.ReadFile(filepath.Join(dir, "a"))
@@ -106,29 +97,22 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	}
 }
 
-// TestSnapshotWork: an owner that does the work alone copies everything and sees the end.
-func TestSnapshotWork(t *testing.T) {
-	f, err := New(Shape{Bits: 64 * 5 * snapshotWords, Hashes: 8}, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	works, ended := 0, false
-	s, err := f.Snapshot(filepath.Join(t.TempDir(), "filter"), nil, func(err error) error {
-		ended = true
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; !ended; works++ {
-		if err := (<-s.Work())(); err != nil {
-			t.Fatal(err)
+// A stoppingFile stops its snapshot before the n-th write.
+type stoppingFile struct {
+	*os.File
+	left    int
+	stop    chan bool // closed before that write
+	stopped *Snapshot
+}
+
+func (f *stoppingFile) WriteAt(b []byte, at int64) (int, error) {
+	if f.left--; f.left == 0 {
+		close(f.stop)
+		for !f.stopped.quit.Load() {
+			runtime.Gosched()
 		}
 	}
-	if works != 6 {
-		t.Errorf("there were %d pieces of work, want 5 and the end", works)
-	}
+	return f.File.WriteAt(b, at)
 }
 
 // TestSnapshotGivenUp: an aborted snapshot leaves no file, however far it came.
@@ -138,28 +122,38 @@ func TestSnapshotGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for steps := range 5 {
+	const writes = 3*snapshotWords/chunkWords + 2
+	for n := 1; n <= writes; n += 4 {
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, nil, returned)
+		file, err := os.Create(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range min(steps, 3) {
-			if err := (<-s.Work())(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if steps == 4 {
-			if err := (<-s.Work())(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		s := &Snapshot{filter: f, path: path, header: Header{Shape: f.shape, Scheme: f.scheme}, written: make(chan struct{})}
+		stopping := &stoppingFile{file, n, make(chan bool), s}
+		s.file = stopping
+		go s.write()
+		<-stopping.stop
 		if err := s.Abort(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("after %d steps: %v", steps, err)
+			t.Errorf("before write %d: %v", n, err)
 		}
+		if err := s.Wait(); n <= writes-2-snapshotWords/chunkWords && !errors.Is(err, errAborted) {
+			t.Errorf("before write %d: %v", n, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "filter")
+	s, err := f.Snapshot(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Wait(), s.Abort()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("once it is written: %v", err)
 	}
 }
 
@@ -176,13 +170,6 @@ func (f *failingFile) fail() error {
 		return errFail
 	}
 	return nil
-}
-
-func (f *failingFile) Write(b []byte) (int, error) {
-	if err := f.fail(); err != nil {
-		return 0, err
-	}
-	return f.File.Write(b)
 }
 
 func (f *failingFile) WriteAt(b []byte, at int64) (int, error) {
@@ -203,7 +190,7 @@ func (f *failingFile) Sync() error { return errors.Join(f.fail(), f.File.Sync())
 
 func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close()) }
 
-// TestSnapshotReportsEveryFailure: whichever operation fails, the end has its error.
+// TestSnapshotReportsEveryFailure: whichever operation fails, the result is its error.
 func TestSnapshotReportsEveryFailure(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 9 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
@@ -216,8 +203,8 @@ func TestSnapshotReportsEveryFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := f.startSnapshot(path, &failingFile{file, n}, nil, returned)
-		err = finishSnapshot(s)
+		s := f.startSnapshot(path, &failingFile{file, n}, nil)
+		err = s.Wait()
 		if err == nil {
 			if n < 10 {
 				t.Fatalf("only %d operations", n)
@@ -229,10 +216,6 @@ func TestSnapshotReportsEveryFailure(t *testing.T) {
 		}
 		if !errors.Is(err, errFail) {
 			t.Fatalf("operation %d fails: %v", n, err)
-		}
-		// An owner that stops for this error asks for the rest once more, and must not wait for ever.
-		if again := s.Rush(); s.copied < len(s.words) && !errors.Is(again, errFail) {
-			t.Fatalf("operation %d failed: %v the second time", n, again)
 		}
 		if err := s.Abort(); err != nil {
 			t.Fatal(err)

@@ -23,10 +23,6 @@ func (f *watchedFile) step(name string) error {
 	return nil
 }
 
-func (f *watchedFile) Write(b []byte) (int, error) {
-	return len(b), errors.Join(f.step("write"), second(f.File.Write(b)))
-}
-
 func (f *watchedFile) WriteAt(b []byte, at int64) (int, error) {
 	return len(b), errors.Join(f.step("write"), second(f.File.WriteAt(b, at)))
 }
@@ -37,7 +33,7 @@ func (f *watchedFile) Close() error { return errors.Join(f.step("close"), f.File
 
 func second(_ int, err error) error { return err }
 
-// TestSnapshotSyncedBehindItsLastWrite: once the end has no error, the file may be renamed: it
+// TestSnapshotSyncedBehindItsLastWrite: once Wait returns no error, the file may be renamed: it
 // was synced after its last write. A failed sync or close is reported.
 func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
@@ -51,7 +47,7 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		watched := &watchedFile{File: file, failing: failing}
-		err = finishSnapshot(f.startSnapshot(file.Name(), watched, nil, returned))
+		err = f.startSnapshot(file.Name(), watched, nil).Wait()
 		if failing == "" && err != nil || failing != "" && !errors.Is(err, errFail) {
 			t.Errorf("%q fails: %v", failing, err)
 		}
@@ -60,26 +56,5 @@ func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 			slices.Contains(watched.steps[:n-2], "sync") {
 			t.Errorf("%q fails: steps %v, want all writes, then sync and close", failing, watched.steps)
 		}
-	}
-}
-
-// TestEveryBitHasOneOwner: two goroutines that wrote one word would lose bits of it.
-func TestEveryBitHasOneOwner(t *testing.T) {
-	borders := []uint64{0, 64, 192, 256}
-	owners := make([]int, 256)
-	for i := range len(borders) - 1 {
-		all := make([]uint64, 256)
-		for p := range all {
-			all[p] = uint64(p)
-		}
-		for _, p := range within(all, borders[i], borders[i+1]) {
-			owners[p]++
-			if p < borders[i] || p >= borders[i+1] {
-				t.Errorf("bit %d is not in [%d, %d)", p, borders[i], borders[i+1])
-			}
-		}
-	}
-	if i := slices.IndexFunc(owners, func(n int) bool { return n != 1 }); i >= 0 {
-		t.Errorf("bit %d has %d owners", i, owners[i])
 	}
 }

@@ -35,7 +35,7 @@ func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore
 
 // holdersOfWhole asks the table for the documents under the fingerprint of the whole text (rule 2),
 // which is the last key.
-func (c *decider) holdersOfWhole(table asker) (nums []uint32, err error) {
+func (c *decider) holdersOfWhole(table Asker) (nums []uint32, err error) {
 	if err := c.answers.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err
 	}

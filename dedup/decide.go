@@ -43,7 +43,7 @@ func (c *decider) load(s *feature.Sketch, keys []uint64, seen []bool) {
 
 // decide judges the document beside a table, by the rules of docs/design.md, "The
 // decision".
-func (c *decider) decide(table asker) (Result, error) {
+func (c *decider) decide(table Asker) (Result, error) {
 	r, err := c.byRules(table)
 	if err == nil {
 		c.keepUnconfirmed(&r)
@@ -51,7 +51,7 @@ func (c *decider) decide(table asker) (Result, error) {
 	return r, err
 }
 
-func (c *decider) byRules(table asker) (Result, error) {
+func (c *decider) byRules(table Asker) (Result, error) {
 	r, n := c.unique(), len(c.sketch.Features)
 	if c.seen[n] {
 		if done, err := c.decideExact(table, &r); done || err != nil {
@@ -97,7 +97,7 @@ func (c *decider) unique() Result {
 // decideExact looks for a kept document with the same whole text. It is the best possible witness,
 // found by one key however common the features (rule 2). That key may also belong to a feature, so
 // the stored records of its holders are compared.
-func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
+func (c *decider) decideExact(table Asker, r *Result) (done bool, err error) {
 	nums, err := c.holdersOfWhole(table)
 	if err != nil {
 		return false, err
@@ -126,13 +126,13 @@ func (c *decider) decideExact(table asker, r *Result) (done bool, err error) {
 }
 
 // fetchOne reads the record of one document.
-func (c *decider) fetchOne(table asker, num uint32) error {
+func (c *decider) fetchOne(table Asker, num uint32) error {
 	c.read.nums = append(c.read.nums[:0], num)
 	return c.read.read(table)
 }
 
 // nameSources asks the store for the ids of the documents in a result.
-func (c *decider) nameSources(table asker, r *Result) error {
+func (c *decider) nameSources(table Asker, r *Result) error {
 	c.read.nums = c.read.nums[:0]
 	if r.Of.Num != 0 {
 		c.read.nums = append(c.read.nums, r.Of.Num)

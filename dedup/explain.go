@@ -47,7 +47,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 }
 
 // reasons appends those of every candidate there is, selected or not, in order of arrival.
-func (c *decider) reasons(table asker, why []method.Reason) ([]method.Reason, error) {
+func (c *decider) reasons(table Asker, why []method.Reason) ([]method.Reason, error) {
 	judge, explains := c.judge.(method.Reasoner)
 	for i := range c.found.Candidates {
 		e := &c.found.Candidates[i]

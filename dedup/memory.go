@@ -54,21 +54,8 @@ func (m *Memory) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 // Share implements [SharedStore]: maps may be read at once as they are.
 func (m *Memory) Share(int, func(int, func(int))) error { return nil }
 
-// LookupBy implements [SharedStore].
-func (m *Memory) LookupBy(_ int, keys []uint64, holders []uint32, n []uint8) error {
-	return m.Lookup(keys, holders, n)
-}
-
-// RecordsBy implements [SharedStore].
-func (m *Memory) RecordsBy(_ int, nums []uint32, ids, data [][]byte) error {
-	return m.Records(nums, ids, data)
-}
-
-// ClosedBy implements [SharedStore]: nothing is taken back.
-func (m *Memory) ClosedBy(_ int, _ []uint64, closed []bool) error {
-	clear(closed)
-	return nil
-}
+// Asker implements [SharedStore].
+func (m *Memory) Asker(int) Asker { return m }
 
 // Live implements [SharedStore].
 func (m *Memory) Live(num uint32) bool {

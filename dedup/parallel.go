@@ -74,21 +74,17 @@ const (
 
 // asked is the answer of the table, and of the group, about an open document's keys.
 type asked struct {
-	n       []uint8  // holders of each key; 0 if the filter has not seen it; see closedKey
+	n       []uint8  // holders of each key, and Closed; 0 if the filter has not seen it
 	holders []uint32 // of one key after the other
 	links   []int32  // the first unresolved one for each key
 }
-
-// closedKey is set in asked.n of a key if no document of the group is a holder of it, though the
-// table names few.
-const closedKey = 1 << 7
 
 // A member of the pool has what one goroutine needs. Its buffers are used again.
 type member struct {
 	decider
 	parallel *parallel
 	worker   int
-	table    asking
+	table    Asker
 
 	possible []bool
 	record   Record
@@ -103,9 +99,6 @@ type member struct {
 	n       []uint8 // of asked
 	holders []uint32
 	links   []int32
-
-	repeated []int // keys of a document, see askClosed
-	closed   []bool
 }
 
 // decideOne is decide for a group of one document.
@@ -113,7 +106,7 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
 	g.store, g.base = nil, math.MaxUint32 // no document of the group has a number
 	m := g.members[0]
-	m.table = asking{g.d.Cfg.Table, owner}
+	m.table = g.d.Cfg.Table
 	err := m.first(0)
 	if err == nil && p > checking {
 		err = m.findPassages(0, math.MaxUint32)
@@ -136,11 +129,11 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	g.divide(pool)
 	g.store = g.d.Cfg.Table.(SharedStore)
 	g.base = g.store.Documents()
-	for _, m := range g.members {
-		m.table = asking{g.store, m.worker}
-	}
 	if err := g.share(); err != nil {
 		return err
+	}
+	for _, m := range g.members[:pool.Size] {
+		m.table = g.store.Asker(m.worker)
 	}
 	for _, step := range []func() error{g.decideAlone, g.decideComponents} {
 		if err := step(); err != nil {
@@ -200,7 +193,7 @@ func (m *member) first(i int) error {
 	case d.neighbors != nil:
 		d.neighbors.load(&m.decider, m.sketch)
 	}
-	r, err := m.decide(&m.table)
+	r, err := m.decide(m.table)
 	return m.settle(i, r, err)
 }
 
@@ -218,7 +211,7 @@ func (m *member) firstOfRepeating(i int) error {
 	}
 	if m.seen[n] {
 		r, before := m.unique(), m.counts
-		if done, err := m.decideExact(&m.table, &r); done || err != nil {
+		if done, err := m.decideExact(m.table, &r); done || err != nil {
 			return m.settle(i, r, err)
 		}
 		m.counts = before // it is asked again

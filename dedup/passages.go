@@ -90,10 +90,10 @@ func (m *member) findPassages(i int, own uint32) error {
 	for n, repeats := range g.group.picksOf(i) {
 		p.seen[n] = p.seen[n] || repeats
 	}
-	err := p.answers.lookupSeen(&m.table, picks, p.seen)
+	err := p.answers.lookupSeen(m.table, picks, p.seen)
 	if err == nil {
 		p.choose(own, len(picks))
-		err = p.read(&m.table)
+		err = p.read(m.table)
 	}
 	if err == nil {
 		err = g.d.Cfg.Passages(&doc.Document, p.candidates, &g.results[i])
@@ -158,7 +158,7 @@ func (p *picking) chained(pairs []uint64) bool {
 }
 
 // read reads the records of the documents picked.
-func (p *picking) read(ask asker) error {
+func (p *picking) read(ask Asker) error {
 	p.records.nums = p.records.nums[:0]
 	for _, d := range p.picked {
 		p.records.nums = append(p.records.nums, d.num)

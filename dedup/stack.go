@@ -17,13 +17,16 @@ import (
 // keep it. The earlier stores may not be changed while the stack is in use; no other user may ask
 // the stores meanwhile.
 type Stack struct {
-	stores []SharedStore // the last is added to
-	layers []*layers     // of the owner, and of each reader
+	stores  []SharedStore // the last is added to
+	layers                // of the owner
+	readers []*layers
 }
 
 // NewStack returns the stack of stores, and adds to the last. It does not close them.
 func NewStack(earlier []SharedStore, last SharedStore) *Stack {
-	return &Stack{stores: append(slices.Clone(earlier), last), layers: []*layers{{}}}
+	s := &Stack{stores: append(slices.Clone(earlier), last)}
+	s.layers = layers{stack: s, reader: owner}
+	return s
 }
 
 var errTooMany = errors.New("no more than 4294967295 documents have a number, those of the earlier stores among them")
@@ -77,8 +80,8 @@ func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 
 // Share implements [SharedStore].
 func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
-	for len(s.layers) <= n {
-		s.layers = append(s.layers, &layers{})
+	for len(s.readers) < n {
+		s.readers = append(s.readers, &layers{stack: s, reader: len(s.readers)})
 	}
 	for _, store := range s.stores {
 		if err := store.Share(n, run); err != nil {
@@ -88,24 +91,15 @@ func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
 	return nil
 }
 
-// Lookup implements [Store].
-func (s *Stack) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return s.LookupBy(owner, keys, holders, n)
-}
-
-// Records implements [Store].
-func (s *Stack) Records(nums []uint32, ids, data [][]byte) error {
-	return s.RecordsBy(owner, nums, ids, data)
-}
-
-// ClosedBy implements [SharedStore]: new documents are added to the last store.
-func (s *Stack) ClosedBy(reader int, keys []uint64, closed []bool) error {
-	return s.last().ClosedBy(reader, keys, closed)
-}
+// Asker implements [SharedStore].
+func (s *Stack) Asker(reader int) Asker { return s.readers[reader] }
 
 // layers is what one goroutine needs to ask a stack: the answers of one store. It is used
 // again and again.
 type layers struct {
+	stack  *Stack
+	reader int // of the stores, or owner
+
 	keys    []uint64
 	of      []int // which of those asked for each of keys is
 	holders []uint32
@@ -114,30 +108,38 @@ type layers struct {
 	at      []int // which of those asked for each of read is
 }
 
-// LookupBy implements [SharedStore]. It asks the stores one after the other, each for the keys that
-// have too few holders so far.
-func (s *Stack) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	l, by := s.layers[reader+1], asking{s.stores[0], reader}
-	if err := by.Lookup(keys, holders, n); err != nil {
+const owner = -1
+
+func (l *layers) ask(store SharedStore) Asker {
+	if l.reader == owner {
+		return store
+	}
+	return store.Asker(l.reader)
+}
+
+// Lookup implements [Asker]. It asks the stores one after the other, each for the keys that have too
+// few holders so far.
+func (l *layers) Lookup(keys []uint64, holders []uint32, n []uint8) error {
+	stores := l.stack.stores
+	if err := l.ask(stores[0]).Lookup(keys, holders, n); err != nil {
 		return err
 	}
-	before := s.stores[0].Documents()
-	for _, store := range s.stores[1:] {
+	before := stores[0].Documents()
+	for _, store := range stores[1:] {
 		l.keys, l.of = l.keys[:0], l.of[:0]
 		for i, key := range keys {
-			if n[i] < MaxHolders {
+			if n[i] &^= Closed; n[i] < MaxHolders { // documents are added to the last store
 				l.keys, l.of = append(l.keys, key), append(l.of, i)
 			}
 		}
 		l.n = slices.Grow(l.n[:0], len(l.keys))[:len(l.keys)]
 		l.holders = slices.Grow(l.holders[:0], len(l.keys)*MaxHolders)[:len(l.keys)*MaxHolders]
-		by.store = store
-		if err := by.Lookup(l.keys, l.holders, l.n); err != nil {
+		if err := l.ask(store).Lookup(l.keys, l.holders, l.n); err != nil {
 			return err
 		}
 		for j, i := range l.of {
-			more := l.holders[j*MaxHolders:][:l.n[j]]
-			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before)
+			more := l.holders[j*MaxHolders:][:l.n[j]&^Closed]
+			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before) | l.n[j]&Closed
 		}
 		before += store.Documents()
 	}
@@ -167,15 +169,15 @@ func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	return MaxHolders
 }
 
-// RecordsBy implements [SharedStore]. It asks each store once, for its own documents: its results are
-// valid until it is asked again.
-func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	l, left, before := s.layers[reader+1], len(nums), uint32(0)
-	for at, store := range s.stores {
+// Records implements [Asker]. It asks each store once, for its own documents: its results are valid
+// until it is asked again.
+func (l *layers) Records(nums []uint32, ids, data [][]byte) error {
+	stores, left, before := l.stack.stores, len(nums), uint32(0)
+	for at, store := range stores {
 		count := store.Documents()
 		l.read.nums, l.at = l.read.nums[:0], l.at[:0]
 		for i, num := range nums {
-			if num > before && (num-before <= count || at+1 == len(s.stores)) {
+			if num > before && (num-before <= count || at+1 == len(stores)) {
 				l.read.nums, l.at = append(l.read.nums, num-before), append(l.at, i)
 			}
 		}
@@ -186,8 +188,7 @@ func (s *Stack) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
 		}
 		l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
 		l.read.data = slices.Grow(l.read.data[:0], n)[:n]
-		by := asking{store, reader}
-		if err := by.Records(l.read.nums, l.read.ids, l.read.data); err != nil {
+		if err := l.ask(store).Records(l.read.nums, l.read.ids, l.read.data); err != nil {
 			return err
 		}
 		for j, i := range l.at {

@@ -24,16 +24,7 @@ const MaxHolders = 8
 // A store that can be closed also has the method Closed() bool; a [Deduper] then
 // refuses to go on. It is used by one goroutine at a time.
 type Store interface {
-	// Lookup finds exactly the documents that hold each key. If more than MaxHolders hold a key, it
-	// finds the earliest of them. Those of keys[i] are holders[i*MaxHolders:][:n[i]], ascending.
-	// holders has MaxHolders places for each key, n one. A store that can take documents back no
-	// longer names those taken back. For a key that is common all the same it puts zeros in front,
-	// for MaxHolders in all (docs/design.md, rule 15).
-	Lookup(keys []uint64, holders []uint32, n []uint8) error
-	// Records fills ids and data, which are as long as nums, with the id and the data of each
-	// document. The contents are valid until the next call of Records, and must not be changed. A
-	// number never given out is an error.
-	Records(nums []uint32, ids, data [][]byte) error
+	Asker
 	// Add stores documents under all their keys and returns the number of the
 	// first. A key that stands twice in a document counts once. Lookup and Records
 	// know them at once. The store keeps none of the slices, which have equal
@@ -45,8 +36,28 @@ type Store interface {
 	Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
 }
 
+// An Asker is the part of a store that a decision needs. It is an alias, so that a store can have it
+// without importing this package.
+type Asker = interface {
+	// Lookup finds exactly the documents that hold each key. If more than MaxHolders hold a key, it
+	// finds the earliest of them. Those of keys[i] are holders[i*MaxHolders:][:n[i]], ascending.
+	// holders has MaxHolders places for each key, n one. A store that can take documents back no
+	// longer names those taken back. For a key that is common all the same it puts zeros in front,
+	// for MaxHolders in all. For one that is closed and not common it adds Closed to n[i]
+	// (docs/design.md, rule 15).
+	Lookup(keys []uint64, holders []uint32, n []uint8) error
+	// Records fills ids and data, which are as long as nums, with the id and the data of each
+	// document. The contents are valid until the next call of Records, and must not be changed. A
+	// number never given out is an error.
+	Records(nums []uint32, ids, data [][]byte) error
+}
+
 // Counted stands in the results of a look-up for a document that only counts.
 const Counted = math.MaxUint32
+
+// Closed in the results of a look-up means that no later document is a holder of the key: MaxHolders
+// held it at one time.
+const Closed = 1 << 7
 
 // A SharedStore is a Store that several goroutines can ask at once, which is what
 // [Deduper.DecideAll] needs.
@@ -56,48 +67,14 @@ type SharedStore interface {
 	// and lets Add use them: run calls f with 0 to tasks-1, at the same time or not,
 	// and returns when all calls have.
 	Share(n int, run func(tasks int, f func(task int))) error
-	// LookupBy and RecordsBy are Lookup and Records by a reader: calls for different
-	// ones may be at the same time. What RecordsBy brings is valid until its next
-	// call for that reader.
-	LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error
-	RecordsBy(reader int, nums []uint32, ids, data [][]byte) error
-	// ClosedBy reports, by a reader, whether each key is closed: MaxHolders held it at one time.
-	// After some of them were taken back, Lookup names fewer, and still no new document is a
-	// holder (docs/design.md, rule 15). It is asked about few keys.
-	ClosedBy(reader int, keys []uint64, closed []bool) error
+	// Asker returns one of these readers. Different ones may be asked at the same time. What Records
+	// brings is valid until its next call by that reader.
+	Asker(reader int) Asker
 	// Documents is how many there are, and the number of the last.
 	Documents() uint32
 	// Live reports whether a document can be named. One that was taken back cannot, nor one
 	// that only counts.
 	Live(num uint32) bool
-}
-
-// An asker is the part of a store that a decision needs.
-type asker interface {
-	Lookup(keys []uint64, holders []uint32, n []uint8) error
-	Records(nums []uint32, ids, data [][]byte) error
-}
-
-// asking asks a store by one of its readers, or as its owner.
-type asking struct {
-	store  Store
-	reader int
-}
-
-const owner = -1
-
-func (a *asking) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	if a.reader == owner {
-		return a.store.Lookup(keys, holders, n)
-	}
-	return a.store.(SharedStore).LookupBy(a.reader, keys, holders, n)
-}
-
-func (a *asking) Records(nums []uint32, ids, data [][]byte) error {
-	if a.reader == owner {
-		return a.store.Records(nums, ids, data)
-	}
-	return a.store.(SharedStore).RecordsBy(a.reader, nums, ids, data)
 }
 
 // answers are those to a look-up. They are used again and again.
@@ -109,14 +86,14 @@ type answers struct {
 }
 
 // lookup asks the store for keys.
-func (p *answers) lookup(s asker, keys []uint64) error {
+func (p *answers) lookup(s Asker, keys []uint64) error {
 	p.n = slices.Grow(p.n[:0], len(keys))[:len(keys)]
 	p.holders = slices.Grow(p.holders[:0], len(keys)*MaxHolders)[:len(keys)*MaxHolders]
 	return s.Lookup(keys, p.holders, p.n)
 }
 
 // lookupSeen asks the store for the keys that were seen.
-func (p *answers) lookupSeen(s asker, keys []uint64, seen []bool) error {
+func (p *answers) lookupSeen(s Asker, keys []uint64, seen []bool) error {
 	p.asked, p.keys = p.asked[:0], p.keys[:0]
 	for i, key := range keys {
 		if seen[i] {
@@ -127,7 +104,7 @@ func (p *answers) lookupSeen(s asker, keys []uint64, seen []bool) error {
 }
 
 // of are the documents that hold the i-th key.
-func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]] }
+func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^Closed] }
 
 // records are documents read from a store. They are used again and again.
 type records struct {
@@ -138,7 +115,7 @@ type records struct {
 }
 
 // read asks the store for the documents r.nums.
-func (r *records) read(s asker) error {
+func (r *records) read(s Asker) error {
 	n := len(r.nums)
 	r.all = r.all[:0]
 	if n == 0 {

@@ -17,43 +17,19 @@ func (m *member) askTable(i int) error {
 	for p, whole := 0, c.keys[len(c.keys)-1]; p < len(c.keys); p++ {
 		m.possible[p] = m.possible[p] || c.keys[p] == whole
 	}
-	if err := c.answers.lookupSeen(&m.table, c.keys, m.possible); err != nil {
+	if err := c.answers.lookupSeen(m.table, c.keys, m.possible); err != nil {
 		return m.settle(i, Result{}, err)
 	}
 	a, at, from := 0, len(m.n), len(m.holders)
 	for _, asked := range m.possible {
-		var docs []uint32
+		n := uint8(0)
 		if asked {
-			docs = c.answers.of(a)
+			n, m.holders = c.answers.n[a], append(m.holders, c.answers.of(a)...)
 			a++
 		}
-		m.n, m.holders = append(m.n, uint8(len(docs))), append(m.holders, docs...)
+		m.n = append(m.n, n)
 	}
 	m.parallel.asked[i] = asked{n: m.n[at:len(m.n):len(m.n)], holders: m.holders[from:len(m.holders):len(m.holders)]}
-	return m.askClosed(i)
-}
-
-// askClosed asks the table which keys are closed, among those shared with earlier documents of the
-// group.
-func (m *member) askClosed(i int) error {
-	n, ask := m.parallel.asked[i].n, m.answers.keys[:0]
-	first, _ := m.parallel.group.keysOf(i)
-	m.repeated = m.repeated[:0]
-	for p := range n {
-		if n[p] < MaxHolders && m.parallel.group.earlier(first+p) {
-			m.repeated, ask = append(m.repeated, p), append(ask, m.keys[p])
-		}
-	}
-	m.answers.keys = ask
-	m.closed = slices.Grow(m.closed[:0], len(ask))[:len(ask)]
-	if err := m.parallel.store.ClosedBy(m.worker, ask, m.closed); err != nil {
-		return m.settle(i, Result{}, err)
-	}
-	for a, p := range m.repeated {
-		if m.closed[a] {
-			n[p] |= closedKey
-		}
-	}
 	return nil
 }
 
@@ -186,16 +162,16 @@ type view struct {
 	first int // of the document's keys in the group
 }
 
-// Lookup implements asker for keys of the document, in their order.
+// Lookup implements Asker for keys of the document, in their order.
 func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	at, from := 0, 0
 	for i, key := range keys {
 		for ; v.m.keys[at] != key; at++ {
-			from += int(v.asked.n[at] &^ closedKey)
+			from += int(v.asked.n[at] &^ Closed)
 		}
-		named := v.asked.holders[from : from+int(v.asked.n[at]&^closedKey)]
+		named := v.asked.holders[from : from+int(v.asked.n[at]&^Closed)]
 		found := append(holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], named...)
-		if v.asked.n[at]&closedKey == 0 {
+		if v.asked.n[at]&Closed == 0 {
 			found = v.m.parallel.holders(found, v.first+at)
 		}
 		n[i] = uint8(len(found))
@@ -203,7 +179,7 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
-// Records implements asker.
+// Records implements Asker.
 func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 	g, m := v.m.parallel, v.m
 	m.stored.nums = m.stored.nums[:0]
@@ -212,7 +188,7 @@ func (v *view) Records(nums []uint32, ids, data [][]byte) error {
 			m.stored.nums = append(m.stored.nums, num)
 		}
 	}
-	if err := m.stored.read(&m.table); err != nil {
+	if err := m.stored.read(m.table); err != nil {
 		return err
 	}
 	stored := 0

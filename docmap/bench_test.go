@@ -191,9 +191,9 @@ func BenchmarkLookup(b *testing.B) {
 	})
 }
 
-// BenchmarkLookupBy looks up documents in the table, one after the other, on one goroutine and on
+// BenchmarkAsker looks up documents in the table, one after the other, on one goroutine and on
 // as many as there are processors.
-func BenchmarkLookupBy(b *testing.B) {
+func BenchmarkAsker(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	fill(b, t, &stream{seed: 7}, *benchDocs)
 	for name, readers := range map[string]int{"alone": 1, "together": runtime.GOMAXPROCS(0)} {
@@ -207,7 +207,7 @@ func BenchmarkLookupBy(b *testing.B) {
 					s, r := &stream{seed: 7}, rand.New(rand.NewPCG(1, uint64(reader)))
 					holders, n := make([]uint32, keysPerDoc*MaxHolders), make([]uint8, keysPerDoc)
 					for range b.N / readers {
-						if err := t.LookupBy(reader, s.fill(1+r.IntN(*benchDocs)), holders, n); err != nil {
+						if err := t.Asker(reader).Lookup(s.fill(1+r.IntN(*benchDocs)), holders, n); err != nil {
 							b.Error(err)
 							return
 						}

@@ -26,7 +26,8 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		if t.tombstones.unnamed() {
 			var room [keyLimit]uint32
 			b.Keep = func(docs []uint32) []uint32 {
-				return slices.DeleteFunc(t.tombstones.named(room[:0], docs), func(d uint32) bool { return d == Counted })
+				named, _ := t.tombstones.named(room[:0], docs)
+				return slices.DeleteFunc(named, func(d uint32) bool { return d == Counted })
 			}
 		}
 		var found *sorted.Entries

@@ -47,37 +47,14 @@ func (t *Table) sharing(n int) []*reader {
 	return t.shared[:n]
 }
 
-// LookupBy is Lookup by one of the readers of Share.
-func (t *Table) LookupBy(reader int, keys []uint64, holders []uint32, n []uint8) error {
-	return t.shared[reader].Lookup(keys, holders, n)
+// An Asker is one of the readers of Share. The results of its Records are valid until its next call.
+type Asker = interface {
+	Lookup(keys []uint64, holders []uint32, n []uint8) error
+	Records(nums []uint32, ids, data [][]byte) error
 }
 
-// ClosedBy sets closed[i] if keys[i] is closed: eight documents held it at one time, so a
-// document added now would be no holder. reader is one of the readers of Share.
-func (t *Table) ClosedBy(reader int, keys []uint64, closed []bool) error {
-	clear(closed)
-	if !t.tombstones.any() {
-		return nil // then Lookup returns all eight holders of a closed key
-	}
-	r := t.shared[reader]
-	err := r.look(func(s *snapshot) error {
-		for i, key := range keys {
-			docs, err := r.all(s, ofKeys, key)
-			if err != nil {
-				return err
-			}
-			closed[i] = t.tombstones.closed(docs)
-		}
-		return nil
-	})
-	return wrap(err, "looking for closed keys")
-}
-
-// RecordsBy is Records by one of the readers of Share. Its results are valid until the next call
-// for that reader.
-func (t *Table) RecordsBy(reader int, nums []uint32, ids, data [][]byte) error {
-	return t.shared[reader].Records(nums, ids, data)
-}
+// Asker returns one of the readers of Share.
+func (t *Table) Asker(reader int) Asker { return t.shared[reader] }
 
 func (r *reader) reading() (*snapshot, error) {
 	t := r.table
@@ -142,7 +119,8 @@ func (r *reader) stop() error {
 // Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
 // returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
 // of a common key were taken back, zeros stand for them, in front. Counted stands for a document
-// that only counts. holders must have MaxHolders places for each key, and n one.
+// that only counts. n[i] is larger by Closed if fewer are returned and a document added now would be
+// no holder: MaxHolders held the key at one time. holders must have MaxHolders places for each key, and n one.
 func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
@@ -224,6 +202,9 @@ func (t *Table) Documents() uint32 { return t.docs }
 // MaxHolders is the number of documents that a key keeps: the earliest. A key with so many is
 // common.
 const MaxHolders = keyLimit
+
+// Closed is added to the number of holders of a key that gets no others.
+const Closed = 1 << 7
 
 // lookupGroup is the number of keys searched for at a time: the cache must hold two lines of
 // each.

@@ -30,25 +30,27 @@ func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
 }
 
 // named appends the documents that a look-up names to dst: the live holders and, for a common
-// key, zeros in front that make them keyLimit. With a window each slice closes keys for itself.
-func (g *tombstones) named(dst, docs []uint32) []uint32 {
+// key, zeros in front that make them keyLimit. With a window each slice closes keys for itself; closed
+// is of the open one.
+func (g *tombstones) named(dst, docs []uint32) (named []uint32, closed bool) {
 	var room, all [keyLimit]uint32
-	n, closed := 0, false
+	n, common := 0, false
 	for len(docs) > 0 {
 		last := g.win.last(docs[0], never)
 		end := sort.Search(len(docs), func(i int) bool { return docs[i] > last })
 		_, held := g.count(room[:0], docs[:end])
 		live := g.living(held)
-		closed = closed || len(held) == keyLimit && len(live) > 0
+		common = common || len(held) == keyLimit && len(live) > 0
+		closed = len(held) == keyLimit && last == never
 		n += copy(all[n:], live)
 		docs = docs[end:]
 	}
-	if closed {
+	if common {
 		for range keyLimit - n {
 			dst = append(dst, 0)
 		}
 	}
-	return g.emit(dst, all[:n])
+	return g.emit(dst, all[:n]), closed
 }
 
 func (g *tombstones) living(held []uint32) []uint32 {
@@ -64,17 +66,6 @@ func (g *tombstones) emit(dst, held []uint32) []uint32 {
 		dst = append(dst, doc)
 	}
 	return dst
-}
-
-// closed reports whether a document added now would be no holder of the key.
-func (g *tombstones) closed(docs []uint32) bool {
-	if g.win.length > 0 {
-		from, _ := slices.BinarySearch(docs, g.win.open().first)
-		docs = docs[from:]
-	}
-	var room [keyLimit]uint32
-	_, held := g.count(room[:0], docs)
-	return len(held) == keyLimit
 }
 
 // trimFirst is the rule for a run of all documents up to last.
@@ -148,7 +139,10 @@ func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 		if err != nil {
 			return err
 		}
-		q.n[i] = uint8(len(g.named(q.holders[i*keyLimit:i*keyLimit:(i+1)*keyLimit], docs)))
+		named, closed := g.named(q.holders[i*keyLimit:i*keyLimit:(i+1)*keyLimit], docs)
+		if q.n[i] = uint8(len(named)); closed && len(named) < keyLimit {
+			q.n[i] |= Closed
+		}
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 	}
 	together(readers, func(reader int) {
 		got, gotN := make([]uint32, len(holders)), make([]uint8, len(n))
-		if err := many.LookupBy(reader, keys, got, gotN); err != nil || !slices.Equal(n, gotN) {
+		if err := many.Asker(reader).Lookup(keys, got, gotN); err != nil || !slices.Equal(n, gotN) {
 			t.Errorf("reader %d: %v", reader, err)
 		}
 		for i := range n {
@@ -109,7 +109,7 @@ func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 		}
 		ids, data := make([][]byte, 1), make([][]byte, 1)
 		for num := uint32(1); num <= many.Documents(); num++ {
-			if err := many.RecordsBy(reader, []uint32{num}, ids, data); err != nil || len(data[0]) < 4 {
+			if err := many.Asker(reader).Records([]uint32{num}, ids, data); err != nil || len(data[0]) < 4 {
 				t.Errorf("reader %d, document %d: %q, %v", reader, num, data[0], err)
 			}
 		}
@@ -125,7 +125,7 @@ func TestSharedTableClosedIsAnError(t *testing.T) {
 	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.LookupBy(0, []uint64{1}, make([]uint32, 8), make([]uint8, 1)); err == nil {
+	if err := table.Asker(0).Lookup([]uint64{1}, make([]uint32, 8), make([]uint8, 1)); err == nil {
 		t.Error("looked up in a closed table")
 	}
 }

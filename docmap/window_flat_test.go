@@ -97,6 +97,38 @@ func TestWindowSlicesCloseKeysAlone(t *testing.T) {
 	}
 }
 
+// TestWindowClosedSliceIsNotTheOpenOne: a key that an earlier slice has closed, and of whose holders there
+// nobody is left, gets holders in the open slice until that closes it too.
+func TestWindowClosedSliceIsNotTheOpenOne(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	must(t, table.SetWindow(800))
+	key := []uint64{12345}
+	var p postings
+	for num := uint32(1); num <= 3*keyLimit; num++ {
+		time := uint32(1000)
+		if num > keyLimit {
+			time = 1500
+		}
+		table.Advance(time)
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+		}
+		_, err := table.Add([]string{fmt.Sprint(num)}, [][]byte{nil}, [][]uint64{key}, []uint32{time}, nil)
+		must(t, err)
+		if num%keyLimit != 0 {
+			must(t, table.ask(key, &p))
+			if closed := p.n[0]&Closed > 0; closed != (num > 2*keyLimit) {
+				t.Errorf("after document %d: closed %v, %v", num, closed, p.of(0))
+			}
+			continue
+		}
+		for gone := num - keyLimit + 1; gone <= num; gone++ {
+			_, err := table.Forget([]uint32{gone})
+			must(t, err)
+		}
+	}
+}
+
 // TestAllByID: the index of ids keeps 1024 documents of an id in each run, and no document is lost by
 // that: also behind those taken back, and in the middle of a run that left some out.
 func TestAllByID(t *testing.T) {

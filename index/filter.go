@@ -229,10 +229,6 @@ func StreamDisk(s bloomstore.Shape) uint64 {
 	return filterlog.Disk(s, dedup.WholeKeys+feature.MaxSegments)
 }
 
-// Work returns a channel of work for the goroutine that decides: to call between two documents. It is
-// nil while there is none. The work saves the filter of an index without a table.
-func (x *Index) Work() <-chan func() error { return x.only.Work() }
-
 func (x *Index) closeFilter() error {
 	if x.filter == nil {
 		return nil

@@ -25,7 +25,7 @@ func begun(t *testing.T, dir string, bound int64, from, to uint64) *Index {
 	o := aloneOptions
 	o.JournalBytes = bound
 	x := opened(t, dir, o)
-	indextest.Must(t, x.only.Begin(state("it"), func() error { return nil }))
+	indextest.Must(t, x.only.Begin(state("it")))
 	remember(t, x, from, to)
 	return x
 }
@@ -55,12 +55,11 @@ func holds(t *testing.T, dir string, n uint64) {
 	}
 }
 
-// install finishes the saving of the filter.
-func install(t *testing.T, x *Index) {
+// install finishes the saving of the filter, behind so many documents.
+func install(t *testing.T, x *Index, documents uint64) {
 	t.Helper()
-	for x.only.Saving() != nil {
-		indextest.Must(t, (<-x.Work())())
-	}
+	indextest.Must(t, x.only.Saving().Wait())
+	remember(t, x, documents, documents)
 }
 
 // TestJournalsOfManyLives count together: however often a run is killed, the filter
@@ -73,7 +72,7 @@ func TestJournalsOfManyLives(t *testing.T) {
 		x := begun(t, dir, bound, n*perLife, (n+1)*perLife)
 		if x.only.Saving() != nil {
 			saved++
-			install(t, x)
+			install(t, x, (n+1)*perLife)
 		}
 		indextest.Must(t, x.Close()) // as a kill leaves it
 		holds(t, dir, (n+1)*perLife)
@@ -100,7 +99,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	if x.only.Saving() == nil {
 		t.Fatal("the filter is not saved")
 	}
-	install(t, x)
+	install(t, x, 100)
 	remember(t, x, 100, 101) // into the journal behind the new filter
 	indextest.Must(t, x.Close())
 	x = opened(t, dir, aloneOptions)

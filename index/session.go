@@ -63,7 +63,7 @@ func (x *Index) Begin(p Policy) error {
 	if err != nil {
 		return err
 	}
-	return x.only.Begin(values, func() error { return x.checkpoint(false) })
+	return x.only.Begin(values)
 }
 
 func (x *Index) ensureBegun() error {
@@ -120,9 +120,6 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		if err := x.Ack(x.seen); err != nil {
 			return dedup.Result{}, err
 		}
-	}
-	if err := x.only.Serve(); err != nil {
-		return dedup.Result{}, err
 	}
 	x.seen = int64(len(text))
 	return x.Decide(dedup.Document{ID: id, Text: text})

@@ -106,20 +106,6 @@ func closed(s dedup.Store) error {
 	return nil
 }
 
-// byReader asks a shared store by one of its readers.
-type byReader struct {
-	dedup.SharedStore
-	reader int
-}
-
-func (b byReader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	return b.LookupBy(b.reader, keys, holders, n)
-}
-
-func (b byReader) Records(nums []uint32, ids, data [][]byte) error {
-	return b.RecordsBy(b.reader, nums, ids, data)
-}
-
 func atOnce(tasks int, f func(task int)) {
 	var wg sync.WaitGroup
 	for task := range tasks {
@@ -146,7 +132,7 @@ func severalReaders(s dedup.Store) error {
 			return err
 		}
 		errs := make([]error, readers)
-		atOnce(readers, func(i int) { errs[i] = w.equal(byReader{shared, i}, 50) })
+		atOnce(readers, func(i int) { errs[i] = w.equal(shared.Asker(i), 50) })
 		if err := errors.Join(errs...); err != nil {
 			return fmt.Errorf("several at once: %w", err)
 		}

@@ -92,7 +92,7 @@ func (w *world) hold(d *doc) {
 }
 
 // equal asks for all there is, in batches of n keys or documents, and for what is not.
-func (w *world) equal(s dedup.Store, n int) error {
+func (w *world) equal(s dedup.Asker, n int) error {
 	var keys []uint64
 	for k := range w.holders {
 		keys = append(keys, k, ^k)
@@ -127,7 +127,7 @@ func (w *world) equal(s dedup.Store, n int) error {
 }
 
 // lookup looks keys up in one call. The slices given to the store hold something else before.
-func (w *world) lookup(s dedup.Store, keys ...uint64) error {
+func (w *world) lookup(s dedup.Asker, keys ...uint64) error {
 	const places = dedup.MaxHolders
 	holders, n := slices.Repeat([]uint32{7777}, len(keys)*places), bytes.Repeat([]byte{99}, len(keys))
 	if err := s.Lookup(keys, holders, n); err != nil {
@@ -145,7 +145,7 @@ func (w *world) lookup(s dedup.Store, keys ...uint64) error {
 }
 
 // records reads documents in one call.
-func (w *world) records(s dedup.Store, nums []uint32) error {
+func (w *world) records(s dedup.Asker, nums []uint32) error {
 	ids, data := make([][]byte, len(nums)), make([][]byte, len(nums))
 	if err := s.Records(nums, ids, data); err != nil {
 		return fmt.Errorf("reading %v: %w", nums, err)

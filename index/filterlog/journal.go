@@ -22,22 +22,19 @@ const (
 
 // stream makes the keys of a filter without a table durable while a stream is read. The keys of kept
 // documents are appended to a log, in groups, after the answers to the documents of the group. When
-// the log is long, the filter is saved piece by piece, between two documents. Meanwhile the next log
-// takes the new keys:
+// the log is long, a goroutine saves the filter. Meanwhile the next log takes the new keys:
 //
 //  1. The log of the next generation is created.
 //  2. The filter is copied. The copy may hold bits of documents answered meanwhile.
-//  3. All answers go out, and their keys into the new log. Now every document in the copy is
-//     answered.
+//  3. The next group after that is durable. Now every document in the copy is answered.
 //  4. The copy becomes the filter, of the new generation.
 //  5. The logs of earlier generations are removed.
 //
 // A crash before step 4 leaves the old filter and all logs. A later crash leaves the new filter and
 // perhaps logs without a meaning.
 type stream struct {
-	settle func() error // hands on all answers and makes their keys durable
-	log    *keyLog      // nil except while a stream is added
-	before int64        // bytes of the logs before it that still count
+	log    *keyLog // nil except while a stream is added
+	before int64   // bytes of the logs before it that still count
 	keys   []uint64
 	saving *bloomstore.Snapshot
 	next   mark // of the filter being saved
@@ -46,10 +43,9 @@ type stream struct {
 }
 
 // Begin makes added keys durable from now on. After an unclean end, Value returns the owner's values
-// in state. Until Save, the run is unfinished. settle is called before a saved filter is put in its
-// place: it hands on the answers to all documents and commits their keys.
-func (s *Store) Begin(state map[string][]byte, settle func() error) error {
-	s.stream = stream{settle: settle, bound: cmp.Or(s.opt.Bound, journalLimit(s.Filter.Shape()))}
+// in state. Until Save, the run is unfinished.
+func (s *Store) Begin(state map[string][]byte) error {
+	s.stream = stream{bound: cmp.Or(s.opt.Bound, journalLimit(s.Filter.Shape()))}
 	m := s.at
 	if len(s.chain) > 0 {
 		m = s.following()
@@ -109,8 +105,8 @@ func (s *Store) Commit(documents uint64, now time.Time) error {
 	switch {
 	case s.saving == nil && s.before+size >= s.bound:
 		return s.beginSaving()
-	case s.saving != nil && size >= s.bound:
-		return s.saving.Rush() // the disk is slower than the stream
+	case s.saving != nil && (size >= s.bound || s.saving.Written()):
+		return s.install() // at the bound the disk is slower than the stream, which waits
 	}
 	return nil
 }
@@ -143,16 +139,13 @@ func (s *Store) beginSaving() error {
 	if err != nil {
 		return err
 	}
-	s.saving, err = s.Filter.Snapshot(s.path(newFilterFile), s.stamp(m), s.install)
+	s.saving, err = s.Filter.Snapshot(s.path(newFilterFile), s.stamp(m))
 	return err
 }
 
-// install is steps 3 to 5; err is the result of the writing.
-func (s *Store) install(err error) error {
-	if err != nil {
-		return err
-	}
-	if err := s.settle(); err != nil {
+// install is steps 4 and 5, once the filter is written.
+func (s *Store) install() error {
+	if err := s.saving.Wait(); err != nil {
 		return err
 	}
 	if err := step.Done("the filter is written"); err != nil {
@@ -200,22 +193,3 @@ func (s *Store) Streaming() bool { return s != nil && s.log != nil }
 
 // Saving returns the filter that is being saved; nil if none is.
 func (s *Store) Saving() *bloomstore.Snapshot { return s.saving }
-
-// Work returns a channel of work for the goroutine that decides: to call between two documents.
-// It is nil while there is none, and for a nil Store.
-func (s *Store) Work() <-chan func() error {
-	if s == nil || s.saving == nil {
-		return nil
-	}
-	return s.saving.Work()
-}
-
-// Serve does a piece of the work, if there is one.
-func (s *Store) Serve() error {
-	select {
-	case work := <-s.Work():
-		return work()
-	default:
-		return nil
-	}
-}

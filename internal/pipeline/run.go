@@ -308,10 +308,6 @@ func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 			if err := p.committer.index.Tick(); err != nil {
 				return nil, err
 			}
-		case work := <-p.committer.index.Work():
-			if err := work(); err != nil {
-				return nil, err
-			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
