@@ -11,11 +11,11 @@ import (
 	"iter"
 	"math/bits"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-	"golang.org/x/text/unicode/rangetable"
 )
 
 // ShingleUnits is how many neighbouring units make a shingle.
@@ -33,8 +33,10 @@ var seed = maphash.MakeSeed()
 // New prepares s, which it keeps. Units are compared by hashes of 64 bits.
 func New(s string) *Text {
 	t := &Text{text: s, units: make([]uint64, 0, len(s)/6)}
-	for unit := range Units(s) {
-		t.units = append(t.units, maphash.String(seed, unit))
+	var form []byte
+	for start, end := range Spans(s) {
+		form = appendForm(form[:0], s[start:end])
+		t.units = append(t.units, maphash.Bytes(seed, form))
 	}
 	return t
 }
@@ -70,12 +72,30 @@ func Form(unit string) string {
 	return strings.ToLower(unit)
 }
 
+// appendForm appends the form of a unit to dst. Most are in ASCII or Han, and need no string of their own.
+func appendForm(dst []byte, unit string) []byte {
+	if r, size := utf8.DecodeRuneInString(unit); size == len(unit) && isHan(r) {
+		return append(dst, unit...)
+	}
+	for i := range len(unit) {
+		b := unit[i]
+		if b >= utf8.RuneSelf {
+			return append(dst[:len(dst)-i], Form(unit)...)
+		}
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
 // formed reports whether the form of a character can be another, but for case.
 func formed(r rune) bool { return r >= utf8.RuneSelf && !isHan(r) }
 
 // visible drops a character that is invisible.
 func visible(r rune) rune {
-	if isInvisible(r) {
+	if classOf(r)&invisible != 0 {
 		return -1
 	}
 	return r
@@ -83,18 +103,28 @@ func visible(r rune) rune {
 
 // Spans yields the beginning and end in s of each unit, in bytes.
 func Spans(s string) iter.Seq2[int, int] {
+	classes := classes()
 	return func(yield func(start, end int) bool) {
-		first, alone := -1, false // the unit under way, and whether it is a letter that is one
+		first, goesOn := -1, joins // the unit under way, and the classes that belong to it
 		for i, r := range s {
-			if first >= 0 && (!alone && r < utf8.RuneSelf && asciiWord[r] || formed(r) && continues(r, alone)) {
+			var c class
+			if int(r) < len(classes) {
+				c = classes[r]
+			} else {
+				c = classOf(r)
+			}
+			if first >= 0 && c&goesOn != 0 {
 				continue
 			}
 			if first >= 0 && !yield(first, i) {
 				return
 			}
-			first = -1
-			if inWord(r) && !isInvisible(r) {
-				first, alone = i, isUnit(r)
+			switch first = -1; {
+			case c&invisible != 0:
+			case c&alone != 0:
+				first, goesOn = i, joins
+			case c&inWord != 0:
+				first, goesOn = i, joins|inWord
 			}
 		}
 		if first >= 0 {
@@ -103,45 +133,58 @@ func Spans(s string) iter.Seq2[int, int] {
 	}
 }
 
-// asciiWord has the ASCII characters that words are of.
-var asciiWord = func() (in [utf8.RuneSelf]bool) {
-	for b := range in {
-		in[b] = b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
-	}
-	return in
-}()
+// A class says what a character is in units, as bits.
+type class uint8
 
-func inWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return asciiWord[r]
+const (
+	inWord    class = 1 << iota // a letter or digit of a word, or an underscore
+	alone                       // a letter that is a unit of its own
+	joins                       // part of any unit before it: a mark, a later part of a syllable, or invisible
+	invisible                   // without width and meaning in words, such as a soft hyphen
+)
+
+// classes has those of the characters that nearly all texts are of.
+var classes = sync.OnceValue(func() *[1 << 16]class {
+	var known [1 << 16]class
+	for r := range known {
+		known[r] = classOf(rune(r))
 	}
-	return isHan(r) || unicode.IsLetter(r) || unicode.IsDigit(r)
+	return &known
+})
+
+func classOf(r rune) (c class) {
+	switch {
+	case isHan(r):
+		return alone
+	case r < utf8.RuneSelf:
+		if r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			c = inWord
+		}
+		return c
+	case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		return joins | invisible
+	}
+	letter := unicode.IsLetter(r)
+	switch {
+	case unicode.In(r, cjk...) || letter && unicode.In(r, unspaced...):
+		c = alone
+	case letter || unicode.IsDigit(r):
+		c = inWord
+	}
+	if unicode.IsMark(r) || !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
+		c |= joins
+	}
+	return c
 }
 
-// isUnit reports whether a letter is a unit of its own.
-func isUnit(r rune) bool {
-	return isHan(r) || r >= 0x0E00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
-		unicode.IsLetter(r) && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar, unicode.Khmer))
-}
+var (
+	cjk = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+	// unspaced are scripts without spaces between words.
+	unspaced = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar, unicode.Khmer}
+)
 
 // isHan knows most CJK characters, without a table.
 func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
-
-// continues reports whether a character beyond ASCII belongs to the unit before it: a letter to a
-// word, and to any unit a mark, a later part of a Hangul syllable, the voicing of a half-width kana
-// or an invisible character.
-func continues(r rune, alone bool) bool {
-	return !alone && inWord(r) && !isUnit(r) || unicode.IsMark(r) || isInvisible(r) ||
-		!norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
-}
-
-// isInvisible reports whether a character has no width and no meaning in words, such as a soft hyphen.
-func isInvisible(r rune) bool {
-	return formed(r) && unicode.Is(invisible, r)
-}
-
-// invisible has the characters that Unicode lets programs ignore.
-var invisible = rangetable.Merge(unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 
 // Units is the length of the text.
 func (t *Text) Units() int { return len(t.units) }

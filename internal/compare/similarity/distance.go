@@ -161,7 +161,7 @@ func characters(s string) (all []rune) {
 			all = append(all, r)
 		}
 		before := wide
-		if wide = isUnit(all[first]); !wide && !before {
+		if wide = classOf(all[first])&alone != 0; !wide && !before {
 			all = slices.Insert(all, first, ' ')
 		}
 	}
