@@ -93,7 +93,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	if r.ReadsPipe() {
 		return usageError{errors.New("the inputs are read a second time, and one of them is a pipe: give files")}
 	}
-	return nil
+	return derive.CheckNames(r.Inputs)
 }
 
 // rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It

@@ -61,6 +61,9 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		if err := s.findInputs(cmd, s.inputs); err != nil {
 			return err
 		}
+		if err := derive.CheckNames(s.Inputs); err != nil {
+			return err
+		}
 	}
 	if s.page != "" {
 		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.Inputs), "", s.page); err != nil {

@@ -97,6 +97,9 @@ func (f *options) checkDerived() error {
 	if !isPage(f.found) && d.keptFiles != "" {
 		return fmt.Errorf("--kept-files: %w", errNotPages)
 	}
+	if err := derive.CheckNames(f.Inputs); err != nil {
+		return err
+	}
 	var err error
 	f.names, err = attributeNames(d.attributes, f.Args, f.Inputs)
 	return err

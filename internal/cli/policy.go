@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/derive"
 )
 
 // folderWord stands for the folder of a document's input in --prefer and --remove-within.
@@ -112,7 +113,7 @@ func (f *options) checkPolicyInputs() error {
 		missing = cmp.Or(rank, batch)
 	}
 	if missing == "" {
-		return nil
+		return derive.CheckNames(f.Inputs)
 	}
 	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
 }

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -59,6 +61,29 @@ func Records(ctx context.Context, source *corpus.Source, report *lines.Reports) 
 			yield(Record{}, err)
 		}
 	}
+}
+
+// CheckNames refuses inputs with one name in a report, which would give the lines of one to the other. A
+// file may be given twice.
+func CheckNames(inputs []input.Input) error {
+	seen := map[string]*input.Input{} // those of names that can be equal
+	for i := range inputs {
+		in := &inputs[i]
+		name := asReported(in.Name)
+		if in.Member == nil && !strings.ContainsRune(name, utf8.RuneError) {
+			continue
+		}
+		other := seen[name]
+		seen[name] = in
+		switch {
+		case other == nil:
+		case in.Member != nil && other.Member != nil && in.Member.At() != other.Member.At():
+			return fmt.Errorf("two members of an archive have the name %s, and a report does not tell them apart: unpack the archive, and run firstseen dedup over its folder", name)
+		case in.Path != other.Path:
+			return fmt.Errorf("%q and %q have one name in a report, which is UTF-8: rename one, and run firstseen dedup again", other.Path, in.Path)
+		}
+	}
+	return nil
 }
 
 // asReported is the name of a file, or an id made of one, as a report has it: there JSON has U+FFFD for

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
@@ -169,6 +170,50 @@ func TestNamesOutsideUTF8(t *testing.T) {
 	}
 	if want := []string{"caf\ufffd\ufffd.jsonl:2"}; !slices.Equal(with, want) {
 		t.Errorf("lines of %q, want %q", with, want)
+	}
+}
+
+// TestEqualNames: documents of inputs with one name would get each other's lines, so they are refused. A
+// file given twice is one.
+func TestEqualNames(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.tar")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(f)
+	for _, name := range []string{"a.jsonl", "b.jsonl", "b.jsonl"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Size: 3, Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("{}\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	members, _, err := input.Expand([]string{path}, []string{".jsonl"})
+	if err != nil || len(members) != 3 {
+		t.Fatal(members, err)
+	}
+	one, other := input.Input{Path: "caf\xe8", Name: "caf\xe8"}, input.Input{Path: "caf\xe9", Name: "caf\xe9"}
+	plain := input.Input{Path: "a", Name: "a"}
+	for _, c := range []struct {
+		inputs  []input.Input
+		refused string
+	}{
+		{members, "two members of an archive have the name " + path + "/b.jsonl,"},
+		{members[:2], ""},
+		{slices.Concat(members[:2], members[:2]), ""},
+		{[]input.Input{one, plain, other}, `"caf\xe8" and "caf\xe9" have one name in a report`},
+		{[]input.Input{one, plain, plain, one}, ""},
+	} {
+		err := CheckNames(c.inputs)
+		if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.HasPrefix(err.Error(), c.refused)) {
+			t.Errorf("%v, want %q", err, c.refused)
+		}
 	}
 }
 
