@@ -60,6 +60,7 @@ func (f *options) checkConflicts() error {
 		{f.Others && f.Annotate, "--annotate writes all records: leave out --keep"},
 		{f.Others && revisit.Write, "--format warc:revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out"},
 		{f.Spans && f.Report == "" && f.derived.attributes == "", "--spans adds to the lines of --report: give that too"},
+		{isTable(f.Report) && (f.Spans || f.Scheme.Passages > 0), "--spans and --passages report places, for which a table has no columns: give --report a name in .jsonl"},
 		{derives && isTable(f.Report), "--clusters, --pairs, --attributes and --kept-files are made of a report in lines of JSON: give --report another name"},
 		{derives && !isKept(f.Report), "--clusters, --pairs, --attributes and --kept-files are made of the report: give --report FILE too"},
 	})
