@@ -1,6 +1,7 @@
 package output
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,8 +48,26 @@ type TreeMark struct {
 
 // TreeFile is an output of a tree, and how far it was written.
 type TreeFile struct {
-	Name string `json:"name"` // relative to the folder
-	Mark Mark   `json:"mark"`
+	Name string // relative to the folder
+	Mark Mark
+}
+
+type storedFile struct {
+	Name input.StoredName `json:"name"`
+	Mark Mark             `json:"mark"`
+}
+
+// MarshalJSON writes the file as a checkpoint stores it.
+func (f TreeFile) MarshalJSON() ([]byte, error) {
+	return json.Marshal(storedFile{input.StoredName(f.Name), f.Mark})
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (f *TreeFile) UnmarshalJSON(data []byte) error {
+	var stored storedFile
+	err := json.Unmarshal(data, &stored)
+	f.Name, f.Mark = string(stored.Name), stored.Mark
+	return err
 }
 
 // add counts a complete output. An unwritten one has a size below 0.

@@ -35,30 +35,30 @@ type Choices struct {
 
 // choices are a command as the ledger stores it.
 type choices struct {
-	Inputs  []inputID `json:"inputs"`
-	Outputs []string  `json:"outputs"`
-	Dir     string    `json:"dir,omitempty"`  // of a tree, absolute
-	Tree    string    `json:"tree,omitempty"` // its plan's digest
+	Inputs  []inputID          `json:"inputs"`
+	Outputs []input.StoredName `json:"outputs"`
+	Dir     input.StoredName   `json:"dir,omitempty"`  // of a tree, absolute
+	Tree    input.StoredName   `json:"tree,omitempty"` // its plan's digest, which begins with that
 	Choices
 }
 
 // inputID shows whether an input is still the same.
 type inputID struct {
-	Path string `json:"path"`
-	Size int64  `json:"size"`
-	Time int64  `json:"mtime"` // ns since 1970
+	Path input.StoredName `json:"path"`
+	Size int64            `json:"size"`
+	Time int64            `json:"mtime"` // ns since 1970
 }
 
 func (j *Job) choices() (choices, error) {
 	chosen := choices{Choices: j.Choices}
 	var failed error
-	abs := func(name string) string {
+	abs := func(name string) input.StoredName {
 		if name == "" {
 			return ""
 		}
 		path, err := filepath.Abs(name)
 		failed = errors.Join(failed, err)
-		return path
+		return input.StoredName(path)
 	}
 	for _, in := range j.Inputs {
 		path := abs(in.Path)
@@ -76,7 +76,7 @@ func (j *Job) choices() (choices, error) {
 	}
 	chosen.Dir = abs(j.Tree.Dir)
 	digest, err := j.Tree.Digest()
-	chosen.Tree = digest
+	chosen.Tree = input.StoredName(digest)
 	return chosen, errors.Join(failed, err)
 }
 

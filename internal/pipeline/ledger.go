@@ -184,11 +184,12 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 		return nil, nil
 	}
 	if tree := e.Progress.Tree; tree != nil {
-		if left, err = output.CutTree(e.Choices.Dir, *tree); err != nil {
+		if left, err = output.CutTree(string(e.Choices.Dir), *tree); err != nil {
 			return left, err
 		}
 	}
-	for i, name := range e.Choices.Outputs {
+	for i, stored := range e.Choices.Outputs {
+		name := string(stored)
 		if name == "" {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -436,7 +437,7 @@ func TestPipeIsGivenUp(t *testing.T) {
 	indextest.Must(t, w.WriteRecord([]byte("a record\n")))
 	at, err := w.Sync()
 	indextest.Must(t, errors.Join(err, w.Abort()))
-	stored, err := json.Marshal(Unfinished{Pipe: true, Choices: choices{Outputs: []string{kept}}, Progress: Progress{Written: Written{at}}})
+	stored, err := json.Marshal(Unfinished{Pipe: true, Choices: choices{Outputs: []input.StoredName{input.StoredName(kept)}}, Progress: Progress{Written: Written{at}}})
 	indextest.Must(t, err)
 	x, l, err := r.open()
 	indextest.Must(t, err)
@@ -507,7 +508,7 @@ func TestBegunByAnother(t *testing.T) {
 // TestStoredChoices: runs interrupted under earlier versions are continued, so what is stored of a
 // command stays as it is.
 func TestStoredChoices(t *testing.T) {
-	files := choices{Inputs: []inputID{{"/in", 1, 2}}, Outputs: []string{"/out", "", ""}}
+	files := choices{Inputs: []inputID{{"/in", 1, 2}}, Outputs: []input.StoredName{"/out", "", ""}}
 	const head = `{"inputs":[{"path":"/in","size":1,"mtime":2}],"outputs":["/out","",""],`
 	const rules = `"rules":{"Threshold":0,"Score":0,"RemoveMosaics":false},`
 	few, all := files, files
@@ -526,6 +527,25 @@ func TestStoredChoices(t *testing.T) {
 		got, err := json.Marshal(c)
 		if string(got) != want || err != nil {
 			t.Errorf("%s, %v\nwant %s", got, err, want)
+		}
+	}
+}
+
+// TestStoredNames: names outside UTF-8 are the same when they are read again, or no run over them could
+// be continued.
+func TestStoredNames(t *testing.T) {
+	type note struct {
+		Choices choices
+		Tree    output.TreeMark
+	}
+	for _, name := range []string{"/caf\xe9", "/\xffcaf\xe8\"\\", "/café \ufffd", "", "/a\nb"} {
+		mark := output.TreeMark{Open: &output.TreeFile{Name: name}, Done: []output.TreeFile{{Name: name + "2"}}}
+		stored := input.StoredName(name)
+		want := note{choices{Inputs: []inputID{{stored, 1, 2}}, Outputs: []input.StoredName{stored}, Dir: stored, Tree: stored}, mark}
+		var got note
+		indextest.Must(t, json.Unmarshal(encoded(want), &got))
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, want %+v", name, got, want)
 		}
 	}
 }
