@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -127,7 +126,7 @@ func treeNames(args []string, inputs []input.Input) ([]string, error) {
 		}
 		for _, m := range matches {
 			if info, err := os.Stat(m); err == nil && info.IsDir() {
-				roots = append(roots, strings.TrimRight(m, string(filepath.Separator))+string(filepath.Separator))
+				roots = append(roots, m)
 			}
 		}
 	}
@@ -137,7 +136,7 @@ func treeNames(args []string, inputs []input.Input) ([]string, error) {
 		file := in.File() // for members of an archive: the archive, as a folder
 		names[i] = filepath.Base(file) + in.Path[len(file):]
 		for _, root := range roots {
-			if inside, ok := strings.CutPrefix(in.Path, root); ok {
+			if inside, err := filepath.Rel(root, in.Path); err == nil && filepath.IsLocal(inside) {
 				names[i] = inside
 				break
 			}
