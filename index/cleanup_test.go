@@ -21,16 +21,23 @@ func TestRemoveLeftIndex(t *testing.T) {
 	}
 	held := filepath.Join(t.TempDir(), "held")
 	opened(t, held, smallIndex)
+	temporary := smallIndex
+	temporary.Temporary = true
 	left := filepath.Join(t.TempDir(), "left")
-	grown(t, left, smallIndex, 0, 5)
+	grown(t, left, temporary, 0, 5)
+	kept := filepath.Join(t.TempDir(), "kept")
+	grown(t, kept, smallIndex, 0, 5)
 	nested := made(lockFile, TableFile)
 	indextest.Must(t, os.Mkdir(filepath.Join(nested, FilterFile), 0o777))
 	for _, c := range []struct {
 		name, dir string
 		want      bool
 	}{
-		{"an index", left, true},
-		{"one half made", made(lockFile, TableFile+".new", KeyFile+".tmp"), true},
+		{"a temporary index", left, true},
+		{"one half made", made(lockFile, TableFile+".new"), true},
+		{"an index for later use", kept, false},
+		{"one with a key", made(lockFile, TableFile, KeyFile), false},
+		{"one of a run that begins", made(lockFile, TableFile, startedFile), false},
 		{"one that a process has", held, false},
 		{"a lock alone", made(lockFile), false},
 		{"no lock", made(TableFile, FilterFile), false},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/index/filterlog"
+	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
@@ -130,12 +131,15 @@ func TestHalfAFilterIsRemoved(t *testing.T) {
 func TestIndexInUseIsNotRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 10)
+	filter := filepath.Join(dir, FilterFile) // which a temporary index does not have
+	indextest.Must(t, os.Remove(filter))
 	x := opened(t, dir, smallIndex)
 	if done, err := RemoveLeftIndex(dir); done || err != nil {
 		t.Errorf("%v, %v", done, err)
 	}
 	indextest.Must(t, x.Close())
 	knows(t, dir, smallIndex, 0, 10, 10)
+	indextest.Must(t, durable.RemoveLeft(filter))
 	if done, err := RemoveLeftIndex(dir); !done || err != nil {
 		t.Errorf("once it is closed: %v, %v", done, err)
 	}

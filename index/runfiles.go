@@ -15,22 +15,17 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// indexFiles are the names of all files of an index, with those of unfinished steps.
-var indexFiles = map[string]bool{
-	lockFile: true, TableFile: true, TableFile + ".new": true, FilterFile: true, FilterFile + ".tmp": true,
-	KeyFile: true, KeyFile + ".tmp": true, startedFile: true,
-	TermsFile: true, TermsFile + ".tmp": true,
-	TableFile + ".readers": true, // of version 0.1, in which readers signed in
-}
+// temporaryFiles are the names of all files of a temporary index, which stores neither filter nor key.
+var temporaryFiles = map[string]bool{lockFile: true, TableFile: true, TableFile + ".new": true}
 
 // RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It
-// touches no directory with anything but regular files of an index, and none whose lock a process
+// touches no directory with anything but the regular files of one, and none whose lock a process
 // holds. It leaves a directory with a lock alone: the owner may be about to take the lock. dir must
 // not be an index for later use.
 func RemoveLeftIndex(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	isLock := func(e fs.DirEntry) bool { return e.Name() == lockFile }
-	foreign := func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !indexFiles[e.Name()] }
+	foreign := func(e fs.DirEntry) bool { return !e.Type().IsRegular() || !temporaryFiles[e.Name()] }
 	if err != nil || len(entries) < 2 || !slices.ContainsFunc(entries, isLock) || slices.ContainsFunc(entries, foreign) {
 		return false, err
 	}

@@ -179,7 +179,8 @@ func (f *options) openAgainst() (err error) {
 	return nil
 }
 
-const tempPrefix = "firstseen-"
+// tempPrefix begins the names of temporary folders. No index for later use has such a name by chance.
+const tempPrefix = "firstseen-temporary-"
 
 // tempVariable returns the environment variable that names the folder of temporary files.
 func tempVariable() string {

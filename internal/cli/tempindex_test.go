@@ -136,6 +136,11 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 		}
 		stay = append(stay, path)
 	}
+	seen := filepath.Join(dir, "firstseen-seen") // for later use, and closed to others
+	runProgram(t, dir, 0, "index", "create", "--no-key", "--docs", "1k", seen)
+	if err := os.Chmod(seen, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	make("empty", 0o700)
 	make("starting", 0o700, "lock")
 	make("unlocked", 0o700, index.TableFile)
@@ -157,6 +162,9 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	slices.Sort(stay)
 	if got := tempIndexes(t, dir); !slices.Equal(got, stay) {
 		t.Errorf("there are\n%q, want\n%q", got, stay)
+	}
+	if !index.Exists(seen) {
+		t.Error("an index for later use was removed")
 	}
 	in.Close()
 	exits(t, alive, 0)
