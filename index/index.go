@@ -110,6 +110,12 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	}
 	x := newLocked(dir)
 	x.scheme, x.temp = o.Scheme, o.Temporary
+	// The lock's owner removes the address of a killed server. Only a folder with a table has one.
+	address, _ := exists(x.path(addressFile))
+	table, err := exists(x.path(TableFile))
+	if err == nil && address && !table {
+		return nil, fmt.Errorf("index %s: the folder has a file %q and no index: give a folder of its own", dir, addressFile)
+	}
 	if err := x.takeLock(); err != nil {
 		return nil, err
 	}

@@ -70,6 +70,19 @@ func closed(x *Index) error {
 	return x.Close()
 }
 
+// TestForeignServer: a folder that is no index may have a file of its user with that name.
+func TestForeignServer(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, addressFile)
+	indextest.Must(t, os.WriteFile(program, []byte("mine"), 0o777))
+	if x, err := Open(dir, smallIndex); err == nil {
+		t.Error("it was opened", closed(x))
+	}
+	if b, err := os.ReadFile(program); string(b) != "mine" {
+		t.Errorf("the file has %q, %v", b, err)
+	}
+}
+
 // TestAddressOfKilled: the address that a killed server left is not that of the next one, which has another
 // or none yet.
 func TestAddressOfKilled(t *testing.T) {
