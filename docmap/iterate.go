@@ -3,13 +3,12 @@ package docmap
 import (
 	"bytes"
 	"iter"
-	"slices"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // A Posting is a key and the documents that hold it: the earliest 8 at most, ascending. For a
-// common key, zeros stand for those that were taken back.
+// common key, zeros stand for those that were taken back or only count.
 type Posting struct {
 	Key  uint64
 	Docs []uint32
@@ -24,11 +23,7 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		shape := t.sizes.division.Shape(sorted.LogFor(s.entries()), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
 		if t.tombstones.unnamed() {
-			var room [keyLimit]uint32
-			b.Keep = func(docs []uint32) []uint32 {
-				named, _ := t.tombstones.named(room[:0], docs)
-				return slices.DeleteFunc(named, func(d uint32) bool { return d == Counted })
-			}
+			b.Keep = t.tombstones.posted
 		}
 		var found *sorted.Entries
 		for bin := range shape.Bins() {

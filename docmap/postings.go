@@ -53,6 +53,22 @@ func (g *tombstones) named(dst, docs []uint32) (named []uint32, closed bool) {
 	return g.emit(dst, all[:n]), closed
 }
 
+// posted returns the documents of a Posting, in place of docs.
+func (g *tombstones) posted(docs []uint32) []uint32 {
+	var room [keyLimit]uint32
+	found, _ := g.named(room[:0], docs)
+	named := docs[:0]
+	for _, d := range found {
+		if d != 0 && d != Counted {
+			named = append(named, d)
+		}
+	}
+	if len(found) < keyLimit || len(named) == 0 {
+		return named
+	}
+	return slices.Insert(named, 0, make([]uint32, keyLimit-len(named))...)
+}
+
 func (g *tombstones) living(held []uint32) []uint32 {
 	return slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 }

@@ -212,6 +212,37 @@ func TestAllByIDAfterForgetting(t *testing.T) {
 	}
 }
 
+// TestPostingsOfCounted: a key is common in a listing, too, where some of its eight documents only count.
+func TestPostingsOfCounted(t *testing.T) {
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	for num := range 9 {
+		keys := []uint64{1 << 62, 3 << 62}
+		if num == 3 {
+			keys = keys[:1]
+		}
+		_, err := table.Add([]string{""}, [][]byte{nil}, [][]uint64{keys}, nil, []bool{num < 3})
+		must(t, err)
+	}
+	_, err := table.Add([]string{""}, [][]byte{nil}, [][]uint64{{1}}, nil, []bool{true})
+	must(t, err)
+	_, err = table.Add([]string{""}, [][]byte{nil}, [][]uint64{{1}}, nil, nil)
+	must(t, err)
+	must(t, table.Checkpoint(nil))
+	_, err = table.Forget([]uint32{5})
+	must(t, err)
+	want := map[uint64][]uint32{1: {11}, 1 << 62: {0, 0, 0, 0, 4, 6, 7, 8}, 3 << 62: {0, 0, 0, 0, 6, 7, 8, 9}}
+	for p, err := range table.All() {
+		must(t, err)
+		if !slices.Equal(p.Docs, want[p.Key]) {
+			t.Errorf("key %x has %d, want %d", p.Key, p.Docs, want[p.Key])
+		}
+		delete(want, p.Key)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
 // Numbers are not used again: the last ones work, and after them Add returns an error.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()
