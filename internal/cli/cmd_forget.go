@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/visible"
@@ -123,8 +124,9 @@ func (f *forgetting) listed() error {
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxID)
-	for lines.Scan() {
-		if id := strings.TrimRight(lines.Text(), "\r"); id != "" {
+	mark := corpus.ByteOrderMark // of the first line, as editors of Windows write it
+	for ; lines.Scan(); mark = "" {
+		if id := strings.TrimRight(strings.TrimPrefix(lines.Text(), mark), "\r"); id != "" {
 			if err := f.forget(id); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 )
@@ -102,7 +103,7 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), corpus.ByteOrderMark))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
