@@ -71,6 +71,8 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 		err = usageError{errors.New("compare: --line and --weigh need a report and its inputs: use them with --report FILE")}
 	case len(args) != 2:
 		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
+	case args[0] == input.Stdin && args[1] == input.Stdin:
+		err = usageError{errors.New("compare: standard input (-) is named twice")}
 	default:
 		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
 			return usageError{err}

@@ -29,6 +29,9 @@ func newContaminationCommand() *cobra.Command {
 		if len(args) == 0 || len(f.items) == 0 {
 			return usageError{errors.New(`contamination: give the items with --items PATH, and PAGES: files or directories, or "-" for standard input`)}
 		}
+		if slices.Contains(f.items, input.Stdin) && slices.Contains(args, input.Stdin) {
+			return usageError{errors.New("contamination: standard input (-) is named twice")}
+		}
 		return nil
 	}, f.run)
 	fs := cmd.Flags()
