@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // MaxHolders is how many documents a [Store] names of those that hold a key: the
@@ -164,21 +166,13 @@ const recordVersion = 1
 
 // ParseRecord reads what Append has written, all of b, which Added and Sketch then are parts of.
 func ParseRecord(b []byte) (Record, error) {
-	var r Record
-	if len(b) < 2 || b[0] != recordVersion {
-		return r, errRecord
+	in := fields.Reader{Rest: b}
+	version := in.Byte()
+	r := Record{Verdict: Verdict(in.Byte()), Time: in.Varint(), Added: in.Bytes()}
+	r.Sketch = in.Rest
+	if in.Short || version != recordVersion {
+		return Record{}, errRecord
 	}
-	r.Verdict, b = Verdict(b[1]), b[2:]
-	n := 0
-	if r.Time, n = binary.Varint(b); n <= 0 {
-		return r, errRecord
-	}
-	b = b[n:]
-	added, n := binary.Uvarint(b)
-	if n <= 0 || added > uint64(len(b)-n) {
-		return r, errRecord
-	}
-	r.Added, r.Sketch = b[n:][:added:added], b[n+int(added):]
 	return r, nil
 }
 
@@ -196,13 +190,11 @@ func AppendField(added []byte, tag Tag, value []byte) []byte {
 // Field finds a field in Added. It passes over the others, including unknown ones. ok is false if
 // there is none.
 func (r *Record) Field(tag Tag) (value []byte, ok bool, err error) {
-	for b := r.Added; len(b) > 0; {
-		at := Tag(b[0])
-		length, n := binary.Uvarint(b[1:])
-		if n <= 0 || length > uint64(len(b)-1-n) {
+	for in := (fields.Reader{Rest: r.Added}); len(in.Rest) > 0; {
+		at, value := Tag(in.Byte()), in.Bytes()
+		if in.Short {
 			return nil, false, errRecord
 		}
-		value, b = b[1+n:][:length:length], b[1+n+int(length):]
 		if at == tag {
 			return value, true, nil
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // MaxBatchName is the largest length of a batch's name, in bytes.
@@ -220,15 +222,15 @@ func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
 	if !ok || len(body) < 4 || len(name) > MaxBatchName {
 		return nil, damage("wrong checksum of the batch %.40q", name)
 	}
-	f := &fields{b: body}
-	count := f.u32()
-	if uint64(count)*8 != uint64(len(f.b)) {
+	f := &fields.Reader{Rest: body}
+	count := f.Uint32()
+	if uint64(count)*8 != uint64(len(f.Rest)) {
 		return nil, damage("the batch %.40q has a wrong length", name)
 	}
 	list := make([]span, count)
 	next := uint32(1)
 	for i := range list {
-		s := span{f.u32(), f.u32(), name}
+		s := span{f.Uint32(), f.Uint32(), name}
 		if s.first < next || s.last < s.first || s.last > docs {
 			return nil, damage("the batch %.40q has documents %d to %d of %d", name, s.first, s.last, docs)
 		}
@@ -337,20 +339,15 @@ func removedBefore(chunk []byte, mark uint32) (bool, error) {
 }
 
 func removedEntries(b []byte) (list []Removed, err error) {
-	f := &fields{b: b}
-	for len(f.b) > 0 && !f.short {
+	f := &fields.Reader{Rest: b}
+	for len(f.Rest) > 0 && !f.Short {
 		var r Removed
-		r.Of = uint32(f.uvarint())
-		r.Batch = string(f.next(int(f.next(1)[0])))
-		n := f.uvarint()
-		if n > uint64(len(f.b)) {
-			f.short = true
-			break
-		}
-		r.ID = string(f.next(int(n)))
+		r.Of = uint32(f.Uvarint())
+		r.Batch = string(f.Next(int(f.Byte())))
+		r.ID = string(f.Bytes())
 		list = append(list, r)
 	}
-	if f.short {
+	if f.Short {
 		return nil, damage("a chunk of removed documents is cut short")
 	}
 	return list, nil

@@ -7,6 +7,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 const (
@@ -70,26 +72,26 @@ func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64)
 	if len(b) < chunkHead || xxh3.HashSeed(b[8:], seedPending+uint64(chunk)) != binary.LittleEndian.Uint64(b) {
 		return 0, damage("wrong checksum of pending chunk %d", chunk)
 	}
-	in := &fields{b: b[8:]}
-	first, n := in.u32(), in.u32()
+	in := &fields.Reader{Rest: b[8:]}
+	first, n := in.Uint32(), in.Uint32()
 	if first != next {
 		return 0, damage("pending chunk %d starts at document %d, not %d", chunk, first, next)
 	}
 	var keys []uint64
 	for i := range n {
-		count := in.uvarint()
-		if in.short || count > uint64(len(in.b))/8 {
+		count := in.Uvarint()
+		if in.Short || count > uint64(len(in.Rest))/8 {
 			return 0, damage("pending chunk %d is cut short", chunk)
 		}
 		keys = keys[:0]
 		for range count {
-			keys = append(keys, binary.LittleEndian.Uint64(in.next(8)))
+			keys = append(keys, in.Uint64())
 		}
 		if err := f(first+i, keys); err != nil {
 			return 0, err
 		}
 	}
-	if len(in.b) != 0 {
+	if len(in.Rest) != 0 {
 		return 0, damage("pending chunk %d has a wrong length", chunk)
 	}
 	return first + n, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 const (
@@ -101,41 +102,6 @@ func appendNumbers(b []byte, numbers []any) []byte {
 	return b
 }
 
-// fields reads integers one after the other. Past the end it returns zeros and sets short.
-type fields struct {
-	b     []byte
-	short bool
-}
-
-func (f *fields) next(n int) []byte {
-	if n < 0 || n > len(f.b) {
-		f.short = true
-		f.b = nil
-		return make([]byte, 8)
-	}
-	p := f.b[:n]
-	f.b = f.b[n:]
-	return p
-}
-
-func (f *fields) u16() uint16 { return binary.LittleEndian.Uint16(f.next(2)) }
-func (f *fields) u32() uint32 { return binary.LittleEndian.Uint32(f.next(4)) }
-
-func (f *fields) read(numbers []any) {
-	for _, n := range numbers {
-		_, _ = binary.Decode(f.next(binary.Size(n)), binary.LittleEndian, n) // as above
-	}
-}
-
-func (f *fields) uvarint() uint64 {
-	v, n := binary.Uvarint(f.b)
-	if n <= 0 {
-		n = len(f.b) + 1
-	}
-	f.next(n)
-	return v
-}
-
 func seal(b []byte, seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, xxh3.HashSeed(b, seed))
 }
@@ -165,12 +131,12 @@ func decodeHeader(b []byte) (*header, error) {
 		}
 		return nil, fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 	}
-	f := &fields{b: body[12:]}
+	f := &fields.Reader{Rest: body[12:]}
 	h := new(header)
-	copy(h.uuid[:], f.next(16))
-	h.scheme = string(f.next(int(f.u16())))
-	f.read(h.numbers())
-	extra := f.next(int(f.u32()))
+	copy(h.uuid[:], f.Next(16))
+	h.scheme = string(f.Next(int(f.Uint16())))
+	f.Into(h.numbers())
+	extra := f.Next(int(f.Uint32()))
 	switch {
 	case h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0, h.needs&needsWindow == 0 && len(extra) > 0:
 		// Reading it without a feature of a later program could give wrong answers.
@@ -182,16 +148,16 @@ func decodeHeader(b []byte) (*header, error) {
 		}
 	}
 	for i := range h.runs {
-		for range f.u32() {
-			if f.short {
+		for range f.Uint32() {
+			if f.Short {
 				break
 			}
 			r := new(run)
-			f.read(r.numbers())
+			f.Into(r.numbers())
 			h.runs[i] = append(h.runs[i], r)
 		}
 	}
-	if f.short || len(f.b) != 0 {
+	if f.Short || len(f.Rest) != 0 {
 		return nil, damage("the table record has a wrong length")
 	}
 	return h, h.check()
@@ -241,12 +207,12 @@ func decodeState(b []byte) (map[string][]byte, error) {
 	if !ok {
 		return nil, damage("wrong checksum of the owner's values")
 	}
-	f := &fields{b: body}
+	f := &fields.Reader{Rest: body}
 	state := make(map[string][]byte)
-	for range f.u32() {
-		name := string(f.next(int(f.u16())))
-		state[name] = bytes.Clone(f.next(int(f.u32())))
-		if f.short {
+	for range f.Uint32() {
+		name := string(f.Next(int(f.Uint16())))
+		state[name] = bytes.Clone(f.Next(int(f.Uint32())))
+		if f.Short {
 			return nil, damage("the owner's values are cut short")
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"go.etcd.io/bbolt"
+
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // Counted is the number that look-ups return for a document that only counts: it holds the key
@@ -255,11 +257,11 @@ func (l *rangeList) decode(key, value []byte, docs uint32) (ranges []tombstone, 
 	if !ok {
 		return nil, damage("wrong checksum of the list of documents from %d on", end)
 	}
-	f := &fields{b: body}
-	for when := f.u32(); len(f.b) > 0; {
-		first := end + f.uvarint()
-		last := first + f.uvarint()
-		if f.short || first < end || last < first || first == 0 || last > math.MaxUint32 {
+	f := &fields.Reader{Rest: body}
+	for when := f.Uint32(); len(f.Rest) > 0; {
+		first := end + f.Uvarint()
+		last := first + f.Uvarint()
+		if f.Short || first < end || last < first || first == 0 || last > math.MaxUint32 {
 			return nil, damage("documents %d to %d are no part of a list", first, last)
 		}
 		r := tombstone{uint32(first), uint32(last), when}

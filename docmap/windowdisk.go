@@ -7,6 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
@@ -31,16 +32,16 @@ func (s *timeSlice) numbers() []any { return []any{&s.first, &s.begun, &s.newest
 
 // decodeWindow reads the form that encode writes, for a table of docs documents.
 func decodeWindow(b []byte, docs uint32) (w window, err error) {
-	f := &fields{b: b}
-	f.read(w.numbers())
-	n := f.u32()
-	if f.short || uint64(len(f.b)) != 12*uint64(n) || n == 0 || w.length == 0 || w.edge > w.clock {
+	f := &fields.Reader{Rest: b}
+	f.Into(w.numbers())
+	n := f.Uint32()
+	if f.Short || uint64(len(f.Rest)) != 12*uint64(n) || n == 0 || w.length == 0 || w.edge > w.clock {
 		return w, damage("the window in the table record contradicts itself")
 	}
 	var before timeSlice
 	for range n {
 		var s timeSlice
-		f.read(s.numbers())
+		f.Into(s.numbers())
 		bad := s.first <= before.first || s.first > docs+1 || s.begun < before.begun || s.begun > w.clock || s.newest > w.clock
 		if bad {
 			return w, damage("the slice of document %d contradicts itself", s.first)
@@ -86,16 +87,16 @@ func (w *window) loadTimes(value []byte, first uint32, n int) error {
 	if !ok || len(body) < 4 {
 		return damage("wrong checksum of the times from document %d on", first)
 	}
-	f := &fields{b: body}
-	s, edge := w.open(), uint64(f.u32())
+	f := &fields.Reader{Rest: body}
+	s, edge := w.open(), uint64(f.Uint32())
 	for i := range n {
-		edge += f.uvarint()
-		time := edge + f.uvarint()
+		edge += f.Uvarint()
+		time := edge + f.Uvarint()
 		before := uint64(0)
 		if k := len(s.edges); k > 0 {
 			before = uint64(s.edges[k-1].edge)
 		}
-		if f.short || time < edge || time > uint64(s.newest) || edge > uint64(w.edge) || edge < before {
+		if f.Short || time < edge || time > uint64(s.newest) || edge > uint64(w.edge) || edge < before {
 			return damage("the time of document %d contradicts the others", first+uint32(i))
 		}
 		if len(s.edges) == 0 || edge != before {
@@ -103,7 +104,7 @@ func (w *window) loadTimes(value []byte, first uint32, n int) error {
 		}
 		s.times.add(uint32(time))
 	}
-	if len(f.b) != 0 {
+	if len(f.Rest) != 0 {
 		return damage("the times from document %d on have a wrong length", first)
 	}
 	return nil

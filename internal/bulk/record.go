@@ -1,7 +1,6 @@
 package bulk
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // A Doc is a document of a shard. Its slices are valid until the next one is read.
@@ -89,50 +89,50 @@ func ParseSketch(s *feature.Sketch, record []byte) error {
 }
 
 // readKeys reads the keys of a record: of features, and of the whole text. The rest is for readRest.
-func (d *Doc) readKeys(record []byte) (rest fields, err error) {
-	rest.b = record
-	n := rest.uvarint()
-	if rest.failed || n >= maxSlots || uint64(len(rest.b)) < 8*(n+1) {
+func (d *Doc) readKeys(record []byte) (rest fields.Reader, err error) {
+	rest.Rest = record
+	n := rest.Uvarint()
+	if rest.Short || n >= maxSlots || uint64(len(rest.Rest)) < 8*(n+1) {
 		return rest, errRecord
 	}
 	d.keys = slices.Grow(d.keys[:0], int(n)+1)
 	for range n + 1 {
-		d.keys = append(d.keys, rest.fixed())
+		d.keys = append(d.keys, rest.Uint64())
 	}
 	return rest, nil
 }
 
 // readRest reads what follows the keys in a record.
-func (d *Doc) readRest(r fields) error {
+func (d *Doc) readRest(r fields.Reader) error {
 	s, n := &d.Sketch, len(d.keys)-1
 	*s = feature.Sketch{Features: s.Features[:0], Data: s.Data[:0], Whole: d.keys[n]}
 	s.Features = slices.Grow(s.Features, n)
 	for _, key := range d.keys[:n] {
 		s.Features = append(s.Features, feature.Feature{Key: key, Order: key})
 	}
-	flags := r.byte()
+	flags := r.Byte()
 	s.Truncated = flags&flagTruncated != 0
-	d.Input, d.At.Part, d.At.Record = int(r.uvarint()), r.varint(), r.varint()
+	d.Input, d.At.Part, d.At.Record = int(r.Uvarint()), r.Varint(), r.Varint()
 	if d.Time = (time.Time{}); flags&flagTime != 0 {
-		seconds := r.varint()
-		d.Time = time.Unix(seconds, r.varint()).UTC()
+		seconds := r.Varint()
+		d.Time = time.Unix(seconds, r.Varint()).UTC()
 	}
-	d.ID = r.bytes()
-	leads := r.uvarint()
+	d.ID = r.Bytes()
+	leads := r.Uvarint()
 	if leads > uint64(n) {
 		return errRecord
 	}
 	s.Leads = int(leads)
 	for i := range s.Parts() {
 		f := &s.Features[i]
-		f.Width, f.Units = uint32(r.uvarint()), uint32(r.uvarint())
+		f.Width, f.Units = uint32(r.Uvarint()), uint32(r.Uvarint())
 		if flags&flagOrders != 0 {
-			f.Order = r.fixed()
+			f.Order = r.Uint64()
 		}
 	}
-	s.Width, s.Units = r.uvarint(), r.uvarint()
-	s.Data = append(s.Data, r.bytes()...)
-	if r.failed || len(r.b) > 0 {
+	s.Width, s.Units = r.Uvarint(), r.Uvarint()
+	s.Data = append(s.Data, r.Bytes()...)
+	if r.Short || len(r.Rest) > 0 {
 		return errRecord
 	}
 	return nil
@@ -146,47 +146,3 @@ func (d *Doc) read(record []byte) error {
 	}
 	return d.readRest(rest)
 }
-
-// fields reads one value after the other. After a failure it returns zeros.
-type fields struct {
-	b      []byte
-	failed bool
-}
-
-func (r *fields) take(n int) []byte {
-	if n < 0 || n > len(r.b) {
-		r.failed, r.b = true, nil
-		return nil
-	}
-	b := r.b[:n:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *fields) byte() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *fields) fixed() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
-	}
-	return 0
-}
-
-func (r *fields) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	r.take(cmp.Or(n, -1))
-	return v
-}
-
-func (r *fields) varint() int64 {
-	v, n := binary.Varint(r.b)
-	r.take(cmp.Or(n, -1))
-	return v
-}
-
-func (r *fields) bytes() []byte { return r.take(int(min(r.uvarint(), 1<<40))) }

@@ -14,6 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 const (
@@ -176,10 +177,10 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 			}
 			return nil
 		}
-		records := fields{b: r.records}
+		records := fields.Reader{Rest: r.records}
 		for range documents {
-			record := records.bytes()
-			if records.failed {
+			record := records.Bytes()
+			if records.Short {
 				return damaged(ErrDamaged)
 			}
 			if err := f(m, placeOf(m.Shard-1, read, 0), record); err != nil {
@@ -187,7 +188,7 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 			}
 			read++
 		}
-		if len(records.b) > 0 {
+		if len(records.Rest) > 0 {
 			return damaged(ErrDamaged)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // table is a [dedup.Store] in memory. It holds documents under their marked keys only, and
@@ -148,9 +149,9 @@ func (a *arena) add(id string, data []byte) uint64 {
 }
 
 func (a *arena) at(place uint64) (id, data []byte) {
-	entry := fields{b: a.slabs[place>>32][uint32(place):]}
-	id = entry.bytes()
-	return id, entry.bytes()
+	entry := fields.Reader{Rest: a.slabs[place>>32][uint32(place):]}
+	id = entry.Bytes()
+	return id, entry.Bytes()
 }
 
 // used is how much of it entries take.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"sync"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // Reasons why a copy was not confirmed, if the texts were not compared. A report gives them.
@@ -164,15 +166,12 @@ func PlaceOf(r *dedup.Record) (p Place, ok bool, err error) {
 	if !ok || err != nil {
 		return p, false, err
 	}
-	part, n := binary.Uvarint(value)
-	if n <= 0 || part > 1<<63-1 {
-		return p, false, errPlace
-	}
-	record, m := binary.Uvarint(value[n:])
-	if m <= 0 || record > 1<<63-1 || len(value) == n+m {
+	in := fields.Reader{Rest: value}
+	part, record := in.Uvarint(), in.Uvarint()
+	if in.Short || max(part, record) > math.MaxInt64 || len(in.Rest) == 0 {
 		return p, false, errPlace
 	}
 	p.At = corpus.Place{Part: int64(part), Record: int64(record)}
-	p.File = string(value[n+m:])
+	p.File = string(in.Rest)
 	return p, true, nil
 }

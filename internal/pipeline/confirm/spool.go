@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/scratch"
 )
 
@@ -90,20 +91,10 @@ func (s *spool) close() error {
 
 // spooled finds a document among those of a piece of the spool.
 func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
-	next := func() (v uint64) {
-		v, n := binary.Uvarint(b)
-		b = b[max(n, 0):]
-		return v
-	}
-	take := func() (v []byte) {
-		n := min(next(), uint64(len(b)))
-		v, b = b[:n], b[n:]
-		return v
-	}
-	for len(b) > 0 {
-		place := corpus.Place{Part: int64(next()), Record: int64(next())}
-		id, text := take(), take()
-		if place == at {
+	for r := (fields.Reader{Rest: b}); len(r.Rest) > 0; {
+		place := corpus.Place{Part: int64(r.Uvarint()), Record: int64(r.Uvarint())}
+		id, text := r.Bytes(), r.Bytes()
+		if place == at && !r.Short {
 			return string(id), append(dst, text...), nil
 		}
 	}
