@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/internal/charset"
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
@@ -228,7 +229,8 @@ func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error)
 // checkpoints theirs in memory.
 const MaxID = 64 << 10
 
-// complete reads a document, unless there is a reason why it is bad.
+// complete reads a document, unless there is a reason why it is bad. If that is the encoding of the input,
+// the reason says so.
 func (b *Block) complete(doc *Document, reason string, read func() error) {
 	if reason == "" {
 		switch err := read(); {
@@ -240,16 +242,11 @@ func (b *Block) complete(doc *Document, reason string, read func() error) {
 			return
 		}
 	}
-	doc.ID, doc.Text = nil, nil
-	doc.Bad = b.Bad(doc.At, doc.Raw, reason)
-}
-
-// Bad returns a bad record of the block. If it could not be decoded, the reason says so.
-func (b *Block) Bad(at Place, raw []byte, reason string) *BadRecord {
-	if b.Charset != "" && bytes.IndexByte(raw, Malformed) >= 0 {
+	if b.Charset != "" && bytes.IndexByte(doc.Raw, charset.Malformed) >= 0 {
 		reason = fmt.Sprintf("it is not valid %s: decoded, %s", b.Charset, reason)
 	}
-	return &BadRecord{File: b.File, At: at, Reason: reason, Raw: raw}
+	doc.ID, doc.Text = nil, nil
+	doc.Bad = &BadRecord{File: b.File, At: doc.At, Reason: reason, Raw: doc.Raw}
 }
 
 // memory belongs to a long record, or to its room. It is outside the Go heap: it comes back at once

@@ -9,7 +9,7 @@ import (
 // at once.
 func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 	w := &s.window
-	for want, seen := s.want, 0; ; {
+	for want, seen := s.cfg.BlockSize, 0; ; {
 		if !s.live || s.cutter.End(w.held(), seen) < 0 {
 			err = s.need(ctx, want)
 		}
@@ -21,7 +21,6 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 			end, records = s.cutter.End(data, seen), 1
 		} else {
 			end, records = s.cutter.Cut(data, s.most)
-			s.adapt(end, records)
 		}
 		seen = len(data)
 		switch {
@@ -37,21 +36,10 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 			s.eof = true
 			s.emit(b, w.take(b, seen, long), 0)
 			return nil
-		case want < s.cfg.BlockSize:
-			want = s.want
 		default:
 			want = min(seen+s.cfg.BlockSize, s.limit)
 		}
 	}
-}
-
-// adapt chooses how much to gather for the next block, after one with so many
-// bytes and records: not much more than it may have records of this size.
-func (s *Source) adapt(bytes, records int) {
-	if s.want *= 2; records >= s.most {
-		s.want = max(2*bytes, 4<<10)
-	}
-	s.want = min(s.want, s.cfg.BlockSize)
 }
 
 // overlong skips a record, keeps its head, and hands that out as a block of its own.

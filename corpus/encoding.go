@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/internal/charset"
 )
 
 // Encoding finds the encoding of the text of an input and decodes it to UTF-8, after decompression and
@@ -19,19 +20,10 @@ type Encoding struct {
 	// A byte order mark it sees in any case.
 	Sample int
 	// Of returns the encoding by the beginning of an input. whole means that this is all of it,
-	// and piped that it may be less than the sample. The zero Decoding is UTF-8.
-	Of func(head []byte, whole, piped bool) (Decoding, error)
+	// and piped that it may be less than the sample. Invalid bytes become [charset.Malformed], and a
+	// record with one is bad.
+	Of func(head []byte, whole, piped bool) (*charset.Stream, error)
 }
-
-// Decoding makes UTF-8 of text.
-type Decoding struct {
-	Name string // of the encoding
-	// Reader decodes, with [Malformed] in the place of invalid bytes.
-	Reader func(io.Reader) io.Reader
-}
-
-// Malformed is a byte that UTF-8 never has: a record that holds one is bad.
-const Malformed = 0xff
 
 // decodeText decodes the open input, unless it is in UTF-8.
 func (s *Source) decodeText(ctx context.Context, least int) (err error) {
@@ -54,7 +46,7 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}
-	if d.Reader == nil {
+	if d.IsUTF8() {
 		return nil
 	}
 	head := bytes.NewReader(bytes.Clone(w.held()))
@@ -64,7 +56,7 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	} else if w.err != nil {
 		rest = failingReader{errors.Unwrap(w.err)}
 	}
-	s.charset, s.decoded = d.Name, d.Reader(io.MultiReader(head, rest))
+	s.charset, s.decoded = d.Name(), d.NewReader(io.MultiReader(head, rest))
 	w.begin(s.decoded)
 	_ = s.need(ctx, least)
 	return ctx.Err() // an error of reading is met again

@@ -34,18 +34,11 @@ import (
 
 // told takes inputs without a byte order mark to be in one encoding.
 func told(label string, sample int) Encoding {
-	return Encoding{Sample: sample, Of: func(head []byte, _, _ bool) (Decoding, error) {
-		s := charset.Marked(head)
-		if s == nil {
-			var err error
-			if s, err = charset.StreamOf(label); err != nil {
-				return Decoding{}, err
-			}
+	return Encoding{Sample: sample, Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
+		if s := charset.Marked(head); s != nil {
+			return s, nil
 		}
-		if s.IsUTF8() {
-			return Decoding{}, nil
-		}
-		return Decoding{Name: s.Name(), Reader: s.NewReader}, nil
+		return charset.StreamOf(label)
 	}}
 }
 

@@ -25,7 +25,6 @@ type Rows interface {
 	Next(dst []byte) (records []byte, at Place, bad string, err error)
 	// Read is about how many bytes of the file have been read, for progress.
 	Read() int64
-	Close()
 }
 
 // opened is an input of the kind AtRandom.

@@ -60,7 +60,6 @@ type Source struct {
 	zipped []archive.Member // the members to read, if it is a zip archive
 	cfg    SourceConfig
 	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
-	want   int // bytes to gather for the next block, up to BlockSize
 	room   func(ctx context.Context, n int) error
 
 	index   int       // of the next input to open
@@ -135,7 +134,7 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	// A buffer of at most limit bytes cannot hold an overlong record together with its end, so such
 	// a record is noticed at any block size.
 	s.cfg.BlockSize = min(blockSize, s.limit)
-	s.want, s.room = s.cfg.BlockSize, room
+	s.room = room
 }
 
 // Next fills b with the next records and returns nil, or io.EOF when all inputs
@@ -186,16 +185,10 @@ func (s *Source) closeInput(err error) error {
 	if s.in == nil {
 		return err
 	}
-	if s.opened != nil {
-		s.opened.rows.Close()
-		s.opened = nil
+	if s.framed != nil && s.framed.src != nil {
+		s.framed.src.Close()
 	}
-	if s.framed != nil {
-		if s.framed.src != nil {
-			s.framed.src.Close()
-		}
-		s.framed = nil
-	}
+	s.opened, s.framed = nil, nil
 	s.window.free()
 	closeErr := s.in.Close()
 	s.in = nil

@@ -25,16 +25,16 @@ import (
 // Its sizes bound the memory. Uncompressed files are left to the reader, and so is an index for which
 // open returns nil.
 type Ahead struct {
-	open   func(index int) *File
-	sizes  AheadSizes
-	limits Decoders // what all decoders keep to
+	open  func(index int) *File
+	sizes AheadSizes
+	ratio int // decoded bytes for each stored one
 
 	ctx     context.Context // ends when all is closed
 	cancel  context.CancelFunc
 	pieces  chan *piece // in their order
 	current *piece      // the piece being read
 	idle    chan *worker
-	large   chan *Decoders // one, for large windows: of the piece being read
+	alone   chan *worker // one, with memory for any window: of the piece being read
 	active  sync.WaitGroup
 	mem     []byte // of all buffers
 	looked  []byte // searched for pieces
@@ -58,15 +58,18 @@ const maxDecoders = 8
 const AheadMemory = 48 << 20
 
 // SizesFor divides the memory: half of it are buffers, the other the windows of decoders. A decoder with
-// full buffers waits for the turn of its piece. A piece has so few bytes that most fit.
+// full buffers waits until its piece is read. A piece has so few bytes that most fit.
 func SizesFor(n int) AheadSizes {
 	n = min(n, maxDecoders)
 	const size = 128 << 10
 	return AheadSizes{
-		Decoders: n, Chunk: size, Buffers: AheadMemory / 2 / size / n,
+		Decoders: n, Chunk: size, Buffers: (AheadMemory/2/size - aloneBuffers) / n,
 		Window: int64(AheadMemory / 2 / n), Piece: 256 << 10, Look: 16 << 20,
 	}
 }
+
+// aloneBuffers is how many buffers the decoder of the piece being read has.
+const aloneBuffers = 2
 
 // aheadInput is a file decoded in pieces.
 type aheadInput struct {
@@ -82,7 +85,7 @@ type piece struct {
 	in      *aheadInput
 	start   int64         // its beginning in the file
 	end     int64         // the beginning of the next one; -1 is the end of the file
-	turn    chan struct{} // closed when it is read
+	alone   bool          // it is being read, and no other piece of the file is needed
 	done    chan struct{} // closed when it was read
 	decoded chan chunk
 }
@@ -108,26 +111,29 @@ var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 // returns nil for a file that the reader opens itself.
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
 	a := &Ahead{
-		open: open, sizes: sizes, limits: Decoders{MaxWindow: limits.MaxWindow, MaxRatio: limits.MaxRatio},
+		open: open, sizes: sizes, ratio: limits.MaxRatio,
 		pieces: make(chan *piece, 2*sizes.Decoders),
 		idle:   make(chan *worker, sizes.Decoders),
-		large:  make(chan *Decoders, 1),
+		alone:  make(chan *worker, 1),
 	}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
-	a.large <- &Decoders{MaxWindow: limits.MaxWindow}
-	size := sizes.Decoders * sizes.Buffers * sizes.Chunk
+	size := (sizes.Decoders*sizes.Buffers + aloneBuffers) * sizes.Chunk
 	mem, err := hugemem.Alloc(size)
 	if err != nil { // address space is short: then from the heap
 		mem = make([]byte, size)
 	}
 	a.mem = mem
-	for range sizes.Decoders {
-		w := &worker{Decoders: Decoders{MaxWindow: min(sizes.Window, limits.MaxWindow)}}
-		for range sizes.Buffers {
+	newWorker := func(window int64, buffers int) *worker {
+		w := &worker{Decoders: Decoders{MaxWindow: min(window, limits.MaxWindow)}}
+		for range buffers {
 			w.buffers = append(w.buffers, mem[:sizes.Chunk:sizes.Chunk])
 			mem = mem[sizes.Chunk:]
 		}
-		a.idle <- w
+		return w
+	}
+	a.alone <- newWorker(limits.MaxWindow, aloneBuffers)
+	for range sizes.Decoders {
+		a.idle <- newWorker(sizes.Window, sizes.Buffers)
 	}
 	a.active.Go(func() { // finds the pieces of the inputs, one after the other, and has them decoded
 		defer close(a.pieces)
@@ -148,7 +154,7 @@ func (a *Ahead) Close() {
 	for range a.sizes.Decoders {
 		(<-a.idle).Close()
 	}
-	(<-a.large).Close()
+	(<-a.alone).Close()
 	_ = hugemem.Free(a.mem) // it refuses memory of the heap
 }
 
@@ -156,7 +162,7 @@ func (a *Ahead) Close() {
 func (a *Ahead) planInput(in *aheadInput) {
 	for start := int64(0); start >= 0; {
 		p := &piece{
-			in: in, start: start, end: a.nextPiece(in, start), turn: make(chan struct{}), done: make(chan struct{}),
+			in: in, start: start, end: a.nextPiece(in, start), done: make(chan struct{}),
 			decoded: make(chan chunk, a.sizes.Buffers-2), // and one is filled, another read
 		}
 		select {
@@ -171,7 +177,7 @@ func (a *Ahead) planInput(in *aheadInput) {
 		}
 		select {
 		case w := <-a.idle:
-			a.active.Go(func() { a.decode(p, w) })
+			a.active.Go(func() { a.decode(p, w, a.idle) })
 		case <-in.ctx.Done():
 			return
 		}
@@ -220,64 +226,14 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	return -1
 }
 
-// decode decodes a piece. A piece with maybe much memory waits for its turn.
-//
-// If no member begins at the end of the piece, it goes on to the end of the input, and the pieces behind it
-// are worthless. That is certain only at its turn: the piece itself may begin at no member.
-func (a *Ahead) decode(p *piece, w *worker) {
-	defer func() { a.idle <- w }()
-	dropped, end := p.in.ctx.Done(), p.end
-	awaitTurn := func() bool {
-		select {
-		case <-p.turn:
-			return true
-		case <-dropped:
-			return false
-		}
-	}
-	var large *Decoders
-	defer func() {
-		if large != nil {
-			a.large <- large
-		}
-	}()
-	takeLarge := func() bool {
-		if large == nil && awaitTurn() {
-			large = <-a.large // the piece before it was read, and gives it back
-		}
-		return large != nil
-	}
+// decode decodes a piece, and gives the worker back to where it came from. A piece ends with
+// errHandedOver at its end, if a member begins there, and before what is decoded alone.
+func (a *Ahead) decode(p *piece, w *worker, home chan *worker) {
+	defer func() { home <- w }()
 	read := p.start
 	br := w.buffered(Counter{io.NewSectionReader(p.in.file.At, p.start, math.MaxInt64-p.start), &read}, a.sizes.Chunk)
 	used := func() int64 { return read - int64(br.Buffered()) }
-	m := &members{r: br, at: used, stop: func(at int64) bool {
-		if end >= 0 && at > end && awaitTurn() {
-			p.in.over()
-			end, dropped = -1, a.ctx.Done()
-		}
-		return at == end
-	}}
-	d := &w.Decoders
-	switch p.in.kind {
-	case "gzip", "bzip2":
-	case "zstd":
-		m.limit = a.limits.MaxWindow
-		m.decoder = func(window int64) (*zstd.Decoder, error) {
-			if 0 <= window && window <= w.MaxWindow {
-				return w.forWindow(window)
-			}
-			if !takeLarge() {
-				return nil, errClosed
-			}
-			return large.forWindow(window)
-		}
-	default:
-		if !takeLarge() {
-			return
-		}
-		d = large
-	}
-	r, err := d.open(p.in.kind, m)
+	r, err := w.begin(p, &members{r: br, at: used, stop: func(at int64) bool { return p.end >= 0 && at >= p.end }})
 	err = NoEOF(err)
 	for i := 0; ; i++ {
 		var data []byte
@@ -289,7 +245,7 @@ func (a *Ahead) decode(p *piece, w *worker) {
 		}
 		select {
 		case p.decoded <- chunk{data, read, used(), err}:
-		case <-dropped:
+		case <-p.in.ctx.Done():
 			return
 		case <-p.done:
 			return
@@ -299,9 +255,26 @@ func (a *Ahead) decode(p *piece, w *worker) {
 		}
 	}
 	select { // until then buffers are read
-	case <-dropped:
+	case <-p.in.ctx.Done():
 	case <-p.done:
 	}
+}
+
+// begin opens the members of a piece. What may take more memory than the worker has is handed over.
+func (w *worker) begin(p *piece, m *members) (io.Reader, error) {
+	switch {
+	case p.alone || p.in.kind == "gzip" || p.in.kind == "bzip2":
+	case p.in.kind == "zstd":
+		m.decoder = func(window int64) (*zstd.Decoder, error) {
+			if window < 0 || window > w.MaxWindow {
+				return nil, errHandedOver
+			}
+			return w.forWindow(window)
+		}
+	default:
+		return nil, errHandedOver
+	}
+	return w.open(p.in.kind, m)
 }
 
 // next goes to the next piece, and is done with the one before it. Nil is none.
@@ -310,10 +283,19 @@ func (a *Ahead) next() *piece {
 		close(a.current.done)
 	}
 	a.current = <-a.pieces
-	if a.current != nil {
-		close(a.current.turn)
-	}
 	return a.current
+}
+
+// rest has the rest of an input decoded as one piece, and drops its other pieces.
+func (a *Ahead) rest(in *aheadInput, start int64) *piece {
+	in.over()
+	close(a.current.done)
+	again := &aheadInput{index: in.index, file: in.file, kind: in.kind}
+	again.ctx, again.over = context.WithCancel(a.ctx)
+	a.current = &piece{in: again, start: start, end: -1, alone: true, done: make(chan struct{}), decoded: make(chan chunk)}
+	p, w := a.current, <-a.alone // of a piece before it that was read
+	a.active.Go(func() { a.decode(p, w, a.alone) })
+	return p
 }
 
 // Input returns the stored bytes of the input to read now, and its decoded ones. What is nil is left to the
@@ -330,7 +312,7 @@ func (a *Ahead) Input(index int, read *int64) (*File, io.Reader) {
 		return p.in.file, nil
 	}
 	r := &aheadReader{a: a, p: p, read: read, began: *read}
-	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.limits.MaxRatio}
+	r.ratio = Expansion{Stored: func() int64 { return r.c.used }, Most: a.ratio}
 	return p.in.file, r
 }
 
@@ -353,6 +335,8 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 		case !errors.Is(err, errHandedOver):
 			r.p.in.over()
 			return 0, err
+		case r.c.used != r.p.end: // no member begins there
+			r.p, r.c = r.a.rest(r.p.in, r.c.used), chunk{}
 		default:
 			next := r.a.next()
 			if next == nil || next.in != r.p.in {

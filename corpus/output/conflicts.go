@@ -1,9 +1,9 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,50 +114,39 @@ func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	for o := range obstacles(inputs, index) {
-		for _, out := range all {
-			if out.same(o.place) && (out.path != "" || !o.stream) {
-				return fmt.Errorf("output %s %s", out.said, o.refusal)
+	return checkPlaces(all, inputs, index)
+}
+
+// checkPlaces refuses places of outputs that are the file of standard output, unless they are "-", or of
+// standard error, of an index or of an input.
+func checkPlaces(outputs []place, inputs []input.Input, index string) error {
+	check := func(at place, isStream bool, refusal string) error {
+		for _, out := range outputs {
+			if out.same(at) && (out.path != "" || !isStream) {
+				return fmt.Errorf("output %s %s", out.said, refusal)
 			}
+		}
+		return nil
+	}
+	var err error
+	if info := regular(os.Stdout); info != nil {
+		err = check(place{info: info}, true, `is the file that standard output goes to: give "-"`)
+	}
+	if info := regular(os.Stderr); info != nil && err == nil {
+		err = check(place{info: info}, true, "is the file that standard error goes to: choose another name")
+	}
+	if index != "" {
+		entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
+		for _, e := range entries {
+			err = cmp.Or(err, check(locate(filepath.Join(index, e.Name())), false, "lies in the index directory "+index+": choose another place"))
 		}
 	}
-	return nil
-}
-
-// obstacle is a file that no output may be.
-type obstacle struct {
-	place
-	refusal string
-	stream  bool // "-" may be it
-}
-
-// obstacles yields the files of standard output and standard error, of an index, and of inputs. There
-// may be a million inputs, so nothing is kept of them.
-func obstacles(inputs []input.Input, index string) iter.Seq[obstacle] {
-	return func(yield func(obstacle) bool) {
-		more := yieldFile(yield, os.Stdout, `is the file that standard output goes to: give "-"`) &&
-			yieldFile(yield, os.Stderr, "is the file that standard error goes to: choose another name")
-		if index != "" && more {
-			entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
-			for _, e := range entries {
-				at := locate(filepath.Join(index, e.Name()))
-				if !yield(obstacle{at, "lies in the index directory " + index + ": choose another place", false}) {
-					return
-				}
-			}
-		}
-		for i := 0; more && i < len(inputs); i++ {
-			if info, err := statInput(inputs[i]); err == nil && info.Mode().IsRegular() {
-				more = yield(obstacle{place{info: info}, "is the input " + inputs[i].Name + ": choose another name", false})
-			}
+	for i := 0; i < len(inputs) && err == nil; i++ {
+		if info, statErr := statInput(inputs[i]); statErr == nil && info.Mode().IsRegular() {
+			err = check(place{info: info}, false, "is the input "+inputs[i].Name+": choose another name")
 		}
 	}
-}
-
-// yieldFile yields a standard stream, if it is a regular file.
-func yieldFile(yield func(obstacle) bool, stream *os.File, refusal string) bool {
-	info := regular(stream)
-	return info == nil || yield(obstacle{place{info: info}, refusal, true})
+	return err
 }
 
 // regular describes an open file, nil if it is not a regular one.

@@ -65,7 +65,6 @@ func ReadAll(f Format, file io.ReaderAt, size, most int64) (total int64, err err
 	if err != nil {
 		return 0, err
 	}
-	defer rows.Close()
 	for {
 		data, _, _, err := rows.Next(nil)
 		if err == io.EOF {

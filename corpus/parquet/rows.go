@@ -142,9 +142,6 @@ func (r *rows) fail(err error) error { return fmt.Errorf("row group %d: %w", r.g
 // Read is about how many bytes of the file are read.
 func (r *rows) Read() int64 { return r.columns[0].at }
 
-// Close does nothing: there is only memory.
-func (*rows) Close() {}
-
 // A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
 // the schema. Then come the entries of each column read: first those of the text, then of the id,
 // then of the others in their order. An entry has its repetition level, unless it is the first of

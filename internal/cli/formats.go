@@ -264,30 +264,20 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	if err != nil {
 		return corpus.Encoding{}, fmt.Errorf("--encoding: %w", err)
 	}
-	return corpus.Encoding{Of: func(head []byte, _, _ bool) (corpus.Decoding, error) {
-		if marked := charset.Marked(head); marked != nil {
-			return decoding(marked), nil
-		}
-		return decoding(given), nil
+	return corpus.Encoding{Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
+		return cmp.Or(charset.Marked(head), given), nil
 	}}, nil
 }
 
-func detected(head []byte, whole, piped bool) (corpus.Decoding, error) {
+func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
 	if piped {
-		return corpus.Decoding{}, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
+		return nil, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
 	}
 	found, err := charset.Detect(head, whole)
 	if err != nil {
-		return corpus.Decoding{}, fmt.Errorf("--encoding auto: %w: name it with --encoding, or convert the file first", err)
+		return nil, fmt.Errorf("--encoding auto: %w: name it with --encoding, or convert the file first", err)
 	}
-	return decoding(found), nil
-}
-
-func decoding(s *charset.Stream) corpus.Decoding {
-	if s.IsUTF8() {
-		return corpus.Decoding{}
-	}
-	return corpus.Decoding{Name: s.Name(), Reader: s.NewReader}
+	return found, nil
 }
 
 // wholeText makes UTF-8, without a byte order mark, of a text that was read from its beginning
@@ -297,12 +287,12 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if d.Reader != nil {
-		if text, err = io.ReadAll(d.Reader(bytes.NewReader(text))); err != nil {
+	if !d.IsUTF8() {
+		if text, err = io.ReadAll(d.NewReader(bytes.NewReader(text))); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if bytes.IndexByte(text, corpus.Malformed) >= 0 {
-			return nil, fmt.Errorf("%s is not valid %s: name the encoding that it is in with --encoding", name, d.Name)
+		if bytes.IndexByte(text, charset.Malformed) >= 0 {
+			return nil, fmt.Errorf("%s is not valid %s: name the encoding that it is in with --encoding", name, d.Name())
 		}
 	}
 	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil

@@ -87,7 +87,6 @@ func (r *listedRows) Next(dst []byte) ([]byte, corpus.Place, string, error) {
 }
 
 func (r *listedRows) Read() int64 { return 0 }
-func (r *listedRows) Close()      {}
 
 func (listed) NewParser(string) (corpus.Parser, error) { return &listedParser{}, nil }
 
