@@ -18,19 +18,12 @@ type Document struct {
 	Text  []byte     // decoded, valid UTF-8
 	Exact bool       // only the same text is a copy, as for lists of links, which resemble each other
 	Time  time.Time  // creation of the document, for windows of time; zero if unknown
-	Attrs []Attr     // what else the record says that was asked for, in the order of asking
 	Raw   []byte     // the record as it came, without what ends it
 	At    Place      // its place
 	Slot  Slot       // the place for an annotation, if the parser was asked for it
 	Empty bool       // a record without content, such as a blank line; only if every record is answered
 	Other bool       // no document, but a record to write as it came
 	Bad   *BadRecord // not nil: the record is no document; ID and Text are empty
-}
-
-// Attr is a named field of a document beside id, text and time.
-type Attr struct {
-	Name  string
-	Value []byte // as the format writes it
 }
 
 // Slot is the place for an annotation in a record: before Raw[At], behind Lead.
