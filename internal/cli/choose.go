@@ -406,20 +406,16 @@ func (c *choosing) record(r derive.Record, component uint32) (err error) {
 
 // report writes the line of a document, if it has one now.
 func (c *choosing) report(r derive.Record, kept bool, fate report.Fate) (err error) {
-	line := r.Line
-	switch {
-	case c.lines == nil || line == nil && kept && fate.Copies == 0:
+	if c.lines == nil || r.Line == nil && kept && fate.Copies == 0 {
 		return nil
-	case line == nil:
-		now := report.First(string(r.ID), r.Block.File, r.At, r.Time)
-		now.Kept, now.Fate = kept, fate
-		c.buf, err = report.AppendJSON(c.buf[:0], &now)
-	case line.Kept == kept && fate.Instead == nil && fate.Copies == 0:
-		c.buf = append(c.buf[:0], line.Raw...)
-	default:
-		c.buf, err = report.AppendFate(c.buf[:0], line.Raw, kept, fate)
 	}
-	if err != nil {
+	now := r.Line
+	if now == nil {
+		first := report.First(string(r.ID), r.Block.File, r.At, r.Time)
+		now = &first
+	}
+	now.Kept, now.Fate = kept, fate
+	if c.buf, err = report.AppendJSON(c.buf[:0], now); err != nil {
 		return err
 	}
 	c.buf = append(c.buf, '\n')
