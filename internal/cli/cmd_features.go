@@ -22,7 +22,6 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
 	"github.com/firstseen/firstseen/internal/follow"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 type featuresFlags struct {
@@ -135,9 +134,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 		}, err
 	}
 	return inParallel(cmd, &f.options, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
-		if m.Bad = uint64(bad.n); f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
-			return pipeline.ErrTooManyBad
-		}
+		m.Bad = uint64(bad.n)
 		return add(frame)
 	})
 }
@@ -222,9 +219,6 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	var bad bads
 	n := int64(0)
 	err = inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
-		if f.MaxBad >= 0 && bad.n > int64(f.MaxBad) {
-			return pipeline.ErrTooManyBad
-		}
 		for chunk := range slices.Chunk(*records, recordsTogether) {
 			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
 				return fmt.Errorf("behind %d documents in the log: %w; give the inputs again: what is there is answered again", n, err)

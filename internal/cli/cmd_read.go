@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 func newReadCommand() *cobra.Command {
@@ -104,6 +105,9 @@ func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func
 		bad.all += p.Good + int64(len(p.Bad))
 		for _, record := range p.Bad {
 			bad.add(record)
+		}
+		if f.MaxBad >= 0 && bad.n > f.MaxBad {
+			return pipeline.ErrTooManyBad
 		}
 		return emit(&p.Block, &p.Result)
 	})

@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"reflect"
-	"strings"
 	"text/template"
 	"time"
 
@@ -142,9 +140,8 @@ func writeTable(cmd *cobra.Command, name string, columns []string, write func(*t
 
 func newTable(out io.Writer, name string, columns ...string) (*table, error) {
 	t := &table{out: out, columns: columns}
-	name, _ = output.CutPacking(name)
-	ending := strings.ToLower(filepath.Ext(name))
-	if ending != ".csv" && ending != ".tsv" {
+	ending, _ := promised(name)
+	if endings[ending] != holdsCSV {
 		return t, nil
 	}
 	t.csv = csv.NewWriter(&t.buf)
