@@ -47,33 +47,68 @@ func Records(ctx context.Context, source *Source) iter.Seq2[Record, error] {
 	}
 }
 
-// EachParallel reads a source and calls work for every block in one of so many goroutines, and emit
-// with its result in the order of the source. Results are used again, so there are a few of them
-// however long the source is: the T given to work is one made by new, maybe with the content of an
-// earlier block. The source is closed.
-func EachParallel[T any](ctx context.Context, source *Source, jobs int, create func() T, newWorker func() func(*Block, T) error, emit func(*Block, T) error) error {
+// A Reader fills a result by the good documents of a block. The result may have the content of an earlier
+// one.
+type Reader[T any] func(b *Block, documents iter.Seq[*Document], result *T) error
+
+// Part is a block that was read in parallel with others.
+type Part[T any] struct {
+	Block  Block
+	Result T
+	Good   int64
+	Bad    []*BadRecord
+	done   chan error
+}
+
+// fill reads the block.
+func (p *Part[T]) fill(read Reader[T]) error {
+	parser, err := p.Block.Format.NewParser("")
+	if err != nil {
+		return err
+	}
+	p.Good, p.Bad = 0, p.Bad[:0]
+	return read(&p.Block, func(yield func(*Document) bool) {
+		for doc := range parser.Parse(&p.Block) {
+			switch {
+			case doc.Bad != nil:
+				p.Bad = append(p.Bad, doc.Bad)
+			case !doc.Empty && !doc.Other:
+				if p.Good++; !yield(doc) {
+					return
+				}
+			}
+		}
+	}, &p.Result)
+}
+
+// EachParallel reads a source in so many goroutines, each with a reader of its own, and calls emit with
+// the parts in the order of the source. There are a few parts however long the source is. The source is
+// closed.
+func EachParallel[T any](ctx context.Context, source *Source, jobs int, newReader func() (Reader[T], error), emit func(*Part[T]) error) error {
 	defer source.Close() // after its end, nothing; before it, another error is reported
-	type piece struct {
-		block  Block
-		result T
-		done   chan error // of work
+	readers := make([]Reader[T], jobs)
+	for i := range readers {
+		var err error
+		if readers[i], err = newReader(); err != nil {
+			return err
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	free, pending, order := make(chan *piece, jobs+2), make(chan *piece, jobs+2), make(chan *piece, jobs+2)
+	free, pending, order := make(chan *Part[T], jobs+2), make(chan *Part[T], jobs+2), make(chan *Part[T], jobs+2)
 	for range cap(free) {
-		free <- &piece{result: create(), done: make(chan error, 1)}
+		free <- &Part[T]{done: make(chan error, 1)}
 	}
 	group.Go(func() error {
 		defer close(pending)
 		defer close(order)
 		for {
-			var p *piece
+			var p *Part[T]
 			select {
 			case p = <-free:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			if err := source.Next(ctx, &p.block); err == io.EOF {
+			if err := source.Next(ctx, &p.Block); err == io.EOF {
 				return nil
 			} else if err != nil {
 				return err
@@ -82,11 +117,10 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 			order <- p
 		}
 	})
-	for range jobs {
+	for _, read := range readers {
 		group.Go(func() error {
-			work := newWorker()
 			for p := range pending {
-				p.done <- work(&p.block, p.result)
+				p.done <- p.fill(read)
 			}
 			return nil
 		})
@@ -96,10 +130,10 @@ func EachParallel[T any](ctx context.Context, source *Source, jobs int, create f
 		for p := range order {
 			err := <-p.done
 			if err == nil {
-				err = emit(&p.block, p.result)
+				err = emit(p)
 			}
 			if err == nil {
-				err = inflation.Add(&p.block)
+				err = inflation.Add(&p.Block)
 			}
 			if err != nil {
 				return err

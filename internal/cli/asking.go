@@ -45,20 +45,14 @@ func (h *holder) ask(ctx context.Context, method, path string, body []byte, valu
 	return err
 }
 
-// reported is a line of a report from a server, which does not know the place of the document.
-type reported struct {
-	report.Reported
-	Line json.RawMessage `json:"line"`
-}
-
-// check judges a document, as a line of a report.
+// check judges a document, as a line of a report without its place, which the server does not know.
 func (h *holder) check(ctx context.Context, id string, text []byte) (report.Reported, error) {
 	if len(text) == 0 {
 		text = []byte("\n") // a request has a body
 	}
-	var line reported
+	var line report.Reported
 	err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)
-	return line.Reported, err
+	return line, err
 }
 
 // stored returns the kept documents of an id.

@@ -112,7 +112,7 @@ type pageHit struct {
 }
 
 func (s *search) run(cmd *cobra.Command, f *options, list *table) error {
-	newReader := func() (reader[[]pageHit], error) {
+	newReader := func() (corpus.Reader[[]pageHit], error) {
 		searcher := s.items.NewSearcher()
 		var found []contamination.Hit
 		return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], hits *[]pageHit) error {

@@ -120,7 +120,7 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 }
 
 func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) error {
-	newReader := func() (reader[bulk.Frame], error) {
+	newReader := func() (corpus.Reader[bulk.Frame], error) {
 		extractor, err := feature.NewExtractor(f.Scheme)
 		var d bulk.Doc
 		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *bulk.Frame) error {
@@ -203,7 +203,7 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	if err != nil {
 		return err
 	}
-	newReader := func() (reader[[][]byte], error) {
+	newReader := func() (corpus.Reader[[][]byte], error) {
 		extractor, err := feature.NewExtractor(scheme)
 		return func(_ *corpus.Block, docs iter.Seq[*corpus.Document], records *[][]byte) error {
 			*records = (*records)[:0]

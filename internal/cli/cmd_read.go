@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,51 +99,20 @@ func eachDocument(cmd *cobra.Command, f *options, do func(corpus.Record) error) 
 	return bad.end()
 }
 
-// A reader fills a result by the documents of a block. The result may have the content of an earlier one.
-type reader[T any] func(b *corpus.Block, documents iter.Seq[*corpus.Document], result *T) error
-
 // inParallel reads the documents of all inputs in several goroutines, each with a reader of its own. emit
 // gets the results in order. Bad records go to bad, which counts all.
-func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (reader[T], error), emit func(*corpus.Block, *T) error) error {
-	type part struct {
-		result T
-		good   int64
-		bad    []*corpus.BadRecord
-	}
+func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (corpus.Reader[T], error), emit func(*corpus.Block, *T) error) error {
 	bad.named = cmd.ErrOrStderr()
-	worker := func() func(*corpus.Block, *part) error {
-		read, err := newReader()
-		return func(b *corpus.Block, p *part) error {
-			p.good, p.bad = 0, p.bad[:0]
-			parser, parserErr := b.Format.NewParser("")
-			if err := cmp.Or(err, parserErr); err != nil {
-				return err
-			}
-			good := func(yield func(*corpus.Document) bool) {
-				for doc := range parser.Parse(b) {
-					switch {
-					case doc.Bad != nil:
-						p.bad = append(p.bad, doc.Bad)
-					case !doc.Empty && !doc.Other:
-						if p.good++; !yield(doc) {
-							return
-						}
-					}
-				}
-			}
-			return read(b, good, &p.result)
-		}
-	}
-	return corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, func() *part { return new(part) }, worker, func(b *corpus.Block, p *part) error {
-		bad.noun = b.Format.Noun()
-		bad.all += p.good + int64(len(p.bad))
-		for _, record := range p.bad {
+	return corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, newReader, func(p *corpus.Part[T]) error {
+		bad.noun = p.Block.Format.Noun()
+		bad.all += p.Good + int64(len(p.Bad))
+		for _, record := range p.Bad {
 			bad.add(record)
 		}
 		if err := bad.over(f.MaxBad); err != nil {
 			return err
 		}
-		return emit(b, &p.result)
+		return emit(&p.Block, &p.Result)
 	})
 }
 

@@ -315,26 +315,22 @@ func parseSize(s string) (uint64, error) {
 }
 
 func sizeText(bytes uint64) string {
-	v, unit := float64(bytes), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, u
-	}
+	v, unit := scaled(float64(bytes), 1024, "B", "KiB", "MiB", "GiB", "TiB")
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + " " + unit
 }
 
 // countText writes a number for people, with three digits.
 func countText(n float64) string {
-	unit := ""
-	for _, u := range []string{"k", "M", "G"} {
-		if n < 1000 {
-			break
-		}
-		n, unit = n/1000, u
+	v, unit := scaled(n, 1000, "", "k", "M", "G")
+	return strconv.FormatFloat(v, 'g', 3, 64) + unit
+}
+
+// scaled returns a number in the largest unit of which it has one. Each is base times the one before.
+func scaled(n, base float64, units ...string) (float64, string) {
+	for len(units) > 1 && n >= base {
+		n, units = n/base, units[1:]
 	}
-	return strconv.FormatFloat(n, 'g', 3, 64) + unit
+	return n, units[0]
 }
 
 func parseScaled(s string, units map[string]float64, example string) (uint64, error) {

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"bufio"
+	"context"
 	"embed"
 	"encoding/json"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -13,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/jsonl"
 )
 
 //go:embed help
@@ -160,11 +161,16 @@ func completeFields(_ *cobra.Command, args []string, _ string) ([]string, cobra.
 	names := map[string]bool{}
 	for _, path := range args {
 		var first map[string]any
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
 			continue // a pipe would lose the bytes read
 		}
-		if err := json.Unmarshal(firstLine(path), &first); err == nil {
-			addFields(names, "", first)
+		in := []input.Input{{Path: path, Name: path, Size: info.Size()}}
+		for r, err := range corpus.Records(context.Background(), corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{})) {
+			if err == nil && json.Unmarshal(r.Raw, &first) == nil {
+				addFields(names, "", first)
+			}
+			break
 		}
 	}
 	return slices.Sorted(maps.Keys(names)), cobra.ShellCompDirectiveNoFileComp
@@ -178,21 +184,4 @@ func addFields(names map[string]bool, prefix string, object map[string]any) {
 			names[prefix+name] = true
 		}
 	}
-}
-
-// firstLine returns the first line of a file, compressed or not, of at most 1 MiB.
-func firstLine(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	decoders := compress.Decoders{MaxWindow: compress.DefaultMaxWindow, MaxRatio: -1}
-	defer decoders.Close()
-	r, err := decoders.Decode(path, compress.Counter{R: f, N: new(int64)})
-	if err != nil {
-		return nil
-	}
-	line, _ := bufio.NewReader(io.LimitReader(r, 1<<20)).ReadBytes('\n')
-	return line
 }

@@ -49,8 +49,6 @@ type Reported struct {
 	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
 
 	Fate // with --prefer and --remove-within
-
-	Raw []byte `json:"-"` // of a line that was read: as it stands in the report, without its end
 }
 
 // Confirm is the result of comparing the texts of two documents.

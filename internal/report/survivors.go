@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -123,33 +121,4 @@ type Survivor struct {
 	ID   string       `json:"id"`
 	File string       `json:"file"`
 	Line corpus.Place `json:"line"`
-}
-
-var errNoLine = errors.New("this is no line that firstseen dedup --report has written")
-
-// AppendFate appends a line of a report, without its end, with another fate of the document. All
-// else is as it was.
-func AppendFate(dst, raw []byte, kept bool, fate Fate) ([]byte, error) {
-	yes, no := []byte(`"kept":true`), []byte(`"kept":false`)
-	now := no
-	if kept {
-		now = yes
-	}
-	// Quotes inside of strings have a backslash, so the first match is the field.
-	at, was := bytes.Index(raw, yes), yes
-	if i := bytes.Index(raw, no); at < 0 || i >= 0 && i < at {
-		at, was = i, no
-	}
-	if at < 0 || !bytes.HasSuffix(raw, []byte("}")) {
-		return dst, errNoLine
-	}
-	dst = append(append(append(dst, raw[:at]...), now...), raw[at+len(was):len(raw)-1]...)
-	more, err := AppendJSON(nil, fate)
-	if err != nil {
-		return dst, err
-	}
-	if len(more) > len("{}") {
-		dst = append(append(dst, ','), more[1:len(more)-1]...)
-	}
-	return append(dst, '}'), nil
 }

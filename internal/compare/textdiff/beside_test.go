@@ -99,7 +99,7 @@ func TestAlign(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	for r, want := range map[rune]int{'a': 1, '中': 2, 'Ａ': 2, '。': 2, '\u0301': 0, '\u200d': 0, 'é': 1, '渡': 2, 'ｗ': 2, 'ア': 2, 'ｱ': 1} {
-		if got := Columns(r); got != want {
+		if got := Columns.RuneWidth(r); got != want {
 			t.Errorf("%q: %d columns", r, got)
 		}
 	}

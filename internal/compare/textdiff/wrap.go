@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/width"
+	"github.com/mattn/go-runewidth"
 )
 
 // cell is a rune to print.
@@ -25,17 +25,8 @@ func textRow(s string) (r row) {
 	return r
 }
 
-// Columns is how many columns of a terminal a rune takes: none, one or two.
-func Columns(r rune) int {
-	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
+// Columns measures what texts take on a terminal, whatever the language of the user is.
+var Columns = runewidth.Condition{StrictEmojiNeutral: true}
 
 // Plain is a rune as a line of a terminal can show it.
 func Plain(r rune) rune {
@@ -50,7 +41,7 @@ func Plain(r rune) rune {
 
 func (r row) columns() (n int) {
 	for _, c := range r {
-		n += Columns(c.r)
+		n += Columns.RuneWidth(c.r)
 	}
 	return n
 }
@@ -74,7 +65,7 @@ func wrap(cells []cell, columns int) (rows []row) {
 			continue
 		}
 		c.r = Plain(c.r)
-		if line.columns()+Columns(c.r) > columns {
+		if line.columns()+Columns.RuneWidth(c.r) > columns {
 			rest := line.split()
 			end()
 			line = rest

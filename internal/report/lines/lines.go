@@ -91,6 +91,5 @@ func parse(reject string, raw []byte) (*Line, error) {
 	if line.Line.Line.Part == 0 {
 		line.Line.Line.Part = line.Part
 	}
-	line.Raw = raw
 	return &line.Line, check(&line.Line)
 }

@@ -77,7 +77,7 @@ func (t *text) Bar(b Bin) string {
 
 // Short is a value in a line that has so many columns of other things.
 func (t *text) Short(value string, others int) string {
-	return cut(visible.Line(value), t.Columns-others)
+	return textdiff.Columns.Truncate(visible.Line(value), t.Columns-others, "…")
 }
 
 // Wrap is a shared part in lines.
@@ -90,7 +90,7 @@ func (t *text) Sides(e *Example) (rows []string) {
 	n := max(len(left), len(right))
 	left, right = append(left, make([]string, n-len(left))...), append(right, make([]string, n-len(right))...)
 	for i := range n {
-		rows = append(rows, strings.TrimRight("  "+pad(left[i], half)+" | "+right[i], " "))
+		rows = append(rows, strings.TrimRight("  "+textdiff.Columns.FillRight(left[i], half)+" | "+right[i], " "))
 	}
 	return rows
 }
@@ -109,34 +109,8 @@ func (e *Example) Shares() string {
 }
 
 // wrap cuts a string into lines of at most that many columns; there is at least one.
-func wrap(s string, columns int) (all []string) {
-	start, used := 0, 0
-	for i, r := range s {
-		n := textdiff.Columns(r)
-		if used+n > columns && i > start {
-			all = append(all, s[start:i])
-			start, used = i, 0
-		}
-		used += n
-	}
-	return append(all, s[start:])
-}
-
-// cut returns the first line of a string, with dots if there are more.
-func cut(s string, columns int) string {
-	all := wrap(s, columns)
-	if len(all) == 1 {
-		return s
-	}
-	return wrap(s, columns-1)[0] + "…"
-}
-
-// pad fills a line up with spaces.
-func pad(s string, columns int) string {
-	for _, r := range s {
-		columns -= textdiff.Columns(r)
-	}
-	return s + strings.Repeat(" ", max(0, columns))
+func wrap(s string, columns int) []string {
+	return strings.Split(textdiff.Columns.Wrap(s, columns), "\n")
 }
 
 //go:embed page.html
