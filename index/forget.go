@@ -120,7 +120,8 @@ const MaxBatchName = docmap.MaxBatchName
 // ErrNoBatch is returned for an unknown batch.
 var ErrNoBatch = docmap.ErrNoBatch
 
-// Edit opens the index in dir for taking documents back. It locks the index, as [Open] does.
+// Edit opens the index in dir for taking documents back. It locks the index, as [Open] does. The error is
+// ErrFollowed for one that follows a log: also compacting would change verdicts.
 func Edit(dir string) (*Editor, error) {
 	p, err := lookAtIndex(dir)
 	if err != nil {
@@ -137,7 +138,7 @@ func Edit(dir string) (*Editor, error) {
 	if err := e.open(); err != nil {
 		return nil, errors.Join(err, x.lock.Unlock())
 	}
-	if err := errors.Join(p.emptied(dir, x.table), complete(dir, x.Value)); err != nil {
+	if err := errors.Join(p.emptied(dir, x.table), complete(dir, x.Value), x.unfollowed()); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -154,9 +155,6 @@ func (e *Editor) open() error {
 
 // Forget is [Index.Forget].
 func (e *Editor) Forget(id string) (n int, err error) {
-	if err := e.x.unfollowed(); err != nil {
-		return 0, err
-	}
 	n, err = e.x.Forget(id)
 	if e.unsaved += n; err == nil && e.unsaved >= saveAfter {
 		err = e.Save()
@@ -203,9 +201,6 @@ func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 
 // Cancel is [Index.Cancel], durably and in one step.
 func (e *Editor) Cancel(batch string) (n int, err error) {
-	if err := e.x.unfollowed(); err != nil {
-		return 0, err
-	}
 	if n, err = e.x.Cancel(batch); err != nil {
 		return 0, err
 	}

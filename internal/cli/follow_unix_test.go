@@ -102,6 +102,7 @@ func TestFollow(t *testing.T) {
 	ends(exitFailed, "follows a log", "dedup", "--index", "copy", "-")
 	ends(exitFailed, "follows a log", "serve", "--index", "copy", "--listen", "unix:s")
 	ends(exitFailed, "follows a log", "index", "forget", "copy", "a")
+	ends(exitFailed, "follows a log", "index", "compact", "copy")
 	ends(exitDone, "", "index", "check", "copy")
 	ends(exitFailed, "follows topic pages", "follow", "--index", "copy", "--brokers", brokers, "--topic", "judged")
 	ends(exitFailed, "add --new-settings", append(follow, "--threshold", "0.9")...)
