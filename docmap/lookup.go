@@ -293,7 +293,11 @@ func (t *Table) Doc(num uint32) (Doc, error) {
 // ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
 // empty id is not indexed.
 func (t *Table) ByID(id string) ([]uint32, error) {
-	nums, _, err := t.byID(id)
+	nums, more, err := t.byID(id)
+	if err == nil && more && len(nums) == 0 { // all that the index of ids has were taken back
+		nums, err = t.AllByID(id)
+		nums = nums[:min(len(nums), idLimit)]
+	}
 	return nums, err
 }
 

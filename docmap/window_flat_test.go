@@ -205,6 +205,9 @@ func TestAllByIDAfterForgetting(t *testing.T) {
 		if must(t, err); !slices.Equal(got, want) {
 			t.Errorf("compacted %v: %d documents of the id, want %d", compacted, len(got), len(want))
 		}
+		if some, err := table.ByID("one"); err != nil || len(some) == 0 {
+			t.Errorf("compacted %v: ByID finds %d documents, %v", compacted, len(some), err)
+		}
 		found, err := table.Verify(t.Context())
 		if must(t, err); len(found) > 0 {
 			t.Errorf("compacted %v: %v", compacted, found)
