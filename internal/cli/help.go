@@ -187,7 +187,7 @@ func firstLine(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	decoders := compress.Decoders{MaxWindow: compress.DefaultMaxWindow, MaxRatio: -1}
+	decoders := compress.Bounds{MaxRatio: -1}.Decoders()
 	defer decoders.Close()
 	r, err := decoders.Decode(path, compress.Counter{R: f, N: new(int64)})
 	if err != nil {
