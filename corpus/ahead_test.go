@@ -146,7 +146,7 @@ func TestAheadDoesNotMatter(t *testing.T) {
 		inputs := writeInputs(t, dir, rapid.SliceOfN(rapid.Custom(genStored), 1, 8).Draw(rt, "files"))
 		cfg := SourceConfig{
 			BlockSize: rapid.SampledFrom([]int{1, 50, 500, 5000, 1 << 20}).Draw(rt, "block"), MaxRecord: 300,
-			MaxWindow:  rapid.SampledFrom([]int64{1 << 12, 1 << 16, 1 << 23}).Draw(rt, "limit"),
+			Bounds:     compress.Bounds{MaxWindow: rapid.SampledFrom([]int64{1 << 12, 1 << 16, 1 << 23}).Draw(rt, "limit")},
 			SkipInputs: rapid.SampledFrom([]int{0, 0, 1}).Draw(rt, "skip"),
 			SkipTo:     Place{Record: int64(rapid.SampledFrom([]int{0, 0, 5, 50}).Draw(rt, "to"))},
 		}
@@ -270,7 +270,7 @@ func TestAheadWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs := writeInputs(t, t.TempDir(), [][]byte{b.Bytes(), b.Bytes(), b.Bytes(), b.Bytes()})
-	src := NewSource(inputs, jsonl.Format{}, SourceConfig{Ahead: 4, MaxWindow: window})
+	src := NewSource(inputs, jsonl.Format{}, SourceConfig{Ahead: 4, Bounds: compress.Bounds{MaxWindow: window}})
 	defer src.Close()
 	var most uint64
 	records := 0

@@ -205,12 +205,12 @@ func TestZstdWindow(t *testing.T) {
 		{join(skipped, single), 0, len(line)},
 		{join(small, small, single, small), 2, len(line)},
 	} {
-		cfg := SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: 1 << 17}
+		cfg := SourceConfig{Stdin: bytes.NewReader(c.stored), Bounds: compress.Bounds{MaxWindow: 1 << 17}}
 		got, err := readAll(t, oneStdin, cfg, jsonl.Fields{})
 		if want := fmt.Sprintf("a window of %d bytes, and the limit is %d:", c.window, 1<<17); err == nil || !strings.Contains(err.Error(), want) || len(got) != c.before {
 			t.Errorf("%d records, %v; want %d and a window of %d", len(got), err, c.before, c.window)
 		}
-		cfg = SourceConfig{Stdin: bytes.NewReader(c.stored), MaxWindow: int64(c.window)}
+		cfg = SourceConfig{Stdin: bytes.NewReader(c.stored), Bounds: compress.Bounds{MaxWindow: int64(c.window)}}
 		if got, err := readAll(t, oneStdin, cfg, jsonl.Fields{}); err != nil || len(got) <= c.before {
 			t.Errorf("allowed: %d records, %v", len(got), err)
 		}
@@ -249,7 +249,7 @@ func TestRatio(t *testing.T) {
 		if testing.Short() && !c.refused {
 			continue // a GiB takes its time
 		}
-		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(bomb(c.size)), MaxRatio: c.ratio}, jsonl.Fields{})
+		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(bomb(c.size)), Bounds: compress.Bounds{MaxRatio: c.ratio}}, jsonl.Fields{})
 		if errors.Is(err, compress.ErrRatio) != c.refused || !c.refused && (err != nil || len(got) != 1) {
 			t.Errorf("%d bytes, ratio %d: %d records, %v", c.size, c.ratio, len(got), err)
 		}

@@ -15,10 +15,10 @@ import (
 // SourceConfig sets how inputs are read and cut into blocks. Its zero value is
 // good.
 type SourceConfig struct {
-	BlockSize int   // most bytes of a block, 0 means 1 MiB; a longer record is a block of its own
-	MaxRecord int   // longest record in bytes, but for one byte of its end, at least 16, 0 means 64 MiB; a longer one becomes a bad record
-	MaxWindow int64 // largest window of a zstd frame in bytes, 0 means 128 MiB; the decoder takes as much memory
-	MaxRatio  int   // decoded bytes for each stored one, 0 means 1000, negative any number; see DefaultMaxRatio
+	compress.Bounds
+
+	BlockSize int // most bytes of a block, 0 means 1 MiB; a longer record is a block of its own
+	MaxRecord int // longest record in bytes, but for one byte of its end, at least 16, 0 means 64 MiB; a longer one becomes a bad record
 	// Ahead is how many goroutines decode compressed files, and pieces of them, before
 	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
 	// read is the same. They take 48 MiB at most. Pipes and standard input are not read
@@ -100,24 +100,18 @@ func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
 		cfg.MaxRecord = DefaultMaxRecord
 	}
 	cfg.MaxRecord = max(cfg.MaxRecord, 16) // room for a byte order mark
-	bounds := cfg.Bounds().WithDefaults()
-	cfg.MaxWindow, cfg.MaxRatio = bounds.Window, bounds.Ratio
+	dec := cfg.Decoders()
+	cfg.Bounds = dec.Bounds
 	if cfg.Stdin == nil {
 		cfg.Stdin = os.Stdin
 	}
-	s := &Source{inputs: inputs, format: format, cutter: format.Cutter(), cfg: cfg, limit: cfg.MaxRecord + 1}
-	s.dec = bounds.Decoders()
+	s := &Source{inputs: inputs, format: format, cutter: format.Cutter(), cfg: cfg, dec: dec, limit: cfg.MaxRecord + 1}
 	s.Bound(cfg.BlockSize, nil)
 	s.index = min(max(cfg.SkipInputs, 0), len(inputs))
 	for _, in := range inputs[:s.index] {
 		s.read += max(in.Size, 0)
 	}
 	return s
-}
-
-// Bounds are those that decoding keeps to.
-func (cfg SourceConfig) Bounds() compress.Bounds {
-	return compress.Bounds{Window: cfg.MaxWindow, Ratio: cfg.MaxRatio}
 }
 
 // Bound has the source keep to the memory of a pipeline, before the first call

@@ -124,7 +124,7 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 	}
 	a.mem = mem
 	newWorker := func(window int64, buffers int) *worker {
-		w := &worker{Decoders: Decoders{MaxWindow: min(window, limits.MaxWindow)}}
+		w := &worker{Decoders: Decoders{Bounds: Bounds{MaxWindow: min(window, limits.MaxWindow)}}}
 		for range buffers {
 			w.buffers = append(w.buffers, mem[:sizes.Chunk:sizes.Chunk])
 			mem = mem[sizes.Chunk:]

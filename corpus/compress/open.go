@@ -46,8 +46,8 @@ var kinds = []kind{{"gzip", GzipMagic}, {"zstd", ZstdMagic}, {"xz", XzMagic}, {"
 
 // Bounds limit what decoding may take. Its zero value has the defaults.
 type Bounds struct {
-	Window int64 // largest window of a zstd frame, or dictionary of xz, in bytes; 0 means DefaultMaxWindow
-	Ratio  int   // decoded bytes for each stored one; 0 means DefaultMaxRatio, negative any number
+	MaxWindow int64 // largest window of a zstd frame, or dictionary of xz, in bytes; 0 means DefaultMaxWindow
+	MaxRatio  int   // decoded bytes for each stored one; 0 means DefaultMaxRatio, negative any number
 }
 
 // Defaults of [Bounds].
@@ -59,31 +59,25 @@ const (
 	DefaultMaxRatio = 1000
 )
 
-func (b Bounds) WithDefaults() Bounds {
-	if b.Window <= 0 {
-		b.Window = DefaultMaxWindow
-	}
-	if b.Ratio == 0 {
-		b.Ratio = DefaultMaxRatio
-	}
-	return b
-}
-
 // Decoders are those that keep to the bounds.
 func (b Bounds) Decoders() Decoders {
-	b = b.WithDefaults()
-	return Decoders{MaxWindow: b.Window, MaxRatio: b.Ratio}
+	if b.MaxWindow <= 0 {
+		b.MaxWindow = DefaultMaxWindow
+	}
+	if b.MaxRatio == 0 {
+		b.MaxRatio = DefaultMaxRatio
+	}
+	return Decoders{Bounds: b}
 }
 
 // Decoders undo the compression of one input after the other. They are used
 // again: one for zstd holds as much memory as the largest window so far.
 type Decoders struct {
-	MaxWindow int64 // of zstd and xz, in bytes
-	MaxRatio  int   // decoded bytes for each stored one; negative: any number
-	dict      []byte
-	zstd      *zstd.Decoder
-	gzip      gzip.Reader
-	buf       *bufio.Reader
+	Bounds // without defaults
+	dict   []byte
+	zstd   *zstd.Decoder
+	gzip   gzip.Reader
+	buf    *bufio.Reader
 }
 
 func (d *Decoders) Close() {

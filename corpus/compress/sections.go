@@ -96,7 +96,7 @@ func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(d
 			return nil, fmt.Errorf("reading %s: its dictionary cannot be read, and nothing without it: %w", name, err)
 		}
 		if dict != nil {
-			s.own = Decoders{MaxWindow: d.MaxWindow, dict: dict}
+			s.own = Decoders{Bounds: d.Bounds, dict: dict}
 			d = &s.own
 		}
 	}

@@ -24,7 +24,7 @@ func TestExpandingMember(t *testing.T) {
 	if err := errors.Join(err, z.Close(), os.WriteFile("in.zip", packed.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	inputs, _, err := ExpandWithin([]string{"in.zip"}, lineEndings, compress.Bounds{Ratio: 100})
+	inputs, _, err := ExpandWithin([]string{"in.zip"}, lineEndings, compress.Bounds{MaxRatio: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

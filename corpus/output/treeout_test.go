@@ -239,7 +239,7 @@ func (m *treeModel) check(t *rapid.T) {
 		if i := m.index(name); i >= 0 && compress.CompressionOf(data) != m.plan.Files[i].Kind {
 			t.Errorf("%s is compressed with %q", name, compress.CompressionOf(data))
 		}
-		dec := compress.Decoders{MaxWindow: compress.DefaultMaxWindow, MaxRatio: -1}
+		dec := compress.Bounds{MaxRatio: -1}.Decoders()
 		defer dec.Close()
 		r, err := dec.Decode(name, compress.Counter{R: bytes.NewReader(data), N: new(int64)})
 		if err != nil {

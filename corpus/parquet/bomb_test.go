@@ -148,7 +148,7 @@ func TestBombIsTold(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := read(parquet.Format{}, path, corpus.SourceConfig{MaxRatio: compress.DefaultMaxRatio})
+	_, err := read(parquet.Format{}, path, corpus.SourceConfig{Bounds: compress.Bounds{MaxRatio: compress.DefaultMaxRatio}})
 	if !errors.Is(err, compress.ErrRatio) || !strings.HasPrefix(err.Error(), "reading f: row group 0: column text, page 0: ") {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
@@ -24,7 +25,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(seed, 7)
 	}
 	f.Fuzz(func(t *testing.T, stored []byte, block int) {
-		cfg := corpus.SourceConfig{MaxRecord: 20_000, MaxWindow: 1 << 20}
+		cfg := corpus.SourceConfig{MaxRecord: 20_000, Bounds: compress.Bounds{MaxWindow: 1 << 20}}
 		all, err := read(t, stored, cfg)
 		cfg.BlockSize = 1 + block&0xfff
 		other, otherErr := read(t, stored, cfg)

@@ -226,7 +226,7 @@ var ErrMarks = errors.New("these are no marks of these features")
 
 // openMarks opens a file of marks, compressed or not. Without a name it reads stdin.
 func openMarks(name string, stdin io.Reader) (_ *marks, err error) {
-	m := &marks{name: name, decoders: compress.Decoders{MaxWindow: compress.DefaultMaxWindow, MaxRatio: -1}}
+	m := &marks{name: name, decoders: compress.Bounds{MaxRatio: -1}.Decoders()}
 	if name != "" && name != "-" {
 		if m.file, err = os.Open(name); err != nil {
 			return nil, err

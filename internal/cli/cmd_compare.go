@@ -115,7 +115,7 @@ func tellWhole(stderr io.Writer, names []string) {
 }
 
 func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document, err error) {
-	inputs := input.NewFinder(nil, cfg.Bounds())
+	inputs := input.NewFinder(nil, cfg.Bounds)
 	for i, name := range args {
 		in, err := inputs.Find(name)
 		var text []byte

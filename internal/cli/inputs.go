@@ -114,13 +114,13 @@ var passedOver = []struct{ format, holds, advice string }{
 func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
 	all := f.all()
 	for _, arg := range args {
-		_, _, none := input.ExpandWithin([]string{arg}, usual, cfg.Bounds())
+		_, _, none := input.ExpandWithin([]string{arg}, usual, cfg.Bounds)
 		if !errors.Is(none, input.ErrNone) {
 			continue
 		}
 		var others []string
 		for _, other := range passedOver {
-			if _, _, err := input.ExpandWithin([]string{arg}, all[other.format].Endings(), cfg.Bounds()); err == nil {
+			if _, _, err := input.ExpandWithin([]string{arg}, all[other.format].Endings(), cfg.Bounds); err == nil {
 				others = append(others, fmt.Sprintf("it holds %s, %s", other.holds, other.advice))
 			}
 		}
@@ -216,19 +216,19 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 		return nil, nil, err
 	}
 	if f.chosen != "auto" {
-		inputs, passed, err := input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds())
+		inputs, passed, err := input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds)
 		if errors.Is(err, input.ErrNone) {
 			err = fmt.Errorf("%w; files of other names are read by a pattern, as 'DIR/*.py', or from a list, @LIST", err)
 		}
 		return inputs, passed, err
 	}
 	usual := slices.Concat(f.jsonl.Endings(), f.parquet.Endings(), all["warc"].Endings(), all["arc"].Endings())
-	inputs, passed, err := input.ExpandWithin(args, usual, cfg.Bounds())
+	inputs, passed, err := input.ExpandWithin(args, usual, cfg.Bounds)
 	if !errors.Is(err, input.ErrNone) {
 		return inputs, passed, err
 	}
 	tables := all["csv"].Endings()
-	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds()); err == nil {
+	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds); err == nil {
 		return inputs, passed, nil
 	}
 	return nil, nil, f.holdsOther(args, usual, cfg, err)

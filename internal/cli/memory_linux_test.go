@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 )
@@ -288,7 +289,7 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--max-ratio 0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
 	}
-	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, MaxWindow: max(ordinaryWindow, c.window)}
+	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, Bounds: compress.Bounds{MaxWindow: max(ordinaryWindow, c.window)}}
 	if slices.Contains(c.args, "--max-record") {
 		limits.MaxRecord = ordinaryRecord
 	}

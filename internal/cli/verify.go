@@ -87,7 +87,7 @@ func (f *options) readEarlier(ctx context.Context) error {
 	if f.readsEarlier() == "" {
 		return nil
 	}
-	f.earlier = confirm.NewInputs(ctx, input.NewFinder(f.Inputs, f.source.Bounds()).Find, func(in input.Input) *corpus.Source {
+	f.earlier = confirm.NewInputs(ctx, input.NewFinder(f.Inputs, f.source.Bounds).Find, func(in input.Input) *corpus.Source {
 		return f.formats.source([]input.Input{in}, f.source)
 	})
 	texts, err := confirm.New(f.Scheme, f.earlier)
