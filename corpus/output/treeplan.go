@@ -63,8 +63,8 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 	if err := CheckTreeNames(dir, names, inputs); err != nil {
 		return nil, err
 	}
-	// No output may have the name of another's partial file, or of the lock.
-	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true}
+	// No output may have the name of another's partial file, or of the lock. Nor may its partial file.
+	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true, treeName: true}
 	for _, name := range names {
 		partial[foldName(name+input.PartialSuffix)] = true
 	}
