@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -349,69 +348,4 @@ func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "firstseen: the only copy of what it wrote is %s\n", name)
 	}
 	return err
-}
-
-// The messages about unfinished runs.
-
-// Parts that messages share.
-const (
-	putFileBack = "put the file back, or leave the run unfinished with firstseen index abandon DIR"
-	staysKnown  = "what it has kept so far stays known"
-)
-
-// refusal adds the remedy to an error about an unfinished run not continued.
-func refusal(err error) error {
-	var r *pipeline.RefusedError
-	if !errors.As(err, &r) {
-		return err
-	}
-	over := strings.Join(r.Run.Args, " ")
-	var other []string
-	for _, c := range r.Other {
-		other = append(other, cmp.Or(choiceWords[c], "another --"+string(c)))
-	}
-	switch r.Why {
-	case pipeline.OtherVersion:
-		return errors.New("a run of another version of firstseen was interrupted on this index: finish it with that version, " +
-			"or leave it with firstseen index abandon DIR; " + staysKnown)
-	case pipeline.OverPipe:
-		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
-			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; firstseen index abandon DIR puts them aside",
-			over, r.Run.Progress.Tally.Documents, input.PartialSuffix)
-	case pipeline.OtherCommand:
-		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
-			"to finish it, or leave it with firstseen index abandon DIR; %s", over, strings.Join(other, " and "), staysKnown)
-	case pipeline.OnlyCopy:
-		return fmt.Errorf("%w was written by a run over a pipe that was interrupted, and holds the only copy of what that kept: name another output, or move it away", r.Err)
-	case pipeline.InputChanged:
-		return inputChanged(r.Err)
-	}
-	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, input.PartialSuffix)
-}
-
-// choiceWords name the choices in which a command may differ from the one it would continue, except
-// for those that are named as their flag is.
-var choiceWords = map[pipeline.Choice]string{
-	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
-	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	"annotate": "--annotate otherwise", "rules": "another --threshold, --method or --verify",
-	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
-	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "--spans otherwise",
-	"window": "another window or --format auto:time=FIELD",
-}
-
-// inputChanged adds the remedy to an error about an input that has changed since the run was
-// interrupted.
-func inputChanged(err error) error {
-	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or leave the run unfinished with firstseen index abandon DIR", err)
-}
-
-// missing describes the index's gaps in knowledge about a killed run over a pipe.
-func missing(u *pipeline.Unfinished) string {
-	documents := u.Progress.Tally.Documents
-	if u.Progress.Ended {
-		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
-	}
-	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
-		"what came later will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
 }

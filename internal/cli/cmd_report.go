@@ -18,7 +18,6 @@ import (
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/show"
 )
 
 func newReportCommand() *cobra.Command {
@@ -320,105 +319,4 @@ func newApplyCommand() *cobra.Command {
 	r.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the records to write: originals, or duplicates, the removed ones")
 	return cmd
-}
-
-type showing struct {
-	options
-	page   string
-	inputs []string
-}
-
-func newShowCommand() *cobra.Command {
-	var s showing
-	cmd := command("report-show", needReport, func(cmd *cobra.Command, args []string) error {
-		if s.asJSON && s.page != "" {
-			return usageError{errors.New("show: --html and --json are two forms: give one")}
-		}
-		if err := checkEnding("--html", s.page, holdsHTML); err != nil {
-			return usageError{err}
-		}
-		return s.show(cmd, args)
-	})
-	fs := cmd.Flags()
-	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
-	s.printed.register(fs)
-	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
-	// --html is the page here, so the format has a name of its own, and settings stand behind it.
-	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
-	s.formats.register(reading)
-	reading.VisitAll(func(f *pflag.Flag) {
-		switch f.Name {
-		case "html", "status", "mime":
-			return
-		case "format":
-			f.Name = "input-format"
-		}
-		fs.AddFlag(f)
-	})
-	registerLimits(fs, &s.source, &s.MaxBad)
-	return cmd
-}
-
-func (s *showing) show(cmd *cobra.Command, args []string) error {
-	report, err := lines.Open(args, cmd.InOrStdin())
-	if err != nil {
-		return err
-	}
-	if len(s.inputs) > 0 {
-		if err := s.findInputs(cmd, s.inputs); err != nil {
-			return err
-		}
-		if err := derive.CheckNames(s.Inputs); err != nil {
-			return err
-		}
-	}
-	if s.page != "" {
-		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.Inputs), "", s.page); err != nil {
-			return usageError{err}
-		}
-	}
-	if len(s.inputs) > 0 && report.Once() {
-		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}
-	}
-	var c show.Collector
-	for line, err := range report.All(cmd.Context()) {
-		if err != nil {
-			return err
-		}
-		c.Add(line)
-	}
-	digest, out := c.Digest(), cmd.OutOrStdout()
-	if len(s.inputs) > 0 {
-		if err := s.readTexts(cmd, report, digest); err != nil {
-			return err
-		}
-	}
-	switch {
-	case s.page != "":
-		return writeOutput(cmd, file{name: s.page}, func(w io.Writer) error {
-			return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says")
-		})
-	case s.asJSON:
-		return encodeIndented(out, digest)
-	}
-	style := show.Style{Columns: 100}
-	if terminalOf(out) != nil {
-		style.Columns, style.Marks = terminalStyle(out)
-	}
-	return digest.WriteText(out, style)
-}
-
-// readTexts reads the inputs of the run beside its report.
-func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
-	texts := digest.ReadTexts()
-	defer texts.Close()
-	for r, err := range derive.Records(cmd.Context(), s.documents(), report) {
-		switch {
-		case err != nil:
-			return err
-		case r.Bad == nil && !r.Other && !r.Empty:
-			texts.Add(r.ID, r.Text, r.Line)
-		}
-	}
-	return nil
 }

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/pipeline"
+)
+
+// errUnsound is the outcome of a check that found damage.
+var errUnsound = errors.New("it is not sound; what helps stands with each finding")
+
+type checking struct {
+	printed
+	rebuild, quiet bool
+}
+
+func newCheckCommand() *cobra.Command {
+	var f checking
+	cmd := onIndex("index-check", noArgs, f.run)
+	fs := cmd.Flags()
+	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew if it is missing, old or damaged")
+	f.printed.register(fs)
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
+	return cmd
+}
+
+func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
+	found, err := f.check(cmd, dir)
+	if err != nil {
+		return err
+	}
+	err = f.print(cmd, found, "check", struct {
+		*index.Checked
+		Shown []string
+	}{found, shown(found.Findings)})
+	if err == nil && !found.Sound {
+		err = fmt.Errorf("index %s: %w", dir, errUnsound)
+	}
+	return err
+}
+
+// check has the server that holds the index read it, or else reads it.
+func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error) {
+	h, err := holderOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	if h != nil && !f.rebuild {
+		found := new(index.Checked)
+		err = h.ask(cmd.Context(), http.MethodGet, "/v1/check", nil, found)
+		return found, err
+	}
+	progress, stop := f.progress(cmd.ErrOrStderr())
+	defer stop()
+	return index.Check(cmd.Context(), dir, index.CheckOptions{
+		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
+	})
+}
+
+// checkProgress draws a bar while standard error is a terminal. stop removes it.
+func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
+	if f.quiet || terminalOf(stderr) == nil {
+		return nil, func() {}
+	}
+	var step atomic.Value
+	step.Store("")
+	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
+	bar := bars.New(0, mpb.BarStyle(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
+		mpb.BarRemoveOnComplete(),
+	)
+	progress = func(name string, done, of uint64) {
+		step.Store(name)
+		// One more than there is: a full bar would be over.
+		bar.SetTotal(int64(of)+1, false)
+		bar.SetCurrent(int64(done))
+	}
+	return progress, func() {
+		bar.Abort(true)
+		bars.Wait()
+	}
+}
+
+// mostFindings of a file are printed for people.
+const mostFindings = 20
+
+// shown are the findings as lines, at most so many of each file.
+func shown(findings []index.Finding) (lines []string) {
+	counts := map[string]int{}
+	for _, f := range findings {
+		counts[f.File]++
+		switch n := counts[f.File]; {
+		case n <= mostFindings:
+			lines = append(lines, fmt.Sprintf("%s: %s: %s; %s", f.File, f.State, f.What, f.Remedy))
+		case n == mostFindings+1:
+			lines = append(lines, fmt.Sprintf("%s: there is more; --json tells all", f.File))
+		}
+	}
+	return lines
+}
