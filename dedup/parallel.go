@@ -74,7 +74,7 @@ const (
 
 // asked is the answer of the table, and of the group, about an open document's keys.
 type asked struct {
-	n       []uint8  // holders of each key, and Closed; 0 if the filter has not seen it
+	n       []uint8  // holders of each key, and ClosedKey; 0 if the filter has not seen it
 	holders []uint32 // of one key after the other
 	links   []int32  // the first unresolved one for each key
 }

@@ -128,7 +128,7 @@ func (l *layers) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	for _, store := range stores[1:] {
 		l.keys, l.of = l.keys[:0], l.of[:0]
 		for i, key := range keys {
-			if n[i] &^= Closed; n[i] < MaxHolders { // documents are added to the last store
+			if n[i] &^= ClosedKey; n[i] < MaxHolders { // documents are added to the last store
 				l.keys, l.of = append(l.keys, key), append(l.of, i)
 			}
 		}
@@ -138,8 +138,8 @@ func (l *layers) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 			return err
 		}
 		for j, i := range l.of {
-			more := l.holders[j*MaxHolders:][:l.n[j]&^Closed]
-			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before) | l.n[j]&Closed
+			more := l.holders[j*MaxHolders:][:l.n[j]&^ClosedKey]
+			n[i] = behind(holders[i*MaxHolders:][:MaxHolders], n[i], more, before) | l.n[j]&ClosedKey
 		}
 		before += store.Documents()
 	}

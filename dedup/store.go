@@ -45,7 +45,7 @@ type Asker = interface {
 	// finds the earliest of them. Those of keys[i] are holders[i*MaxHolders:][:n[i]], ascending.
 	// holders has MaxHolders places for each key, n one. A store that can take documents back no
 	// longer names those taken back. For a key that is common all the same it puts zeros in front,
-	// for MaxHolders in all. For one that is closed and not common it adds Closed to n[i]
+	// for MaxHolders in all. For one that is closed and not common it adds ClosedKey to n[i]
 	// (docs/design.md, rule 15).
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
 	// Records fills ids and data, which are as long as nums, with the id and the data of each
@@ -57,9 +57,9 @@ type Asker = interface {
 // Counted stands in the results of a look-up for a document that only counts.
 const Counted = math.MaxUint32
 
-// Closed in the results of a look-up means that no later document is a holder of the key: MaxHolders
+// ClosedKey in the results of a look-up means that no later document is a holder of the key: MaxHolders
 // held it at one time.
-const Closed = 1 << 7
+const ClosedKey = 1 << 7
 
 // A SharedStore is a Store that several goroutines can ask at once, which is what
 // [Deduper.DecideAll] needs.
@@ -106,7 +106,7 @@ func (p *answers) lookupSeen(s Asker, keys []uint64, seen []bool) error {
 }
 
 // of are the documents that hold the i-th key.
-func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^Closed] }
+func (p *answers) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^ClosedKey] }
 
 // records are documents read from a store. They are used again and again.
 type records struct {

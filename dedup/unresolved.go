@@ -167,11 +167,11 @@ func (v *view) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	at, from := 0, 0
 	for i, key := range keys {
 		for ; v.m.keys[at] != key; at++ {
-			from += int(v.asked.n[at] &^ Closed)
+			from += int(v.asked.n[at] &^ ClosedKey)
 		}
-		named := v.asked.holders[from : from+int(v.asked.n[at]&^Closed)]
+		named := v.asked.holders[from : from+int(v.asked.n[at]&^ClosedKey)]
 		found := append(holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], named...)
-		if v.asked.n[at]&Closed == 0 {
+		if v.asked.n[at]&ClosedKey == 0 {
 			found = v.m.parallel.holders(found, v.first+at)
 		}
 		n[i] = uint8(len(found))

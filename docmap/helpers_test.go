@@ -11,7 +11,7 @@ type postings struct {
 	n       []uint8
 }
 
-func (p *postings) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^Closed] }
+func (p *postings) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^ClosedKey] }
 
 // ask looks keys up.
 func (t *Table) ask(keys []uint64, p *postings) error {

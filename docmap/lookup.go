@@ -119,7 +119,7 @@ func (r *reader) stop() error {
 // Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
 // returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
 // of a common key were taken back, zeros stand for them, in front. Counted stands for a document
-// that only counts. n[i] is larger by Closed if fewer are returned and a document added now would be
+// that only counts. n[i] is larger by ClosedKey if fewer are returned and a document added now would be
 // no holder: MaxHolders held the key at one time. holders must have MaxHolders places for each key, and n one.
 func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
@@ -203,8 +203,8 @@ func (t *Table) Documents() uint32 { return t.docs }
 // common.
 const MaxHolders = keyLimit
 
-// Closed is added to the number of holders of a key that gets no others.
-const Closed = 1 << 7
+// ClosedKey is added to the number of holders of a key that gets no others.
+const ClosedKey = 1 << 7
 
 // lookupGroup is the number of keys searched for at a time: the cache must hold two lines of
 // each.

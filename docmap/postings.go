@@ -157,7 +157,7 @@ func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 		}
 		named, closed := g.named(q.holders[i*keyLimit:i*keyLimit:(i+1)*keyLimit], docs)
 		if q.n[i] = uint8(len(named)); closed && len(named) < keyLimit {
-			q.n[i] |= Closed
+			q.n[i] |= ClosedKey
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@
 //	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
 //	first, err := t.Add(ids, data, keys, nil, nil)
 //	err = t.Lookup(keys[0], holders, n)
-//	err = t.Records(holders[:n[0]], ids, data)
+//	err = t.Records(holders[:n[0]&^docmap.ClosedKey], ids, data)
 //	if t.Full() {
 //		err = t.Checkpoint(map[string][]byte{"read": progress})
 //	}

@@ -117,7 +117,7 @@ func TestWindowClosedSliceIsNotTheOpenOne(t *testing.T) {
 		must(t, err)
 		if num%keyLimit != 0 {
 			must(t, table.ask(key, &p))
-			if closed := p.n[0]&Closed > 0; closed != (num > 2*keyLimit) {
+			if closed := p.n[0]&ClosedKey > 0; closed != (num > 2*keyLimit) {
 				t.Errorf("after document %d: closed %v, %v", num, closed, p.of(0))
 			}
 			continue

@@ -151,3 +151,10 @@ func TestMosaicIsNotedOnceForABatch(t *testing.T) {
 		}
 	}
 }
+
+// TestTableIsAStore: a table and a Deduper mean the same by the numbers in a look-up.
+func TestTableIsAStore(t *testing.T) {
+	if docmap.MaxHolders != dedup.MaxHolders || docmap.ClosedKey != dedup.ClosedKey || docmap.Counted != dedup.Counted {
+		t.Error("a Deduper would misread a table")
+	}
+}
