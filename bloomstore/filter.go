@@ -48,8 +48,8 @@ var (
 const maxScheme = 255
 
 // A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test, or AddShared, at
-// the same time; everything else needs the filter for itself, but for a [Snapshot]. After Close only Close and Closed
-// may be called.
+// the same time; everything else needs the filter for itself. Beside a [Snapshot] one goroutine may
+// Test and Add. After Close only Close and Closed may be called.
 type Filter struct {
 	shape   Shape
 	scheme  string

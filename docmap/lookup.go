@@ -119,8 +119,9 @@ func (r *reader) stop() error {
 // Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
 // returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
 // of a common key were taken back, zeros stand for them, in front. Counted stands for a document
-// that only counts. n[i] is larger by ClosedKey if fewer are returned and a document added now would be
-// no holder: MaxHolders held the key at one time. holders must have MaxHolders places for each key, and n one.
+// that only counts. n[i] is larger by ClosedKey if fewer are returned and a document added now
+// would be no holder: MaxHolders held the key at one time. holders must have MaxHolders places for
+// each key, and n one.
 func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
