@@ -174,6 +174,8 @@ func TestWrap(t *testing.T) {
 		page := &text{Style: Style{Columns: columns}}
 		if short := page.Short(s, 0); widthOf(short) > columns {
 			rt.Fatalf("%q has more than %d columns", short, columns)
+		} else if !strings.HasSuffix(s, strings.TrimLeft(short, "… ")) {
+			rt.Fatalf("%q is no end of %q", short, s)
 		}
 	})
 }

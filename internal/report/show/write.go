@@ -75,9 +75,14 @@ func (t *text) Bar(b Bin) string {
 	return strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.All(), bar), " ")
 }
 
-// Short is a value in a line that has so many columns of other things.
+// Short shortens a value to fit on a line beside so many columns of other text. It keeps the end:
+// paths and URLs often begin alike.
 func (t *text) Short(value string, others int) string {
-	return textdiff.Columns.Truncate(visible.Line(value), t.Columns-others, "…")
+	value = visible.Line(value)
+	if over := textdiff.Columns.StringWidth(value) - (t.Columns - others); over > 0 {
+		return textdiff.Columns.TruncateLeft(value, over+1, "…")
+	}
+	return value
 }
 
 // Wrap is a shared part in lines.
