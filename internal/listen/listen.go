@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -26,8 +27,12 @@ func Listen(address string) (net.Listener, error) {
 	if statErr != nil || info.Mode()&os.ModeSocket == 0 {
 		return nil, err
 	}
-	if c, dialErr := net.DialTimeout("unix", path, time.Second); dialErr == nil {
-		return nil, errors.Join(fmt.Errorf("%s: another server listens there: give another path", path), c.Close())
+	c, dialErr := net.DialTimeout("unix", path, time.Second)
+	if dialErr == nil {
+		dialErr = c.Close()
+	}
+	if !errors.Is(dialErr, syscall.ECONNREFUSED) { // a busy server is no dead one
+		return nil, errors.Join(fmt.Errorf("%s: another server listens there: give another path", path), dialErr)
 	}
 	if err := os.Remove(path); err != nil {
 		return nil, err
