@@ -1,5 +1,4 @@
-// Package apply does the steps of a journal or of a log on an index, one after the other. The same steps
-// make the same index.
+// Package apply applies the entries of a journal or a log to an index, always with the same result.
 package apply
 
 import (
@@ -19,12 +18,12 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// Step is an entry to do. A document has its sketch.
+// Step is an entry to apply. The step of a document has its sketch.
 type Step struct {
 	journal.Entry
-	Offset int64 // in a log
+	Offset int64 // of the record in a log
 	Sketch feature.Sketch
-	Answer []byte // in JSON; about a document it is the value of pipeline.AnnotationField
+	Answer []byte // JSON; for a document, the value of pipeline.AnnotationField
 }
 
 // NewDocument returns the step of a document.
@@ -32,18 +31,19 @@ func NewDocument(id string, text []byte, exact bool) *Step {
 	return &Step{Entry: journal.Entry{Kind: journal.Seen, Exact: exact, ID: id, Text: text}}
 }
 
-// Refused returns the step of a record that is no document: it has no kind, and its answer.
+// Refused returns the step of a bad record. It has no kind, and its answer is set.
 func Refused(bad *corpus.BadRecord) *Step { return &Step{Answer: pipeline.BadAnswer(bad)} }
 
-// NoFile stands for the name of a file: a document without an id would be called after it.
+// NoFile is the file name of documents that come from no file. A generated id begins with it.
 const NoFile = "\x00body"
 
-// Lines is a block of lines of JSON, the first of them with this number.
+// Lines returns a block of JSON lines, numbered from first.
 func Lines(data []byte, first int64) *corpus.Block {
 	return &corpus.Block{File: NoFile, First: corpus.Place{Record: first}, Data: data, Format: jsonl.Format{}}
 }
 
-// Parsed returns the step of a document of NoFile. One without an id is bad: no later answer could name it.
+// Parsed returns the step of a document of NoFile. A document without an id is refused, because no
+// later answer could name it.
 func Parsed(doc *corpus.Document) *Step {
 	switch {
 	case doc.Bad != nil:
@@ -54,25 +54,25 @@ func Parsed(doc *corpus.Document) *Step {
 	return NewDocument(string(doc.ID), doc.Text, doc.Exact)
 }
 
-// Applier is for one goroutine.
+// Applier applies steps to an index. It is not safe for concurrent use.
 type Applier struct {
 	Index *index.Index
-	// Done is called for each step that the index has, before a checkpoint can contain it.
+	// Done is called with each applied step, before a checkpoint can contain it.
 	Done func(s *Step) error
-	// Decided is called with the result of each document; nil for nothing.
+	// Decided is called with the result of each document. It may be nil.
 	Decided func(r *dedup.Result)
 
 	now   time.Time
-	batch string // of the documents that follow
+	batch string // of the following documents
 }
 
-// Now is the arrival of the step being done, for [index.Policy].
+// Now returns the arrival time of the current step, for [index.Policy].
 func (a *Applier) Now() time.Time { return a.now }
 
-// Arrive sets the arrival of the next step.
+// Arrive sets the arrival time of the next step.
 func (a *Applier) Arrive(ns int64) { a.now = time.Unix(0, ns) }
 
-// Do does a step, and sets its answer. With index.ErrFull there is one too: the document is the last one.
+// Do applies a step and sets its answer, even with index.ErrFull: that document is the last one.
 func (a *Applier) Do(s *Step) error {
 	a.Arrive(s.Time)
 	if s.Kind != journal.Seen {
@@ -102,12 +102,11 @@ func (a *Applier) Do(s *Step) error {
 	return a.Index.Ack(int64(len(s.Text) + len(s.ID) + len(s.Added)))
 }
 
-// taken is the answer of takeBack. The JSON form is a contract.
+// taken is the answer of takeBack. Its JSON form is a contract.
 type taken struct {
-	Forgotten int `json:"forgotten"` // documents that were live
+	Forgotten int `json:"forgotten"` // live documents
 }
 
-// takeBack forgets documents by their id, or cancels a batch.
 func (a *Applier) takeBack(s *Step) (err error) {
 	var n int
 	switch s.Kind {
@@ -130,10 +129,10 @@ func (a *Applier) takeBack(s *Step) (err error) {
 	return a.Index.Ack(int64(len(s.ID)))
 }
 
-// Extractors are those that are not in use. They are for any number of goroutines.
+// Extractors holds the idle extractors. It is safe for concurrent use.
 type Extractors chan *feature.Extractor
 
-// NewExtractors returns n extractors; 0 is one for each processor.
+// NewExtractors returns n extractors; 0 means one for each processor.
 func NewExtractors(scheme feature.Scheme, n int) (Extractors, error) {
 	n = cmp.Or(max(n, 0), runtime.GOMAXPROCS(0))
 	free := make(Extractors, n)
@@ -147,7 +146,7 @@ func NewExtractors(scheme feature.Scheme, n int) (Extractors, error) {
 	return free, nil
 }
 
-// Sketch makes the sketches of the documents among steps.
+// Sketch extracts the sketches of the documents among steps.
 func (free Extractors) Sketch(steps ...*Step) {
 	e := <-free
 	defer func() { free <- e }()

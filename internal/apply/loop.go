@@ -10,31 +10,31 @@ import (
 )
 
 var (
-	// ErrBusy means that too much work waits: try again later.
+	// ErrBusy means that too much work is queued: try again later.
 	ErrBusy = errors.New("too many requests wait: send this one again later")
 	// ErrClosed means that the loop is closed.
 	ErrClosed = errors.New("the server is going down: send this request again later")
-	// ErrLater means that a log gives no answer now. The step may be in the log all the same.
+	// ErrLater means that a log gives no answer now. The step may still be in the log.
 	ErrLater = errors.New("the log gives no answer now: send this request again later")
-	// ErrReadOnly means that a follower appends nothing.
+	// ErrReadOnly means that a follower does not append.
 	ErrReadOnly = errors.New("this follower only reads its log: give documents to firstseen serve --log, or append them to the topic")
-	// ErrTooLong means that a step is longer than a record of the log may be.
+	// ErrTooLong means that a step is longer than the log's limit for a record.
 	ErrTooLong = errors.New("the document is longer than a record of the log may be: raise max.message.bytes of the topic, or leave it out")
-	// ErrGone means that a verdict is not in memory, or that the record has none.
+	// ErrGone means that a verdict is no longer in memory, or that the record has none.
 	ErrGone = errors.New("the verdict is no longer in memory, or the record is settings: see the topic of firstseen follow --verdicts")
 )
 
-// patience is how long work may wait before it begins.
+// patience is the longest time that work waits before it begins.
 const patience = 5 * time.Second
 
-// stepEvery is how many documents are decided between two pieces of the work that checkpoints have
-// left, as long as other work waits.
+// stepEvery is the number of documents decided between two pieces of deferred checkpoint work,
+// while other work is queued.
 const stepEvery = 128
 
-// Loop does pieces of work in one goroutine, in the order in which they come. Its other methods are for
-// any number of goroutines.
+// Loop runs queued work in one goroutine, in order of arrival. Its methods, except Run and Step,
+// are safe for concurrent use.
 type Loop struct {
-	// Failed is ended by Fail, with the first error as its cause. The loop fails with the index.
+	// Failed ends when Fail is called, with the first error as its cause, or on an index error.
 	Failed context.Context
 	Fail   context.CancelCauseFunc
 
@@ -42,25 +42,25 @@ type Loop struct {
 	worked  func()
 	queue   chan *work
 	closing chan struct{}
-	stopped chan struct{} // Run has ended
+	stopped chan struct{} // closed when Run returns
 }
 
 type work struct {
 	docs  int
 	do    func(done func(error))
-	begun atomic.Bool // it is being done, or its sender has left
-	done  chan error  // has one
+	begun atomic.Bool // started, or given up by its sender
+	done  chan error  // has a buffer of one
 }
 
-// NewLoop returns a loop in which so much work may wait. Between other work it does what checkpoints of
-// the index have left, and calls worked after each piece of that.
+// NewLoop returns a loop with a queue of length waiting. Between other work it does the index's
+// deferred checkpoint work, and calls worked after each piece.
 func NewLoop(waiting int, x *index.Index, worked func()) *Loop {
 	l := &Loop{index: x, worked: worked, queue: make(chan *work, waiting), closing: make(chan struct{}), stopped: make(chan struct{})}
 	l.Failed, l.Fail = context.WithCancelCause(context.Background())
 	return l
 }
 
-// Step does a piece of the work that checkpoints have left, and reports whether there is more.
+// Step does a piece of deferred checkpoint work, and reports whether more is left.
 func (l *Loop) Step() (more bool) {
 	if l.Failed.Err() != nil {
 		return false
@@ -73,10 +73,10 @@ func (l *Loop) Step() (more bool) {
 	return more && err == nil
 }
 
-// Waiting is how much work waits.
+// Waiting returns the length of the queue.
 func (l *Loop) Waiting() int { return len(l.queue) }
 
-// Do has work done that decides a number of documents, and waits until do calls done.
+// Do queues work that decides docs documents, and waits until do calls done.
 func (l *Loop) Do(docs int, do func(done func(error))) error {
 	w := &work{docs: docs, do: do, done: make(chan error, 1)}
 	select {
@@ -103,7 +103,7 @@ func (l *Loop) Do(docs int, do func(done func(error))) error {
 	return <-w.done
 }
 
-// Put waits for a place among the work, and not until it is done.
+// Put waits for a place in the queue, but not for the work to be done.
 func (l *Loop) Put(docs int, do func()) {
 	w := &work{docs: docs, do: func(func(error)) { do() }}
 	select {
@@ -112,7 +112,7 @@ func (l *Loop) Put(docs int, do func()) {
 	}
 }
 
-// Run does work until the loop is closed, and then the work that waits.
+// Run does queued work until the loop is closed and the queue is empty.
 func (l *Loop) Run() {
 	defer close(l.stopped)
 	for since := 0; ; {
@@ -142,7 +142,7 @@ func (l *Loop) Run() {
 	}
 }
 
-// Close ends the loop when all that waits is done. It is called once.
+// Close ends the loop after all queued work. It must be called only once.
 func (l *Loop) Close() {
 	close(l.closing)
 	<-l.stopped
