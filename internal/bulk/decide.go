@@ -13,27 +13,28 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// A Decision decides about all documents of a set in order.
+// A Decision decides all documents of a set in order.
 type Decision struct {
 	Set   []*Manifest
-	Marks string    // the file of the marks; "" and - are Stdin
-	Stdin io.Reader // for marks
-	Key   []byte    // the secret of the scheme, nil without one
+	Marks string // the file of marks; "" and - mean Stdin
+	Stdin io.Reader
+	Key   []byte // the secret of the scheme, or nil
 	Rules dedup.Rules
-	// Begin is called before the documents of each shard; Line with each document that is not
-	// unique, with its line of the report. Any may be nil.
+	// Begin is called before the documents of each shard. Line is called with the report line of
+	// each document that is not unique. With Prefer, unique documents that were removed or have
+	// copies have lines too. Either may be nil.
 	Begin func(m *Manifest) error
 	Line  func(line *report.Reported) error
-	// Prefer returns the group and the rank of a document, as [report.Member] has them. With it all
-	// documents are decided twice, the first time to know the copies of each. It may be nil.
+	// Prefer, if not nil, returns the group and the rank of a document for [report.Member]. All
+	// documents are then decided twice: the first pass finds the copies of each.
 	Prefer func(file string, made time.Time) (group string, rank int64)
 
 	Tally  report.Tally
-	Marked uint64 // places
+	Marked uint64 // marked places
 	table  *table
 }
 
-// Check refuses schemes that cannot be decided from features.
+// Check returns ErrMethod for a scheme that cannot be decided from features.
 func Check(scheme feature.Scheme) error {
 	if scheme.WeighsTerms() {
 		return ErrMethod
@@ -47,7 +48,8 @@ var (
 	ErrMethod = errors.New("features are for the methods segments, exact and shingles: simhash finds documents by more than equal keys, and imatch needs a table of terms; use firstseen dedup with an --index")
 )
 
-// Run decides. The results are those of one firstseen dedup over the inputs of all shards in order.
+// Run decides all documents. The results are those of one firstseen dedup over the inputs of all
+// shards in order.
 func (d *Decision) Run(ctx context.Context) error {
 	if d.Prefer == nil {
 		return d.pass(ctx, nil, nil)
@@ -60,9 +62,8 @@ func (d *Decision) Run(ctx context.Context) error {
 	return d.pass(ctx, nil, plan.Ask)
 }
 
-// pass goes over all documents once. offer is called with each document that was removed as a copy, and
-// before the first copy of a component with the kept document. fate is asked for both, and for kept
-// documents without copies. Either may be nil.
+// pass decides all documents once. offer gets each copy and, before a component's first, the kept
+// document. fate is asked about both, and about kept documents without copies. Both may be nil.
 func (d *Decision) pass(ctx context.Context, offer func(component uint32, m report.Member), fate func(component uint32) (bool, report.Fate)) error {
 	table, deduper, err := d.begin()
 	if err != nil {
@@ -90,7 +91,6 @@ func (d *Decision) pass(ctx context.Context, offer func(component uint32, m repo
 	return w.sample.end()
 }
 
-// begin makes an empty table, and what decides by it.
 func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
 	if !ok {
@@ -104,10 +104,9 @@ func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	return table, deduper, err
 }
 
-// Bytes is about how much memory the kept documents take.
+// Bytes returns the approximate memory of the kept documents.
 func (d *Decision) Bytes() int64 { return d.table.bytes() }
 
-// decider is one pass of a decision.
 type decider struct {
 	*Decision
 	offer   func(component uint32, m report.Member)
@@ -117,10 +116,9 @@ type decider struct {
 	sample  *sample
 	marks   []bool // which keys of the document are marked
 	doc     Doc
-	kept    []keptDoc // by number, if members are offered
+	kept    []keptDoc // by number, if documents are offered
 }
 
-// keptDoc is a document of the table, as it is offered.
 type keptDoc struct {
 	file    string
 	at      corpus.Place
@@ -140,7 +138,6 @@ func (w *decider) shard(ctx context.Context, m *Manifest) error {
 	return err
 }
 
-// document decides about one document.
 func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	rest, err := w.doc.readKeys(record)
 	if err != nil {
@@ -153,7 +150,7 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	if err := w.sample.check(owner, w.doc.keys, w.marks); err != nil {
 		return err
 	}
-	if !some { // no other document has anything of it
+	if !some { // no other document shares a key
 		w.Tally.Count(&dedup.Result{Kept: true})
 		return nil
 	}
@@ -172,7 +169,7 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	if w.offer != nil {
 		w.offerCopy(file, id, &r)
 	}
-	component, fate := r.Of.Num, report.Fate{} // the number of the kept document whose copy it is, 0 for none
+	component, fate := r.Of.Num, report.Fate{} // the number of the kept document it copies, or 0
 	if r.Kept {
 		component = uint32(len(w.table.docs)) // its own: it was just added
 	}
@@ -193,7 +190,7 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 	return w.Line(&line)
 }
 
-// offerCopy remembers a kept document, and offers a copy.
+// offerCopy remembers a kept document, or offers a copy.
 func (w *decider) offerCopy(file, id string, r *dedup.Result) {
 	for len(w.kept) < len(w.table.docs) {
 		w.kept = append(w.kept, keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
@@ -213,7 +210,7 @@ func (w *decider) offerCopy(file, id string, r *dedup.Result) {
 	offer(id, &keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
 }
 
-// readMarks notes which keys of a document are marked, and reports whether any is.
+// readMarks reads the marks of a document's keys, and reports whether there are any.
 func (w *decider) readMarks(owner Place) (some bool, err error) {
 	keys := w.doc.keys
 	w.marks, w.table.marked = append(w.marks[:0], make([]bool, len(keys))...), w.table.marked[:0]

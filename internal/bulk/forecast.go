@@ -9,26 +9,26 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// A Forecast is about a decision, by samples of its marks and of its shards.
+// A Forecast estimates a decision from samples of its marks and its shards.
 type Forecast struct {
-	Marks     uint64 // about
-	Documents uint64 // with a marked key, about
-	Bytes     int64  // the most memory that the process takes
+	Marks     uint64
+	Documents uint64 // with a marked key
+	Bytes     int64  // peak memory of the process
 }
 
 const (
 	sampleWindows   = 64
 	sampleWindow    = 64 << 10 // bytes
-	sampleRecords   = 256      // of each shard that is sampled
-	keyBytes        = 20       // of a key table, at most: 12 bytes a slot, three fifths filled
-	growth          = 1.25     // of a slice that grows by appending
-	sampledBytes    = 48       // of a key in the sample: a Go map
+	sampleRecords   = 256      // of each sampled shard
+	keyBytes        = 20       // of a key in a key table, at most: 12 bytes a slot, three fifths full
+	growth          = 1.25     // of a slice that grows by append
+	sampledBytes    = 48       // of a key in the sample, a Go map
 	processBytes    = 64 << 20
-	collectionRatio = 1.25 // see debug.SetGCPercent: a decision lets garbage grow to a quarter
+	collectionRatio = 1.25 // see debug.SetGCPercent: garbage may grow to a quarter
 )
 
-// Expect forecasts a decision. A marked key has two places or more, so there are half as many keys as
-// marks at most. Packed marks are an error.
+// Expect forecasts a decision. A marked key has two or more places, so there are at most half as
+// many keys as marks. Compressed marks are an error.
 func (d *Decision) Expect() (f Forecast, err error) {
 	lines, owners, err := sampleMarks(d.Marks)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *Decision) Expect() (f Forecast, err error) {
 	return f, nil
 }
 
-// sampleMarks estimates how many places a file of marks has, and of how many documents.
+// sampleMarks estimates the number of lines in a file of marks, and of their documents.
 func sampleMarks(name string) (lines, owners float64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -82,7 +82,7 @@ func sampleMarks(name string) (lines, owners float64, err error) {
 	return lines, owners, nil
 }
 
-// countMarks counts the lines of a window and the changes of their documents.
+// countMarks counts the lines of a window, and how often the document changes.
 func countMarks(window []byte) (lines, owners float64, err error) {
 	var last Place
 	for i, line := range bytes.Split(window, []byte("\n")) {
@@ -95,7 +95,7 @@ func countMarks(window []byte) (lines, owners float64, err error) {
 			return 0, 0, ErrMarks
 		}
 		lines++
-		if p.owner() != last { // the last line may be cut: one document too many
+		if p.owner() != last { // a cut last line may count one too many
 			owners++
 		}
 		last = p.owner()
@@ -103,8 +103,8 @@ func countMarks(window []byte) (lines, owners float64, err error) {
 	return lines, owners + 1, nil
 }
 
-// sampleEntries returns how many bytes a document takes in the table beside its keys: the first ones of
-// each shard are decided for that, without any marks.
+// sampleEntries returns the mean bytes of a document in the table beside its keys. It decides the
+// first documents of at most sampleWindows shards, without any marks.
 func (d *Decision) sampleEntries() (mean float64, err error) {
 	table, deduper, err := d.begin()
 	if err != nil {

@@ -1,11 +1,11 @@
-// Package bulk decides about more documents than one machine can read in a night. Many processes
-// extract features into shards. An engine that can group, such as sort or a database, says which keys
-// stand in two documents: the marks. One process then decides about all documents in order, and looks
-// for earlier holders of marked keys only. Its verdicts are those of one run over all inputs.
+// Package bulk decides more documents than one machine can read in a night. Many processes extract
+// features into shards. An engine that can group, such as sort or a database, finds the keys that
+// occur in two documents: the marks. One process then decides all documents in order, and looks up
+// marked keys only. Its verdicts are those of one run over all inputs.
 //
-// A Bloom filter says "no" or "maybe"; marks say "no" or "yes, somewhere". A key without a mark stands
-// in one document, so nothing is lost if it is neither stored nor looked up. docs/format.md,
-// "Shards of features", has the files.
+// A Bloom filter answers "no" or "maybe"; marks answer "no" or "yes, somewhere". A key without a
+// mark occurs in one document, so it need not be stored or looked up. docs/format.md, "Shards of
+// features", describes the files.
 package bulk
 
 import (
@@ -19,12 +19,11 @@ import (
 	"strings"
 )
 
-// A Manifest describes a finished shard. It is written after the shard, so a shard without one is not
-// finished. The JSON form is a contract.
+// A Manifest describes a finished shard, and is written after it. The JSON form is a contract.
 type Manifest struct {
 	Version   int    `json:"version"` // 1
 	Shard     int    `json:"shard"`   // from 1
-	Of        int    `json:"of"`      // shards of the set
+	Of        int    `json:"of"`      // number of shards in the set
 	Scheme    string `json:"scheme"`
 	Format    string `json:"format"` // of the inputs, with settings
 	Documents uint64 `json:"documents"`
@@ -48,14 +47,13 @@ const (
 	manifestEnding  = ".json"
 )
 
-// Name is the file name of a shard without its ending.
+// Name returns the file name of a shard without its ending.
 func Name(shard, of int) string { return fmt.Sprintf("shard-%05d-of-%05d", shard, of) }
 
 func (m *Manifest) path(ending string) string {
 	return filepath.Join(m.dir, Name(m.Shard, m.Of)+ending)
 }
 
-// fileOf is the name of the input of a document.
 func (m *Manifest) fileOf(d *Doc) (string, error) {
 	if d.Input < 0 || d.Input >= len(m.Inputs) {
 		return "", errRecord
@@ -63,8 +61,7 @@ func (m *Manifest) fileOf(d *Doc) (string, error) {
 	return m.Inputs[d.Input].Name, nil
 }
 
-// ReadManifest reads the manifest of a shard in a folder. The error is fs.ErrNotExist if the shard is
-// not finished.
+// ReadManifest reads the manifest of a shard. The error matches fs.ErrNotExist if it is unfinished.
 func ReadManifest(dir string, shard, of int) (*Manifest, error) {
 	m, err := readManifest(filepath.Join(dir, Name(shard, of)+manifestEnding))
 	if err == nil {
@@ -93,11 +90,11 @@ func readManifest(path string) (*Manifest, error) {
 	return m, nil
 }
 
-// ErrSet is returned for shards that are no complete set.
+// ErrSet is returned for shards that do not form a complete set.
 var ErrSet = errors.New("the shards are no complete set")
 
-// ReadSet reads the manifests of all shards in folders, and returns them in order. It refuses a set in
-// which a shard is missing, stands twice, or was made by another scheme.
+// ReadSet reads the manifests of all shards in folders, and returns them in order. It refuses a set
+// with a missing or duplicate shard, or with different schemes.
 func ReadSet(dirs []string) ([]*Manifest, error) {
 	var set []*Manifest
 	for _, dir := range dirs {

@@ -13,13 +13,13 @@ import (
 
 // A Doc is a document of a shard. Its slices are valid until the next one is read.
 type Doc struct {
-	Input  int // in the manifest
+	Input  int // index into Manifest.Inputs
 	At     corpus.Place
 	ID     []byte
-	Time   time.Time // zero without one
+	Time   time.Time // zero if unknown
 	Sketch feature.Sketch
 
-	keys []uint64 // of a document that was read
+	keys []uint64 // set by readKeys
 }
 
 var errRecord = errors.New("a document of the shard is not what was written: make the shard again")
@@ -30,8 +30,8 @@ const (
 	flagOrders
 )
 
-// appendRecord appends a document. The keys come first: most readers need nothing else. Orders are
-// written if the scheme has a secret; without one the key of a segment is its order.
+// appendRecord appends a document. The keys come first, because most readers need nothing else.
+// Orders are written if the scheme has a secret; otherwise a segment's key is its order.
 func appendRecord(dst []byte, d *Doc, keyed bool) []byte {
 	le, s := binary.LittleEndian, &d.Sketch
 	dst = binary.AppendUvarint(dst, uint64(len(s.Features)))
@@ -75,12 +75,12 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// AppendSketch appends a sketch without a secret, as a record has it.
+// AppendSketch appends a sketch without a secret, in the form of a record.
 func AppendSketch(dst []byte, s *feature.Sketch) []byte {
 	return appendRecord(dst, &Doc{Sketch: *s}, false)
 }
 
-// ParseSketch reads what AppendSketch has written.
+// ParseSketch reads a sketch written by AppendSketch.
 func ParseSketch(s *feature.Sketch, record []byte) error {
 	var d Doc
 	err := d.read(record)
@@ -88,7 +88,7 @@ func ParseSketch(s *feature.Sketch, record []byte) error {
 	return err
 }
 
-// readKeys reads the keys of a record: of features, and of the whole text. The rest is for readRest.
+// readKeys reads the keys of a record: those of its features, and that of the whole text.
 func (d *Doc) readKeys(record []byte) (rest fields.Reader, err error) {
 	rest.Rest = record
 	n := rest.Uvarint()
@@ -102,7 +102,6 @@ func (d *Doc) readKeys(record []byte) (rest fields.Reader, err error) {
 	return rest, nil
 }
 
-// readRest reads what follows the keys in a record.
 func (d *Doc) readRest(r fields.Reader) error {
 	s, n := &d.Sketch, len(d.keys)-1
 	*s = feature.Sketch{Features: s.Features[:0], Data: s.Data[:0], Whole: d.keys[n]}
@@ -138,7 +137,6 @@ func (d *Doc) readRest(r fields.Reader) error {
 	return nil
 }
 
-// read reads what appendRecord has written.
 func (d *Doc) read(record []byte) error {
 	rest, err := d.readKeys(record)
 	if err != nil {

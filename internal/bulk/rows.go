@@ -16,21 +16,21 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// A Place says which key of which document of which shard: 63 bits, in the order of the run, so that
-// it is a positive number for engines without unsigned ones.
+// A Place identifies a key by its shard, document and slot. It has 63 bits, in the order of the
+// run, so that it is positive in engines without unsigned numbers.
 type Place uint64
 
 const (
 	slotBits     = 11 // a document has at most 1024 features and a whole text
 	documentBits = 36
 
-	// MaxShards is the most shards of a set, MaxDocuments the most documents of a shard.
+	// MaxShards is the largest number of shards in a set, MaxDocuments of documents in a shard.
 	MaxShards    = 1 << 16
 	MaxDocuments = 1 << documentBits
 	maxSlots     = 1 << slotBits
 )
 
-// placeOf is the place of a key: shard from 0, document and slot from 0.
+// placeOf returns the place of a key. All three numbers count from 0.
 func placeOf(shard int, document uint64, slot int) Place {
 	return Place(uint64(shard)<<(documentBits+slotBits) | document<<slotBits | uint64(slot))
 }
@@ -39,20 +39,20 @@ func (p Place) shard() int       { return int(p >> (documentBits + slotBits)) }
 func (p Place) document() uint64 { return uint64(p) >> slotBits & (MaxDocuments - 1) }
 func (p Place) slot() int        { return int(p & (maxSlots - 1)) }
 
-// owner is the place of the document's first key: equal for all keys of a document.
+// owner returns the place of the document's first key, the same for all its keys.
 func (p Place) owner() Place { return p &^ (maxSlots - 1) }
 
 func (p Place) String() string {
 	return fmt.Sprintf("%d (shard %d, document %d, key %d)", uint64(p), p.shard()+1, p.document()+1, p.slot()+1)
 }
 
-// A Row says that a key stands at a place.
+// A Row is a key and one of its places.
 type Row struct {
 	Key   uint64
 	Place Place
 }
 
-// EachRow calls f for every row of a set, in the order of places.
+// EachRow calls f for every row of a set, in order of places.
 func EachRow(set []*Manifest, f func(Row) error) error {
 	var doc Doc
 	return eachRecord(set, func(_ *Manifest, owner Place, record []byte) error {
@@ -68,17 +68,17 @@ func EachRow(set []*Manifest, f func(Row) error) error {
 	})
 }
 
-// A Document is a document of a shard for engines: as JSON a line, or a row of Parquet.
+// A Document is a document of a shard for engines: a line of JSON, or a row of Parquet.
 type Document struct {
 	Place Place        `json:"v"` // of its first key; those of the others follow
 	ID    string       `json:"id"`
 	File  string       `json:"file"`
 	Line  corpus.Place `json:"line"`
 	Time  *time.Time   `json:"time,omitempty"`
-	Keys  []int64      `json:"k"` // of features, and of the whole text; those from 1<<63 on are negative
+	Keys  []int64      `json:"k"` // features, then the whole text; negative from 1<<63 on
 }
 
-// EachDocument calls f for every document of a set, in order. The document is valid until the next one.
+// EachDocument calls f for every document of a set, in order. The Document is reused.
 func EachDocument(set []*Manifest, f func(*Document) error) error {
 	var doc Doc
 	var d Document
@@ -101,7 +101,6 @@ func EachDocument(set []*Manifest, f func(*Document) error) error {
 	})
 }
 
-// eachRecord calls f for every record of a set, with the place of its first key.
 func eachRecord(set []*Manifest, f func(m *Manifest, owner Place, record []byte) error) error {
 	for _, m := range set {
 		if err := m.eachRecord(f); err != nil {
@@ -111,16 +110,14 @@ func eachRecord(set []*Manifest, f func(m *Manifest, owner Place, record []byte)
 	return nil
 }
 
-// Rows are sixteen bytes each, key and place, big-endian: sorted as bytes, they are sorted as numbers.
-// As a line, a row is the key in 16 hexadecimal digits, a space, and the place in 19 decimal ones:
-// sorted as text, lines are sorted as numbers too.
-
-// AppendBinary appends the row in sixteen bytes.
+// AppendBinary appends the row in sixteen bytes, key and place, big-endian. Rows sorted as bytes
+// are sorted as numbers.
 func (r Row) AppendBinary(dst []byte) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, r.Key), uint64(r.Place))
 }
 
-// AppendLine appends the row as a line.
+// AppendLine appends the row as a line: the key in 16 hexadecimal digits, a space, and the place in
+// 19 decimal digits. Lines sorted as text are sorted as numbers.
 func (r Row) AppendLine(dst []byte) []byte {
 	key := binary.BigEndian.AppendUint64(nil, r.Key)
 	return r.Place.AppendLine(append(hex.AppendEncode(dst, key), ' '))
@@ -138,12 +135,11 @@ func (p Place) AppendLine(dst []byte) []byte {
 
 const lineLength = 16 + 1 + 19
 
-// ErrRows is returned for input of Reduce that is not sorted rows.
+// ErrRows is returned by Reduce for input that is not sorted rows.
 var ErrRows = errors.New("these are no sorted rows of firstseen rows")
 
-// Reduce reads sorted lines of rows, and calls mark with the places of each key that stands at two of
-// them. It is what engines do by one statement; see docs/howto.md. Rows that were delivered twice
-// change nothing.
+// Reduce reads sorted lines of rows, and calls mark with the places of each key that has two or
+// more. Engines do the same in one statement; see docs/howto.md. Duplicate rows change nothing.
 func Reduce(sorted io.Reader, mark func(Place) error) error {
 	in := bufio.NewReaderSize(sorted, 1<<20)
 	var last Row
@@ -177,7 +173,7 @@ func Reduce(sorted io.Reader, mark func(Place) error) error {
 	}
 }
 
-// nextLine reads a line with its end. The last one may have none.
+// nextLine reads a line with its line end, which the last line may lack.
 func nextLine(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if err == io.EOF && len(line) > 0 {
@@ -195,7 +191,6 @@ func parseRow(line []byte) (r Row, ok bool) {
 	return Row{key, place}, ok && err == nil
 }
 
-// parsePlace reads a decimal number of up to 19 digits.
 func parsePlace(b []byte) (p Place, ok bool) {
 	if len(b) == 0 || len(b) > 19 {
 		return 0, false
@@ -209,19 +204,18 @@ func parsePlace(b []byte) (p Place, ok bool) {
 	return p, p < 1<<63
 }
 
-// marks are the places of keys that stand in two documents, ascending, a decimal number a line. An
-// engine may write one twice.
+// marks reads ascending places, a decimal number a line. An engine may write one twice.
 type marks struct {
 	name     string
 	file     *os.File // nil for standard input
 	in       *bufio.Reader
 	decoders compress.Decoders
 	line     int64
-	next     Place // the least mark not passed
-	some     bool  // there is a next one
+	next     Place // the next mark
+	some     bool  // whether there is a next mark
 }
 
-// ErrMarks is returned for marks that are not those of the features.
+// ErrMarks is returned for marks that do not belong to the features.
 var ErrMarks = errors.New("these are no marks of these features")
 
 // openMarks opens a file of marks, compressed or not. Without a name it reads stdin.
@@ -252,7 +246,7 @@ func (m *marks) close() {
 	}
 }
 
-// advance passes the next mark, and those equal to it.
+// advance moves to the next different mark.
 func (m *marks) advance() error {
 	for first := m.line == 0; ; {
 		line, err := nextLine(m.in)

@@ -6,17 +6,17 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// A sample compares the marks of some keys with what is read: if a key is met in a second document,
-// both its places must be marked. So lost marks are noticed. The sample has all of the first million
-// keys, then one in 64 by a hash, and of more than 20 million documents fewer. If the marks of a
-// thousand keys are lost, the chance that none is of one in 64 is 1 in 7 million.
+// A sample compares the marks of some keys with the documents read: if a second document has a key,
+// both its places must be marked. This detects lost marks. The sample has all of the first million
+// keys, then one in 64 by a hash, and fewer beyond 20 million documents. If the marks of a thousand
+// keys are lost, the chance that the sample has none of these is 1 in 7 million.
 //
-// All marks of a key that MaxHolders documents or more have may be left out on purpose.
+// All marks of a key in MaxHolders or more documents may be left out on purpose.
 type sample struct {
-	first  map[uint64]Place // of each key, with markedBit
-	others map[uint64]int   // how many more documents have a key that is nowhere marked
-	bits   int              // of the hash that are 0 for keys of the sample
-	most   int              // keys
+	first  map[uint64]Place // first place of each key, with markedBit
+	others map[uint64]int   // number of further documents with a key that has no mark
+	bits   int              // leading hash bits that are 0 for keys of the sample
+	most   int              // largest number of keys
 }
 
 const (
@@ -32,7 +32,7 @@ func newSample() *sample {
 
 func (s *sample) has(key uint64) bool { return key*0x9e3779b97f4a7c15>>(64-s.bits) == 0 }
 
-// check looks at the keys of a document. owner is its first place, marked says which keys are.
+// check checks the keys of a document. owner is the place of the first; marked is parallel to keys.
 func (s *sample) check(owner Place, keys []uint64, marked []bool) error {
 	for slot, key := range keys {
 		if !s.has(key) {
@@ -67,7 +67,7 @@ func (s *sample) check(owner Place, keys []uint64, marked []bool) error {
 	return nil
 }
 
-// end looks at the keys without any mark, once all documents were met.
+// end checks the keys without any mark, after the last document.
 func (s *sample) end() error {
 	for key, others := range s.others {
 		if others+1 < dedup.MaxHolders {

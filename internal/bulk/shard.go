@@ -19,8 +19,8 @@ import (
 
 const (
 	shardMagic = "firstseen.shard1"
-	frameHead  = 16      // of a frame, and of the end
-	frameBytes = 1 << 20 // of records, before they are compressed
+	frameHead  = 16      // bytes at the beginning of a frame, and of the end
+	frameBytes = 1 << 20 // of records, before compression
 	endBytes   = 8 + 8 + 16 + 8
 	maxFrame   = 1 << 30
 )
@@ -34,7 +34,7 @@ func (m *Manifest) header() []byte {
 	return le.AppendUint64(b, xxh3.Hash(b))
 }
 
-// Frame is a part of a shard: records that were appended, and their counts. Each worker has one.
+// Frame is a group of records, with their counts. Each worker has one.
 type Frame struct {
 	records   []byte
 	documents uint64
@@ -45,7 +45,7 @@ type Frame struct {
 // Reset empties the frame.
 func (f *Frame) Reset() { f.records, f.documents, f.rows = f.records[:0], 0, 0 }
 
-// Add appends a document. keyed says that the scheme has a secret.
+// Add appends a document. keyed reports whether the scheme has a secret.
 func (f *Frame) Add(d *Doc, keyed bool) {
 	f.one = appendRecord(f.one[:0], d, keyed)
 	f.records = appendBytes(f.records, f.one)
@@ -53,9 +53,9 @@ func (f *Frame) Add(d *Doc, keyed bool) {
 	f.rows += uint64(len(d.Sketch.Features)) + 1
 }
 
-// Write makes a shard and its manifest, of which Shard, Of, Scheme, Format and Inputs are given; the
-// rest is counted. frames calls its argument with one frame after the other. The shard has its name
-// once it is whole and on the disk.
+// Write writes a shard and its manifest. The caller sets Shard, Of, Scheme, Format and Inputs;
+// Write sets the rest. frames calls its argument with one frame after the other. The shard gets its
+// name once it is complete and on disk.
 func Write(dir string, m *Manifest, frames func(add func(*Frame) error) error) error {
 	m.dir, m.Version = dir, manifestVersion
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -131,7 +131,7 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 	return out.Flush()
 }
 
-// end is what follows the last frame: a head without a frame, counts, digest and checksum.
+// end returns the bytes after the last frame: a head without a frame, counts, digest and checksum.
 func (m *Manifest) end(seed uint64) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, frameHead, frameHead+endBytes)
@@ -139,16 +139,16 @@ func (m *Manifest) end(seed uint64) []byte {
 	b = le.AppendUint64(b, m.Rows)
 	b, err := hex.AppendDecode(b, []byte(m.Digest))
 	if err != nil || len(b) != frameHead+endBytes-8 {
-		return nil // of a manifest that is not ours: no file has this end
+		return nil // not a manifest of ours: no file has this end
 	}
 	return le.AppendUint64(b, xxh3.HashSeed(b, seed))
 }
 
-// ErrDamaged is returned for a shard that is not as it was written.
+// ErrDamaged is returned for a shard that is damaged or cut off.
 var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen features")
 
-// eachRecord calls f for every record of the shard, with the place of its first key. A record is valid
-// until f returns. No byte is believed before it is checked.
+// eachRecord calls f for every record of the shard, with the place of its first key. A record is
+// valid until f returns. No byte is trusted before it is checked.
 func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
@@ -194,7 +194,6 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 	}
 }
 
-// A reader reads the frames of a shard.
 type reader struct {
 	in      *bufio.Reader
 	decoder *zstd.Decoder
@@ -213,7 +212,7 @@ func (r *reader) begin(m *Manifest) error {
 	return nil
 }
 
-// frame reads the next frame, and returns its number of documents: 0 behind the last one.
+// frame reads the next frame, and returns its number of documents, or 0 after the last frame.
 func (r *reader) frame() (documents uint64, err error) {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(r.in, head[:]); err != nil {
@@ -240,7 +239,7 @@ func (r *reader) frame() (documents uint64, err error) {
 	return documents, nil
 }
 
-// end compares what follows the last frame with the manifest.
+// end compares the bytes after the last frame with the manifest.
 func (r *reader) end(m *Manifest, read uint64) error {
 	want := m.end(r.seed)
 	if want == nil {

@@ -10,25 +10,25 @@ import (
 	"github.com/firstseen/firstseen/internal/fields"
 )
 
-// table is a [dedup.Store] in memory. It holds documents under their marked keys only, and
-// documents without any not at all. Each key has a list of its documents, the last one first. Most keys
-// have one document, and no posting for it.
+// table is a [dedup.Store] in memory. It holds documents under their marked keys only, and omits
+// documents without one. Each key has a list of its documents, the latest first. Most keys have one
+// document, and need no posting.
 type table struct {
-	marked   []uint64  // keys of the document under decision
-	heads    *keyTable // the link to the last document of a key
+	marked   []uint64  // marked keys of the current document
+	heads    *keyTable // link to the latest document of each key
 	postings []posting
-	docs     []uint64 // where the entry of each document begins
+	docs     []uint64 // place of each document in the arena
 	arena    arena
 }
 
-// posting is a document in a list.
+// posting is an element of a key's list.
 type posting struct {
-	document uint32 // from 1; its highest bit says that it only counts
-	before   uint32 // the link to the one before it
+	document uint32 // from 1; with countedBit, the document only counts
+	before   uint32 // link to the document before
 }
 
-// A link is 0, or the number of a document that does more than count, the last of its list, or, with the
-// highest bit, the index of a posting.
+// A link is 0, the index of a posting with listBit, or the number of a document. A number ends its
+// list, and never belongs to a document that only counts.
 const (
 	listBit     = 1 << 31
 	countedBit  = 1 << 31
@@ -39,7 +39,6 @@ var errTable = errors.New("the marked keys of these documents do not fit into on
 
 func newTable() *table { return &table{heads: newKeyTable()} }
 
-// bytes is about how much memory the table takes.
 func (t *table) bytes() int64 {
 	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.total
 }
@@ -74,7 +73,7 @@ func (t *table) follow(link uint32) (document, before uint32) {
 	return p.document, p.before
 }
 
-// hold adds a document to the list of a key, unless it is there or the key is common.
+// hold adds a document to the list of a key, unless it is there or the list is full.
 func (t *table) hold(key uint64, num uint32) {
 	head := t.heads.get(key)
 	for link, n := head, 1; link != 0; n++ {
@@ -127,14 +126,14 @@ func (t *table) Records(nums []uint32, ids, data [][]byte) error {
 
 const slabBytes = 4 << 20
 
-// arena holds pairs of an id and data, one after the other in slabs, so that the garbage collector has
-// little to look at. An entry longer than a slab has one of its own.
+// arena holds ids and data in slabs, so that the garbage collector has few objects to scan. An
+// entry longer than a slab gets a slab for itself.
 type arena struct {
 	slabs [][]byte
 	total int64
 }
 
-// add returns the place of an entry: slab and offset.
+// add stores an entry and returns its place: slab and offset.
 func (a *arena) add(id string, data []byte) uint64 {
 	need := len(id) + len(data) + 2*binary.MaxVarintLen64
 	if n := len(a.slabs); n == 0 || cap(a.slabs[n-1])-len(a.slabs[n-1]) < need {
@@ -154,7 +153,6 @@ func (a *arena) at(place uint64) (id, data []byte) {
 	return id, entry.Bytes()
 }
 
-// used is how much of it entries take.
 func (a *arena) used() (n int64) {
 	for _, slab := range a.slabs {
 		n += int64(len(slab))
@@ -162,15 +160,15 @@ func (a *arena) used() (n int64) {
 	return n
 }
 
-// keyTable maps keys to numbers above 0. It is a hash table in 256 parts with linear probing, of 12 bytes
-// a slot and without pointers for the garbage collector. A part is filled to three quarters at most, and
-// grows by a quarter. The parts are of different sizes and grow one after the other, so the whole takes
-// 18 bytes a key at any time. A Go map of these is half as fast.
+// keyTable maps keys to numbers above 0. It is a hash table in 256 parts with linear probing, 12
+// bytes a slot, and no pointers for the garbage collector. A part is at most three quarters full,
+// and grows by a quarter. The parts differ in size and grow at different times, so the table always
+// takes 18 bytes a key. A Go map is half as fast.
 type keyTable [256]keyPart
 
 type keyPart struct {
 	keys  []uint64
-	heads []uint32 // 0 is an empty slot
+	heads []uint32 // 0 for an empty slot
 	n     int
 }
 
@@ -184,19 +182,18 @@ func newKeyTable() *keyTable {
 	return t
 }
 
-// part returns the part of a key, and the hash for the slot in it. A whole text's key may be any number.
+// part returns the part of a key and the hash for its slot. A whole text's key may be any number.
 func (t *keyTable) part(key uint64) (p *keyPart, hash uint64) {
 	hash = key * mixer
 	return &t[hash>>56], hash << 8
 }
 
-// get returns the number of a key, 0 if there is none.
+// get returns the number of a key, or 0.
 func (t *keyTable) get(key uint64) uint32 {
 	p, hash := t.part(key)
 	return p.heads[p.slot(key, hash)]
 }
 
-// put sets the number of a key.
 func (t *keyTable) put(key uint64, head uint32) {
 	p, hash := t.part(key)
 	at := p.slot(key, hash)
@@ -209,7 +206,6 @@ func (t *keyTable) put(key uint64, head uint32) {
 	p.keys[at], p.heads[at] = key, head
 }
 
-// bytes is how much memory the slots take.
 func (t *keyTable) bytes() (n int64) {
 	for i := range t {
 		n += 12 * int64(len(t[i].keys))
@@ -221,7 +217,7 @@ func (p *keyPart) alloc(slots int) {
 	p.keys, p.heads = make([]uint64, slots), make([]uint32, slots)
 }
 
-// slot is the slot of a key, or the one it would have.
+// slot returns the slot of a key, or the empty slot for it.
 func (p *keyPart) slot(key, hash uint64) int {
 	first, _ := bits.Mul64(hash, uint64(len(p.keys)))
 	at := int(first)
