@@ -1,20 +1,18 @@
-// Package charset makes UTF-8 of pages and texts in any encoding that browsers know. It trusts these
-// signs, in this order:
+// Package charset converts pages and texts to UTF-8 from any encoding that browsers know. It trusts
+// these signs, in this order:
 //
 //   - a byte order mark;
 //   - valid UTF-8;
-//   - a fitting multi-byte encoding declared by the header or in the page itself;
-//   - a declared single-byte one, unless it is windows-1252 or latin-1, which servers declare of
-//     anything;
+//   - a fitting multi-byte encoding declared by the header or the page;
+//   - a declared single-byte one, except windows-1252 and latin-1, which are declared for anything;
 //   - an encoding detected from the bytes;
 //   - windows-1252.
 //
-// Text that fits none of these is an error. Wrongly decoded text is worse than none: it is never
-// found to be a copy of anything, and the reason stays hidden.
+// Text that fits none of these is an error. Wrongly decoded text is worse than none: it never
+// matches a copy, and the reason stays hidden.
 //
-// Names of encodings are those of the WHATWG Encoding Standard, in lower case, with two
-// more: gbk and gb2312 are decoded as gb18030, which has all of their characters, and
-// hz-gb-2312 is known.
+// Encodings are named as in the WHATWG Encoding Standard, in lower case. gbk and gb2312 are decoded
+// as gb18030, which has all of their characters. hz-gb-2312 and UTF-32 are supported too.
 package charset
 
 import (
@@ -28,22 +26,20 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// ErrUnknown is the error for bytes in no known encoding, such as those of an image
-// or a compressed file.
+// ErrUnknown is returned for bytes in no known encoding, such as an image or a compressed file.
 var ErrUnknown = errors.New("text in no encoding that is known: none is declared that fits, and the bytes look like none")
 
 // Decode appends body as UTF-8 to dst, without a byte order mark, and returns the name of its
-// encoding. contentType is the value of the HTTP header, and may be empty. Wrong characters in body,
-// fewer than one in a thousand if an encoding was declared, become U+FFFD. On an error, which is
-// ErrUnknown, dst is returned as it was.
+// encoding. contentType is the value of the HTTP header, and may be empty. Malformed characters
+// become U+FFFD; if an encoding was declared, they are fewer than one in a thousand. The only error
+// is ErrUnknown; dst is then returned unchanged.
 //
-// It takes time in proportion to body, and memory for dst alone: at most three bytes for
-// one of body.
+// Decode takes linear time, and memory for dst alone: at most three bytes for one of body.
 func Decode(dst, body []byte, contentType string) (text []byte, name string, err error) {
 	if text, name := decodeMarked(dst, body); name != "" {
 		return text, name, nil
 	}
-	switch { // looks like ASCII, and is not
+	switch { // looks like ASCII, but is not
 	case bytes.IndexByte(body, 0) >= 0:
 		return decodeWide(dst, body)
 	case bytes.IndexByte(body, 0x1b) >= 0:
@@ -72,7 +68,7 @@ func Decode(dst, body []byte, contentType string) (text []byte, name string, err
 	return dst, "", ErrUnknown
 }
 
-// decodeDeclared decodes by the first declaration that fits, multi-byte ones first.
+// decodeDeclared decodes by the first declaration that fits, and tries multi-byte ones first.
 func decodeDeclared(dst, body []byte, declared []string) (text []byte, name string) {
 	for _, name := range declared {
 		if byName[name] != nil && name != hz && !isWide(name) {
@@ -91,8 +87,8 @@ func decodeDeclared(dst, body []byte, declared []string) (text []byte, name stri
 	return dst, ""
 }
 
-// isBinary reports whether there are more control characters than in any text: more than one byte
-// in 500, not counting white space, escape and end of file.
+// isBinary reports whether body has more control characters than any text: more than one byte in
+// 500. White space, escape and end of file do not count.
 func isBinary(body []byte) bool {
 	controls := 0
 	for _, c := range body {
@@ -101,7 +97,7 @@ func isBinary(body []byte) bool {
 	return controls*500 > len(body)
 }
 
-// control has a 1 for the control characters that do not occur in texts.
+// control is 1 for the control characters that do not occur in texts.
 var control = func() (t [256]uint8) {
 	for c := range 0x20 {
 		switch c {
@@ -114,8 +110,8 @@ var control = func() (t [256]uint8) {
 	return t
 }()
 
-// prescan is how many bytes of a page are searched for its declaration. Browsers look at 1024;
-// pages with long comments and scripts at their beginning declare it later.
+// prescan is the number of bytes searched for the declaration of a page. Browsers search 1024, but
+// pages that begin with long comments and scripts declare it later.
 const prescan = 4096
 
 // declarations returns the names of the declared and known encodings, the header's first.
@@ -141,12 +137,11 @@ func declarations(body []byte, contentType string) (names []string) {
 		head = rest
 		element, _, _ := bytes.Cut(head, []byte(">"))
 		if name := valueOf(element, "charset"); !strings.HasPrefix(name, "u") || strings.HasPrefix(name, "utf-8") || name == "utf8" {
-			names = appendName(names, name) // not UTF-16: its meta could not be read
+			names = appendName(names, name) // not UTF-16: its meta element would be unreadable
 		}
 	}
 }
 
-// withoutComments leaves out the comments of HTML.
 func withoutComments(head []byte) (out []byte) {
 	for {
 		open := bytes.Index(head, []byte("<!--"))
@@ -158,7 +153,7 @@ func withoutComments(head []byte) (out []byte) {
 	}
 }
 
-// valueOf returns the text after a key and an equals sign, with or without quotation marks.
+// valueOf returns the value after a key and an equals sign, without quotation marks.
 func valueOf(b []byte, key string) string {
 	for {
 		_, rest, found := bytes.Cut(b, []byte(key))
@@ -176,7 +171,6 @@ func valueOf(b []byte, key string) string {
 	}
 }
 
-// appendName appends the name of the encoding with that label, if there is one.
 func appendName(names []string, label string) []string {
 	name := nameOf(strings.Trim(label, " \t\r\n\"'"))
 	if name == "" || slices.Contains(names, name) {
@@ -185,7 +179,7 @@ func appendName(names []string, label string) []string {
 	return append(names, name)
 }
 
-// nameOf is the name of the encoding with that label, "" if there is none.
+// nameOf returns the name of the encoding with a label, or "".
 func nameOf(label string) string {
 	if label = strings.ToLower(label); label == hz || label == "hz" {
 		return hz

@@ -24,7 +24,7 @@ const (
 	utf8Of = "utf-8"
 )
 
-// byName has the encodings of one or more bytes a character, and the wide ones.
+// byName maps names to the multi-byte and wide encodings.
 var byName = map[string]encoding.Encoding{
 	utf8Of:        unicode.UTF8,
 	"gb18030":     simplifiedchinese.GB18030,
@@ -40,16 +40,13 @@ var byName = map[string]encoding.Encoding{
 	"utf-32be":    utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
 }
 
-// isWide reports whether a unit of an encoding has two or four bytes.
 func isWide(name string) bool {
 	return strings.HasPrefix(name, "utf-16") || strings.HasPrefix(name, "utf-32")
 }
 
-// A single is an encoding of one byte a character: the character of each byte from 0x80 on, or
-// U+FFFD.
+// A single is a single-byte encoding: the character of each byte from 0x80 on, or U+FFFD.
 type single [128]rune
 
-// singles are the single-byte encodings.
 var singles = func() map[string]*single {
 	all := map[string]*single{}
 	for _, e := range charmap.All {
@@ -59,7 +56,7 @@ var singles = func() map[string]*single {
 		}
 		name, err := htmlindex.Name(cm)
 		if err != nil {
-			continue // none that a page can declare
+			continue // no page can declare it
 		}
 		s := &single{}
 		for i := range s {
@@ -70,14 +67,14 @@ var singles = func() map[string]*single {
 	return all
 }()
 
-// Tolerated faults: one in so many characters.
+// Tolerated faults: fewer than one in this many characters.
 const (
 	declaredFaults = 1000
 	detectedFaults = 200
 )
 
-// decodeMulti decodes if less than one character in among is a fault. A character cut off by the
-// end of body does not count.
+// decodeMulti decodes body if fewer than one character in among is malformed. A character cut off
+// by the end of body does not count.
 func decodeMulti(dst, body []byte, name string, among int) (text []byte, ok bool) {
 	text = transformed(dst, body, name)
 	decoded := text[len(dst):]
@@ -93,7 +90,6 @@ func decodeMulti(dst, body []byte, name string, among int) (text []byte, ok bool
 
 var replacement = []byte("\uFFFD")
 
-// transformed appends the decoded text of body in an encoding.
 func transformed(dst, body []byte, name string) []byte {
 	decoder := byName[name].NewDecoder()
 	dst = slices.Grow(dst, len(body)+len(body)/2)
@@ -106,8 +102,8 @@ func transformed(dst, body []byte, name string) []byte {
 	}
 }
 
-// decodeSingle decodes if fewer than one character in a thousand are faults: bytes without a
-// character, or with a control character.
+// decodeSingle decodes body if fewer than one character in a thousand is malformed: a byte without
+// a character, or with a control character.
 func decodeSingle(dst, body []byte, s *single) (text []byte, ok bool) {
 	text = dst
 	faults := 0
@@ -129,7 +125,6 @@ func decodeSingle(dst, body []byte, s *single) (text []byte, ok bool) {
 	return text, true
 }
 
-// asciiPrefix is how many bytes at the beginning are ASCII.
 func asciiPrefix(b []byte) (n int) {
 	for ; n+8 <= len(b); n += 8 {
 		if binary.LittleEndian.Uint64(b[n:])&0x8080808080808080 != 0 {
@@ -142,7 +137,7 @@ func asciiPrefix(b []byte) (n int) {
 	return n
 }
 
-// marks are the byte order marks, longer ones before those they begin with.
+// marks are the byte order marks, longer ones before their prefixes.
 var marks = []struct{ mark, name string }{
 	{"\x00\x00\xFE\xFF", "utf-32be"},
 	{"\xFF\xFE\x00\x00", "utf-32le"},
@@ -152,7 +147,7 @@ var marks = []struct{ mark, name string }{
 	{"\x84\x31\x95\x33", "gb18030"},
 }
 
-// decodeMarked decodes by a byte order mark. A mark before bytes it does not fit is none.
+// decodeMarked decodes by a byte order mark. It ignores a mark that the following bytes do not fit.
 func decodeMarked(dst, body []byte) (text []byte, name string) {
 	for _, m := range marks {
 		rest, marked := bytes.CutPrefix(body, []byte(m.mark))
@@ -167,8 +162,8 @@ func decodeMarked(dst, body []byte) (text []byte, name string) {
 	return dst, ""
 }
 
-// decodeWide decodes a body with zero bytes: UTF-16 or UTF-32 without a mark, or UTF-8 with a stray
-// one, or no text.
+// decodeWide decodes a body with zero bytes: UTF-16 or UTF-32 without a mark, UTF-8 with stray
+// zeros, or no text.
 func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 	if zeros := bytes.Count(body, []byte{0}); zeros*1000 <= len(body) && utf8.Valid(body) && !isBinary(body) {
 		return append(dst, body...), utf8Of, nil
@@ -186,10 +181,10 @@ func decodeWide(dst, body []byte) (text []byte, name string, err error) {
 	return dst, "", ErrUnknown
 }
 
-// widePieces is how many units are looked at to recognize UTF-16, at most.
+// widePieces is the largest number of units examined to recognize UTF-16 or UTF-32.
 const widePieces = 1 << 15
 
-// looksWide reports whether nearly all units are characters common in texts, and some are white
+// looksWide reports whether nearly all units are characters common in texts, including some white
 // space or ASCII punctuation, as in any text.
 func looksWide(body []byte, name string) bool {
 	order, size := binary.ByteOrder(binary.LittleEndian), 2
@@ -216,8 +211,7 @@ func looksWide(body []byte, name string) bool {
 	return units >= 4 && (len(body) < size || units == widePieces) && usual*100 >= units*98 && spaces*400 >= units
 }
 
-// isUsual reports whether a code point is white space, or one of the scripts in use, except for the
-// rarer ideographs.
+// isUsual reports whether a code point is white space or of a script in use, and no rare ideograph.
 func isUsual(u uint32) bool {
 	switch {
 	case u < 0x20:
@@ -230,8 +224,7 @@ func isUsual(u uint32) bool {
 	}
 }
 
-// decodeEscaped decodes the encoding that switches between sets of characters by escape sequences:
-// the bytes are all ASCII.
+// decodeEscaped decodes ISO-2022-JP: ASCII bytes with escape sequences that switch character sets.
 func decodeEscaped(dst, body []byte) (text []byte, name string) {
 	for _, sequence := range []string{"\x1b$B", "\x1b$@", "\x1b(J", "\x1b(I"} {
 		if !bytes.Contains(body, []byte(sequence)) || asciiPrefix(body) < len(body) {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// decodeDetected decodes by the encoding that the bytes look like. They are not valid UTF-8.
+// decodeDetected decodes body, which is not valid UTF-8, by the encoding that its bytes resemble.
 func decodeDetected(dst, body []byte) (text []byte, name string) {
 	if isNearlyUTF8(body) {
 		return transformed(dst, body, utf8Of), utf8Of
@@ -26,8 +26,8 @@ func decodeDetected(dst, body []byte) (text []byte, name string) {
 	return dst, ""
 }
 
-// isNearlyUTF8 reports whether there are sequences of UTF-8, and twenty times as many as bytes
-// outside any: no other encoding has that many by chance.
+// isNearlyUTF8 reports whether body has at least two multi-byte UTF-8 sequences, and twenty for
+// each byte outside any. No other encoding has that many by chance.
 func isNearlyUTF8(body []byte) bool {
 	sequences, faults := 0, 0
 	for len(body) > 0 {
@@ -47,14 +47,14 @@ func isNearlyUTF8(body []byte) bool {
 	return sequences >= 2 && sequences >= 20*faults
 }
 
-// sampled is how many bytes are looked at to recognize an encoding, at most. asciiKept is how many
-// bytes of a stretch of ASCII are kept on either side of other bytes: markup is no evidence.
+// sampled limits the bytes examined to recognize an encoding. asciiKept is the number of ASCII
+// bytes kept on either side of other bytes: markup is no evidence.
 const (
 	sampled   = 1 << 13
 	asciiKept = 8
 )
 
-// sample is the beginning of body without long stretches of ASCII.
+// sample returns the beginning of body without long stretches of ASCII.
 func sample(body []byte) []byte {
 	var piece []byte
 	for len(body) > 0 && len(piece) < sampled {
@@ -74,8 +74,7 @@ func sample(body []byte) []byte {
 	return piece
 }
 
-// frequent are the characters that make up most of the text, in each language written with
-// thousands of characters.
+// frequent has the characters that make up most of a text in languages written with thousands.
 var frequent = map[string]*[1 << 16]bool{
 	"gb18030":   setOf(simplifiedCommon, traditionalCommon, "，。、；：？！“”（）《》"),
 	"big5":      setOf(traditionalCommon, "，。、；：？！「」（）《》"),
@@ -91,12 +90,11 @@ func setOf(characters ...string) *[1 << 16]bool {
 	return set
 }
 
-// leastFrequent is the share of the characters beyond ASCII that must be frequent ones. They were
-// 76 to 97% of the texts in which they were counted.
+// leastFrequent is the least share of frequent characters among those beyond ASCII. In the texts
+// counted it was 76 to 97%.
 const leastFrequent = 0.3
 
-// bestMulti returns the multi-byte encoding that gives a text the largest share of frequent
-// characters, "" if the share is small in all.
+// bestMulti returns the multi-byte encoding with the largest share of frequent characters, or "".
 func bestMulti(body []byte) (best string) {
 	piece := sample(body)
 	score := leastFrequent
@@ -116,8 +114,8 @@ func bestMulti(body []byte) (best string) {
 	return best
 }
 
-// shareFrequent returns the share of frequent ones among the characters beyond ASCII. It is 0 if
-// one in a hundred is a fault, or there are fewer than three.
+// shareFrequent returns the share of frequent characters among those beyond ASCII. It returns 0 if
+// these are fewer than three, or if more than one in a hundred is malformed.
 func shareFrequent(text []byte, set *[1 << 16]bool) float64 {
 	characters, known, faults := 0, 0, 0
 	for i := 0; i < len(text); {
@@ -146,10 +144,10 @@ type guess struct {
 	kinds [256]kind
 	worth [128]float64 // of the bytes from 0x80 on, in bits, at most 0
 	doubt float64      // bits
-	latin bool         // few of a text's letters are beyond ASCII
+	latin bool         // few letters of its texts are beyond ASCII
 }
 
-// A kind is the meaning of a byte.
+// A kind classifies a byte.
 type kind uint8
 
 const (
@@ -159,38 +157,37 @@ const (
 	apostrophe
 )
 
-// The costs, in bits, of bytes that are no letter of the language, and of letters that stand
-// together as they do not in words.
+// Costs, in bits, of bytes that are not letters of the language, and of letters in combinations
+// that words do not have.
 const (
 	costPunctuation = 5
 	costApostrophe  = 4
-	costForeign     = 10 // a letter of another language, a symbol
+	costForeign     = 10 // a letter of another language, or a symbol
 	costNothing     = 14 // no character
-	costCase        = 6  // an upper case letter behind a lower case one
+	costCase        = 6  // an upper case letter after a lower case one
 	costTogether    = 2  // two letters beyond ASCII in a language with few
-	costMixed       = 8  // beside an ASCII letter, in a script that has none
-	costInWord      = 4  // a sign between two letters
-	costSpace       = 2  // a space; some pages are laid out with many
-	costAlone       = 6  // a word of one letter, in capitals or in a script of letters beyond ASCII
+	costMixed       = 8  // beside an ASCII letter, in a script without these
+	costInWord      = 4  // a symbol between two letters
+	costSpace       = 2  // a no-break space; some pages use many for layout
+	costAlone       = 6  // a one-letter word, in capitals or in a script beyond ASCII
 )
 
-// fewLetters is how many more letters beyond ASCII than others there may be in a language
-// with few.
+// fewLetters is the number by which characters beyond ASCII may exceed ASCII letters, in a language
+// with few of the former.
 const fewLetters = 8
 
-// fewSigns is how many signs beyond ASCII there may be whatever the text. More than there
-// are letters are none: they are halves of two-byte characters.
+// fewSigns is the number of symbols beyond ASCII that any text may have. If more than that
+// outnumber the letters, they are halves of two-byte characters.
 const fewSigns = 8
 
 // noBreakSpace is U+00A0 in almost all single-byte encodings.
 const noBreakSpace = 0xa0
 
-// worstGuess is the highest average cost of a byte. The letters of a language cost one to five
-// bits.
+// worstGuess is the highest average cost of a byte. Letters of a language cost one to five bits.
 const worstGuess = 6.5
 
-// languages are those distinguished in each encoding. doubt is how many bits of evidence it takes
-// to believe in that encoding: more for rarer ones. So a word or two decide for the usual ones.
+// languages are the languages distinguished in each encoding. doubt is the evidence needed for that
+// encoding, in bits: more for rarer ones. So a word or two suffice for the usual ones.
 var languages = []struct {
 	name, codes string
 	doubt       float64
@@ -268,8 +265,8 @@ func worthOf(r rune, bits map[rune]float64) float64 {
 	return -costForeign
 }
 
-// bestSingle returns the single-byte encoding in which a text is most like one of the languages. It
-// returns windows-1252 if the text is like none and could be that, "" if it could not.
+// bestSingle returns the single-byte encoding in which body best resembles one of its languages. If
+// it resembles none, the result is windows-1252 if under a fifth of it is beyond ASCII, else "".
 func bestSingle(body []byte) (best string) {
 	piece := sample(body)
 	score, bestFit := math.Inf(-1), math.Inf(-1)
@@ -285,7 +282,7 @@ func bestSingle(body []byte) (best string) {
 	for _, c := range body {
 		high += int(c >> 7)
 	}
-	if high*5 < len(body) { // as in a language of Western Europe or in English with signs
+	if high*5 < len(body) { // as in Western European languages, or English with symbols
 		return "windows-1252"
 	}
 	return ""
@@ -311,7 +308,7 @@ func (g *guess) of(piece []byte) (score, fit float64) {
 		n++
 		switch {
 		case k == other:
-			if c == noBreakSpace { // pages are laid out with these
+			if c == noBreakSpace { // pages use these for layout
 				spaces++
 			} else {
 				signs++

@@ -12,24 +12,23 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Malformed is the byte that a [Stream] puts in place of malformed bytes. It is never
-// part of UTF-8, so any check of the text finds it.
+// Malformed is the byte that a [Stream] puts in place of malformed bytes. It is never part of
+// UTF-8, so any check of the text finds it.
 const Malformed = 0xff
 
-// Stream is an encoding from which text of any length is decoded piece by piece. It may
-// be used by several goroutines.
+// Stream decodes text of any length from an encoding piece by piece. It is safe for concurrent use.
 type Stream struct {
 	name     string
 	encoding encoding.Encoding
 	own      []byte // U+FFFD in the encoding, nil if it has none
 }
 
-// StreamOf returns the encoding with a label, such as gbk or utf-16, which is utf-16le without a
-// byte order mark. It is an error if the label is unknown. It is also one for iso-2022-jp and
-// hz-gb-2312, because bytes far before a byte may change its meaning there.
+// StreamOf returns the encoding with a label, such as gbk or utf-16; the latter means utf-16le
+// without a byte order mark. An unknown label is an error. So are iso-2022-jp and hz-gb-2312,
+// because bytes far before a byte may change its meaning there.
 func StreamOf(label string) (*Stream, error) {
 	name := nameOf(label)
-	if lower := strings.ToLower(label); name == "" && byName[lower] != nil { // utf-32, which no page has
+	if lower := strings.ToLower(label); name == "" && byName[lower] != nil { // utf-32: not in pages
 		name = lower
 	}
 	e := byName[name]
@@ -39,7 +38,7 @@ func StreamOf(label string) (*Stream, error) {
 	case name == hz || name == "iso-2022-jp" || name == "replacement":
 		return nil, fmt.Errorf("text in %s cannot be read in pieces: convert it to UTF-8 first, for example with iconv", name)
 	case e == nil:
-		e, _ = htmlindex.Get(name) // it is the name of one
+		e, _ = htmlindex.Get(name) // always a known name
 	}
 	own, err := e.NewEncoder().Bytes(replacement)
 	if err != nil {
@@ -48,26 +47,25 @@ func StreamOf(label string) (*Stream, error) {
 	return &Stream{name: name, encoding: e, own: own}, nil
 }
 
-// Name is the name of the encoding.
+// Name returns the name of the encoding.
 func (s *Stream) Name() string { return s.name }
 
 // IsUTF8 reports whether there is nothing to decode.
 func (s *Stream) IsUTF8() bool { return s.name == utf8Of }
 
-// Marked returns the encoding given by a byte order mark at the beginning of a text, nil if there
-// is none. The mark is part of the text.
+// Marked returns the encoding of a text's byte order mark, or nil. The mark is part of the text.
 func Marked(head []byte) *Stream {
 	for _, m := range marks {
 		if bytes.HasPrefix(head, []byte(m.mark)) {
-			s, _ := StreamOf(m.name) // it is the name of one
+			s, _ := StreamOf(m.name) // always a known name
 			return s
 		}
 	}
 	return nil
 }
 
-// Detect returns the encoding of a text from its beginning, by the rules of Decode; whole reports
-// whether head is all the text. The error is [ErrUnknown], or that of StreamOf.
+// Detect returns the encoding of a text from its beginning, by the rules of Decode. whole reports
+// whether head is all of the text. The error is [ErrUnknown], or that of StreamOf.
 func Detect(head []byte, whole bool) (*Stream, error) {
 	if s := Marked(head); s != nil {
 		return s, nil
@@ -84,8 +82,8 @@ func Detect(head []byte, whole bool) (*Stream, error) {
 	return StreamOf(name)
 }
 
-// NewReader returns a reader of UTF-8 converted from r. In place of bytes that are no character it
-// has one byte [Malformed]. It waits for no more than it needs for the next character.
+// NewReader returns a reader that converts r to UTF-8. Bytes that are not a character become one
+// byte [Malformed]. It never waits for more input than the next character needs.
 func (s *Stream) NewReader(r io.Reader) io.Reader {
 	return transform.NewReader(r, &streamDecoder{s.encoding.NewDecoder().Transformer, s.own, s.name == "gb18030"})
 }
@@ -93,7 +91,7 @@ func (s *Stream) NewReader(r io.Reader) io.Reader {
 type streamDecoder struct {
 	transform.Transformer
 	own     []byte
-	private bool // it has the characters of userDefined
+	private bool // GB18030, which has the characters of userDefined
 }
 
 func (r *streamDecoder) Transform(dst, src []byte, last bool) (n, used int, err error) {
@@ -107,8 +105,8 @@ func (r *streamDecoder) Transform(dst, src []byte, last bool) (n, used int, err 
 	return n, used, err
 }
 
-// decodeFaulty decodes one character after the other. So it distinguishes bytes that are no
-// character from the U+FFFD that earlier conversions have put in place of such bytes.
+// decodeFaulty decodes one character at a time. This distinguishes malformed bytes from the U+FFFD
+// that earlier conversions put in place of such bytes.
 func (r *streamDecoder) decodeFaulty(dst, src []byte, last bool) (n, used int, err error) {
 	for used < len(src) {
 		written, read, err := r.one(dst[n:], src[used:], last)
@@ -129,7 +127,7 @@ func (r *streamDecoder) decodeFaulty(dst, src []byte, last bool) (n, used int, e
 	return n, used, nil
 }
 
-// one decodes the first character of src, or none if it is not whole.
+// one decodes the first character of src, or none if it is incomplete.
 func (r *streamDecoder) one(dst, src []byte, last bool) (written, read int, err error) {
 	for k := 1; k <= len(src) && read == 0 && err != transform.ErrShortDst; k++ {
 		written, read, err = r.Transformer.Transform(dst, src[:k], last && k == len(src))
@@ -137,10 +135,10 @@ func (r *streamDecoder) one(dst, src []byte, last bool) (written, read int, err 
 	return written, read, err
 }
 
-// userDefined returns the private-use character that GB18030 assigns to two bytes of its user-defined
-// areas, AAA1 to AFFE, F8A1 to FEFE, A140 to A7A0; 0 for other bytes. The areas follow one another
-// from U+E000 on, in rows of 94, 94 and 96. The library's tables have none of these characters, but
-// texts do, as icons of fonts.
+// userDefined returns the private-use character that GB18030 assigns to two bytes of its
+// user-defined areas, or 0. The areas AAA1 to AFFE, F8A1 to FEFE and A140 to A7A0 follow one
+// another from U+E000, in rows of 94, 94 and 96. The library's tables lack these characters, but
+// texts use them as icons of fonts.
 func userDefined(b []byte) rune {
 	if len(b) != 2 {
 		return 0

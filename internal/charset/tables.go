@@ -1,10 +1,10 @@
 package charset
 
-// Code made once from texts of the Debian installation guide, manual pages, spelling
-// dictionaries and news, see docs/web.md.
+// These tables were made once from texts of the Debian installation guide, manual pages, spelling
+// dictionaries and news; see docs/web.md.
 
-// alphabets are, for each language, its letters beyond ASCII in lower case, the most frequent
-// first. Each letter has its number in ten thousand such letters.
+// alphabets has each language's letters beyond ASCII in lower case, the most frequent first. The
+// number after a letter is its frequency in ten thousand such letters.
 var alphabets = map[string]string{
 	"ar": "ن1054 ا880 ت873 ي835 و518 م491 ر484 ل452 أ427 ف324 ب324 ع286 س282 د259 ك245 ق240 ح230 ه229 ج192 ش168 ط137 خ125 ز123 ص122 غ108 ض104 ة83 ئ72 ذ70 ى69 ث61 ؤ44 ء27 ظ25 إ22 آ16",
 	"be": "а1725 н724 р601 ы552 с460 к420 і413 л397 ц390 п370 е363 в360 т319 д278 з250 у249 о243 я219 м217 ь200 ч178 б168 г152 ю140 ў138 ш108 э106 х74 ж69 й43 ф42 ё31",
