@@ -1,8 +1,7 @@
 // Package claim gives one process the right to a file, until it releases the file or ends.
 //
-// The lock is on the open file, not on its name, and the kernel drops it with the
-// process: a kill leaves nothing behind. It is advisory on Unix. File systems
-// without locks grant every claim; only Check remains there.
+// The lock is on the open file, not on its name, and ends with the process, even by a kill. It is
+// advisory on Unix. A file system without locks grants every claim; only Check protects there.
 package claim
 
 import (
@@ -14,10 +13,9 @@ import (
 )
 
 var (
-	// ErrTaken is returned by Take while another process, or another Claim of
-	// this one, holds the file.
+	// ErrTaken is returned by Take while another process, or another Claim, holds the file.
 	ErrTaken = errors.New("another run is writing it")
-	// ErrMoved is returned when the name leads to another file than the claimed one, or to none.
+	// ErrMoved is returned when the name no longer leads to the claimed file.
 	ErrMoved = errors.New("another file has its name now")
 )
 
@@ -27,8 +25,8 @@ type Claim struct {
 	file *os.File
 }
 
-// ID distinguishes a file from all others, under any name, and from every later file given its
-// number. It is zero if the file system does not record when a file was made.
+// ID distinguishes a file from all others, under any name, and from later files that reuse its
+// number. It is zero if the file system does not record creation times.
 type ID struct {
 	Device uint64 `json:"device"`
 	Number uint64 `json:"number"`
@@ -88,7 +86,7 @@ func (c *Claim) Open() (*os.File, error) {
 	return f, nil
 }
 
-// Size returns the bytes of the file.
+// Size returns the size of the file in bytes.
 func (c *Claim) Size() (int64, error) {
 	info, err := c.file.Stat()
 	if err != nil {
@@ -97,11 +95,11 @@ func (c *Claim) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Sync brings any process's writes to the file to the disk.
+// Sync brings all processes' writes to the file to disk.
 func (c *Claim) Sync() error { return c.file.Sync() }
 
-// Rename gives the file another name in the same folder, durably, replacing any file of that name.
-// It returns ErrMoved, and does nothing, when the file is not under its name any more.
+// Rename durably renames the file within its folder, replacing any file of that name. It returns
+// ErrMoved, and does nothing, if the file no longer has its name.
 func (c *Claim) Rename(to string) error {
 	if err := c.Check(); err != nil {
 		return err
@@ -113,7 +111,7 @@ func (c *Claim) Rename(to string) error {
 	return nil
 }
 
-// Remove removes the file, if it is still under its name.
+// Remove removes the file, if it still has its name.
 func (c *Claim) Remove() error {
 	if err := c.Check(); err != nil {
 		return err
@@ -121,7 +119,7 @@ func (c *Claim) Remove() error {
 	return os.Remove(c.path)
 }
 
-// Release gives up the file. A nil claim has nothing to release.
+// Release gives up the file. It does nothing for a nil claim.
 func (c *Claim) Release() error {
 	if c == nil {
 		return nil

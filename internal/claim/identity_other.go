@@ -4,5 +4,5 @@ package claim
 
 import "os"
 
-// Identify knows no identities here.
+// Identify returns the zero ID: this system has no identities.
 func Identify(*os.File) ID { return ID{} }

@@ -6,6 +6,6 @@ import "os"
 
 func open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
 
-// lock grants every claim: this system's locks belong to a process and not to an
-// open file, and are lost when any handle of the file is closed.
+// lock grants every claim. This system's locks belong to a process, not to an open file, and
+// closing any handle of the file drops them.
 func lock(*os.File) (bool, error) { return true, nil }

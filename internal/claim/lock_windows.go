@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// open lets the file be renamed while it is open, which os.OpenFile does not.
+// open opens a file that can be renamed while it is open, unlike one from os.OpenFile.
 func open(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -22,8 +22,8 @@ func open(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// lock takes an exclusive lock on a byte far behind any content, because locks
-// are mandatory here: the file is written through another handle.
+// lock takes an exclusive lock on a byte far beyond any content, because locks are mandatory here
+// and the file is written through another handle.
 func lock(f *os.File) (bool, error) {
 	at := &windows.Overlapped{OffsetHigh: 1 << 30}
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
