@@ -1,14 +1,13 @@
-// Package durable replaces files so that a crash leaves the old content or the
-// new, never a mixture and never nothing.
+// Package durable replaces files so that a crash leaves the old content or the new, never a mixture
+// and never nothing.
 //
 //	err := durable.Replace("state.bin", func(f *os.File) error {
 //		_, err := f.Write(state)
 //		return err
 //	})
 //
-// When Replace returns nil the new content survives a power cut. When it returns an error, or the
-// process dies inside it, path keeps its earlier content. If all but the last step was done, it
-// holds the new content.
+// When Replace returns nil, the new content survives a power cut. If it returns an error, or the
+// process dies inside it, path keeps its old content. After the rename it has the new one.
 package durable
 
 import (
@@ -21,21 +20,19 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// system holds the calls; their order is the promise. Tests watch them and let them fail.
+// system holds the system calls, whose order is the promise. Tests watch them and make them fail.
 var system = struct {
 	sync    func(*os.File) error
 	rename  func(from, to string) error
 	syncDir func(dir string) error
 }{(*os.File).Sync, os.Rename, syncDir}
 
-// Replace writes a file with write and puts it at path in one step: a temporary
-// file in the same folder, synced, renamed over path, and the folder synced.
-// An existing file keeps its permissions; a symbolic link at path is replaced,
-// not followed. write must not close the file.
+// Replace writes a file with write and puts it at path in one step. It syncs a temporary file in
+// the same folder, renames it over path, and syncs the folder. An existing file keeps its
+// permissions; a symbolic link at path is replaced, not followed. write must not close the file.
 //
-// The temporary file is path with ".tmp" appended. A killed process leaves that
-// one file behind at most, and the next Replace of the same path removes it, so
-// two calls for one path must not run at the same time.
+// The temporary file is path with ".tmp" appended. A killed process leaves at most that file, and
+// the next Replace of path removes it. So two calls for one path must not run at the same time.
 func Replace(path string, write func(*os.File) error) error {
 	temp := path + ".tmp"
 	if err := replaceBy(path, temp, write); err != nil {
@@ -59,8 +56,8 @@ func replaceBy(path, temp string, write func(*os.File) error) (err error) {
 	if err := write(f); err != nil {
 		return err
 	}
-	// Without this a file system may order the rename before the data, and
-	// a power cut leaves an empty file under the final name.
+	// Without this a file system may order the rename before the data, and a power cut leaves an
+	// empty file under the final name.
 	if err := system.sync(f); err != nil {
 		return err
 	}
@@ -73,8 +70,7 @@ func replaceBy(path, temp string, write func(*os.File) error) (err error) {
 	return renameSynced(temp, path)
 }
 
-// Remove removes a file. When it returns nil, a power cut does not bring the
-// file back.
+// Remove removes a file. When it returns nil, a power cut does not bring the file back.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
@@ -89,7 +85,7 @@ func Remove(path string) error {
 	return nil
 }
 
-// RemoveLeft removes a file or an empty folder, if it is there. A power cut may bring it back.
+// RemoveLeft removes a file or an empty folder, if it exists. A power cut may bring it back.
 func RemoveLeft(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -97,8 +93,8 @@ func RemoveLeft(path string) error {
 	return nil
 }
 
-// Rename gives a file another name in the same folder, replacing any file of that name. The content
-// must be on the disk already. When it returns nil, a power cut does not undo it.
+// Rename renames a file within its folder, replacing any file of the new name. The content must be
+// on disk already. When it returns nil, a power cut does not undo it.
 func Rename(from, to string) error {
 	if err := renameSynced(from, to); err != nil {
 		return fmt.Errorf("renaming %s: %w", filepath.Base(from), err)
@@ -106,8 +102,7 @@ func Rename(from, to string) error {
 	return nil
 }
 
-// SyncName makes the present name of a file survive a power cut, after a rename that may not have
-// been durable.
+// SyncName makes the name of a file survive a power cut, after a rename that may not be durable.
 func SyncName(path string) error {
 	if err := system.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("making the name %s durable: %w", path, err)
@@ -125,9 +120,8 @@ func renameSynced(from, to string) error {
 	return system.syncDir(filepath.Dir(to))
 }
 
-// create opens the temporary file with the permissions of the file it is to replace. It insists on
-// making the file. So it never writes through an existing file of that name, such as a link to
-// elsewhere.
+// create creates the temporary file with the permissions of the file it will replace. It never
+// opens an existing file of that name, such as a link to elsewhere.
 func create(path, temp string) (*os.File, error) {
 	if err := RemoveLeft(temp); err != nil {
 		return nil, err

@@ -4,5 +4,5 @@ package durable
 
 import "math"
 
-// Room is unknown here, and taken as enough.
+// Room returns the largest number: free space is unknown here, and taken as enough.
 func Room(string) (uint64, error) { return math.MaxUint64, nil }

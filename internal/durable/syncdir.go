@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// syncDir makes a rename in dir survive a power cut. Windows cannot sync a folder, and NTFS journals
-// renames.
+// syncDir makes a rename in dir survive a power cut. Windows cannot sync a folder, and NTFS
+// journals renames.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
