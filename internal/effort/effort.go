@@ -1,5 +1,4 @@
-// Package effort measures work by the time of processors, which other programs at work
-// do not lengthen as they do the time that passes.
+// Package effort measures work in processor time, which other programs do not lengthen.
 package effort
 
 import (
@@ -7,8 +6,7 @@ import (
 	"time"
 )
 
-// Of returns the processor time that f takes. If the process does other work at the same time, the
-// value is too high.
+// Of returns the processor time of f, including other work of the process meanwhile.
 func Of(f func()) time.Duration {
 	begun := CPU()
 	f()
@@ -16,15 +14,15 @@ func Of(f func()) time.Duration {
 }
 
 const (
-	times = 16 // so much more input
-	slack = 6  // linear work may take so much more for each of its items; quadratic work takes 16
-	// Below it, caches and the garbage of others are measured.
+	times = 16 // growth of the input
+	slack = 6  // largest growth of the time for each item; that of quadratic work is 16
+	// Shorter times measure caches and the garbage of others.
 	least = time.Millisecond
 	tries = 5
 )
 
-// Linear wants work on sixteen times as much input to take no more than linear work
-// would, by far. prepare makes the input of a size and returns the work on it.
+// Linear reports an error if sixteen times the input takes far longer than linear work would.
+// prepare makes the input of a size and returns the work on it.
 func Linear(t testing.TB, what string, size int, prepare func(size int) func()) {
 	t.Helper()
 	one, many := prepare(size), prepare(times*size)

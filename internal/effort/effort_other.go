@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// CPU returns the time since the process began: its processor time is unknown here.
+// CPU returns the time since the process began, because its processor time is unknown here.
 func CPU() time.Duration { return time.Since(begun) }

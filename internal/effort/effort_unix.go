@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU returns the time this process has used of all processors until now, in user and system.
+// CPU returns the user and system time that this process has used on all processors.
 func CPU() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
