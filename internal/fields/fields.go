@@ -1,4 +1,4 @@
-// Package fields reads the fields of stored bytes.
+// Package fields decodes fields from stored bytes.
 package fields
 
 import (
@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// A Reader reads one field after the other. Past the end it reads zeros and sets Short. Numbers are
-// little-endian, or varints.
+// A Reader reads fields one after the other. Past the end it reads zeros and sets Short. Numbers
+// are little-endian or varints.
 type Reader struct {
 	Rest  []byte
 	Short bool
@@ -41,10 +41,10 @@ func (r *Reader) Varint() int64 {
 	return v
 }
 
-// Bytes returns bytes behind their number, a varint.
+// Bytes reads bytes preceded by their number, a varint.
 func (r *Reader) Bytes() []byte { return r.Next(int(min(r.Uvarint(), 1<<40))) }
 
-// Into reads the numbers at pointers.
+// Into reads a number into each pointer.
 func (r *Reader) Into(numbers []any) {
 	for _, n := range numbers {
 		_, _ = binary.Decode(r.Next(binary.Size(n)), binary.LittleEndian, n) // fails for other types only
