@@ -1,4 +1,4 @@
-// Package filetest has what tests of files need.
+// Package filetest has helpers for tests of files.
 package filetest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Chdir makes relative names short and the same on every machine. Each of the files holds
-// its name.
+// Chdir changes to a temporary folder with files that each contain their own name. Relative names
+// are short, and the same on every machine.
 func Chdir(t *testing.T, files ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -24,7 +24,7 @@ func Chdir(t *testing.T, files ...string) {
 	Write(t, named)
 }
 
-// Must ends a test at the first error.
+// Must ends the test at the first error.
 func Must(t *testing.T, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
@@ -34,7 +34,7 @@ func Must(t *testing.T, errs ...error) {
 	}
 }
 
-// Lines makes about size bytes of JSON lines of about 4 KB each.
+// Lines returns about size bytes of JSON lines of about 4 KB each.
 func Lines(text string, size int) []byte {
 	var quoted bytes.Buffer
 	enc := json.NewEncoder(&quoted)
@@ -49,7 +49,7 @@ func Lines(text string, size int) []byte {
 	return data
 }
 
-// Write writes files below a folder.
+// Write writes files and creates their folders.
 func Write(t interface{ Fatal(...any) }, files map[string]string) {
 	for name, content := range files {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(content), 0o666)); err != nil {
@@ -58,8 +58,7 @@ func Write(t interface{ Fatal(...any) }, files map[string]string) {
 	}
 }
 
-// KillSelf ends the process as a power cut would: nothing deferred runs. It returns only if it
-// could not.
+// KillSelf ends the process like a power cut: no deferred call runs. It returns only on failure.
 func KillSelf() error {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
