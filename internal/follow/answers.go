@@ -9,13 +9,12 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 )
 
-// answer is the result of a step.
 type answer struct {
 	id    string // of a document
 	value []byte // JSON; nil for settings
 }
 
-// line is the JSON form of a verdict; docs/format.md, "A log".
+// line returns the JSON form of a verdict; see docs/format.md, "A log".
 func (a *answer) line(offset int64) []byte {
 	if a.id == "" {
 		return fmt.Appendf(nil, `{"offset":%d,%s`, offset, a.value[1:])
@@ -27,17 +26,17 @@ func (a *answer) line(offset int64) []byte {
 	return fmt.Appendf(nil, `{"offset":%d,"id":%s,%s`, offset, id, a.value[1:])
 }
 
-// maxAnswers and maxAnswerBytes bound the answers in memory, beside those held.
+// maxAnswers and maxAnswerBytes bound the answers in memory, except those held.
 const (
 	maxAnswers     = 1 << 16
 	maxAnswerBytes = 32 << 20
 )
 
-// answers are those of the last records, by their offsets. An offset without a record has a zero answer.
+// answers holds the latest answers by offset. An offset without a record has a zero answer.
 type answers struct {
 	mu    sync.Mutex
 	added sync.Cond
-	first int64 // the offset of the first
+	first int64 // offset of list[0]
 	list  []answer
 	bytes int
 	held  map[*int64]struct{}
@@ -50,7 +49,7 @@ func newAnswers(next int64) *answers {
 	return a
 }
 
-// add appends the answer of an offset, which is beyond all others.
+// add appends the answer of an offset beyond all others.
 func (a *answers) add(offset int64, one answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +58,7 @@ func (a *answers) add(offset int64, one answer) {
 	}
 	a.list = append(a.list, one)
 	a.bytes += len(one.id) + len(one.value)
-	held := offset + 1 // the least offset of those held, or the next one
+	held := offset + 1 // the least held offset, or the next one
 	for from := range a.held {
 		held = min(held, *from)
 	}
@@ -72,14 +71,13 @@ func (a *answers) add(offset int64, one answer) {
 	a.added.Broadcast()
 }
 
-// next is the offset behind the last answer.
 func (a *answers) next() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.first + int64(len(a.list))
 }
 
-// hold keeps the answers that come from now on, until release.
+// hold keeps all answers added from now on, until release is called.
 func (a *answers) hold() (release func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +90,7 @@ func (a *answers) hold() (release func()) {
 	}
 }
 
-// end has all who wait return the error.
+// end makes all waiting calls return the error.
 func (a *answers) end(err error) {
 	a.mu.Lock()
 	a.ended = err

@@ -1,5 +1,5 @@
-// Package follow decides the records of a log in their order, so that all followers of a log agree on
-// every verdict. The place in the log and the index are one checkpoint: a killed follower goes on there.
+// Package follow decides the records of a log in order, so that all its followers agree on every
+// verdict. One checkpoint has the log position and the index: a killed follower resumes there.
 package follow
 
 import (
@@ -19,52 +19,51 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// Log is a sequence of records with ascending offsets. Append is for any number of goroutines.
+// Log is a sequence of records with ascending offsets. Append is safe for concurrent use.
 type Log interface {
-	// Topic returns the name, and the identity as docs/format.md has it.
+	// Topic returns the name, and the identity in the form of docs/format.md.
 	Topic() (name, id string)
-	// Bounds returns the offset of the first record, and the one behind the last.
+	// Bounds returns the offset of the first record, and the offset after the last.
 	Bounds(ctx context.Context) (first, end int64, err error)
-	// Head returns the first record of a log that is not empty.
+	// Head returns the first record of a non-empty log.
 	Head(ctx context.Context) (Record, error)
-	// From has Next begin at an offset.
+	// From makes Next begin at an offset.
 	From(offset int64)
 	// Next waits for records, and returns them in order.
 	Next(ctx context.Context) ([]Record, error)
 	// Append returns the offsets of the new records.
 	Append(ctx context.Context, values [][]byte) ([]int64, error)
-	// Publish hands on a verdict. Flush waits until all are safe.
+	// Publish sends a verdict. Flush waits until all are safe.
 	Publish(ctx context.Context, offset int64, verdict func() []byte) error
 	Flush(ctx context.Context) error
 }
 
 // Config configures Open.
 type Config struct {
-	// Index was opened in Dir with [index.Options.Follow]. It stays the caller's to close.
+	// Index was opened in Dir with [index.Options.Follow]. The caller closes it.
 	Index *index.Index
 	Dir   string
 	Log   Log
-	// Policy judges the documents. Its Now is for what Append appends. Open sets Flush and, if it is 0,
-	// CheckpointBytes.
+	// Policy judges the documents; Now is for Append. Open sets Flush and, if 0, CheckpointBytes.
 	Policy index.Policy
 	Fields jsonl.Fields // of documents in JSON
-	// Change appends the settings if they are not those of the log. Without it Open refuses.
+	// Change appends the settings if they differ from those of the log. Without it Open refuses.
 	Change bool
-	// Appends is true for a front end: Append is allowed.
+	// Appends allows Append, for a front end.
 	Appends bool
-	// Workers is how many goroutines extract at once; 0 is one for each processor.
+	// Workers is the number of goroutines that extract; 0 means one for each processor.
 	Workers int
 }
 
 const (
 	checkpointBytes = 64 << 20        // of documents between two checkpoints
-	stepsTogether   = 256             // between two tasks
-	waiting         = 32              // tasks at a time
-	patience        = 5 * time.Second // of those who wait for a verdict
+	stepsTogether   = 256             // steps between two tasks
+	waiting         = 32              // queued tasks
+	patience        = 5 * time.Second // of a wait for a verdict
 	parting         = 10 * time.Second
 )
 
-// place is the owner's value index.FollowedName.
+// place is the position in the log that the index stores as index.FollowedName.
 type place struct {
 	Topic    string   `json:"topic"`
 	ID       string   `json:"id"`
@@ -72,7 +71,7 @@ type place struct {
 	Settings Settings `json:"settings"`
 }
 
-// Follower decides the records of a log. Its methods are for any number of goroutines.
+// Follower decides the records of a log. Its methods are safe for concurrent use.
 type Follower struct {
 	cfg        Config
 	extractors apply.Extractors
@@ -80,20 +79,20 @@ type Follower struct {
 	scheme     string // of features in the log, "" if it takes none
 	answers    *answers
 	loop       *apply.Loop
-	ahead      chan struct{} // a place for each chunk of steps that waits or is done
+	ahead      chan struct{} // holds a token for each chunk of steps queued or being decided
 	reading    sync.WaitGroup
-	target     int64           // the end of the records that Open found
-	ctx        context.Context // Failed of the loop, which Close ends, too
+	target     int64           // the end of the log when Open found it
+	ctx        context.Context // Failed of the loop; Close ends it too
 
 	// The rest belongs to the deciding goroutine.
 
 	steps  apply.Applier
 	place  place
-	unsure bool            // place and index may not agree: nothing more is stored
-	saving context.Context // of flush
+	unsure bool            // place and index may disagree: nothing more is stored
+	saving context.Context // for flush
 }
 
-// Open finds the place in the log where the index is. Start begins to decide.
+// Open finds the position in the log that the index has reached. Start begins to decide.
 func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	cfg.Policy.CheckpointBytes = cmp.Or(max(cfg.Policy.CheckpointBytes, 0), checkpointBytes)
 	if cfg.Policy.Now == nil {
@@ -125,7 +124,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	return f, nil
 }
 
-// begin sets the rules for the records that follow.
+// begin sets the rules for the following records.
 func (f *Follower) begin() error {
 	p, s := f.cfg.Policy, &f.place.Settings
 	p.Rules = dedup.Rules{Threshold: s.Threshold, Score: s.Score, RemoveMosaics: s.Mosaics}
@@ -134,7 +133,7 @@ func (f *Follower) begin() error {
 	return f.cfg.Index.Begin(p)
 }
 
-// flush is called before a checkpoint, and returns the place in the log that belongs to it.
+// flush is called before a checkpoint, and returns its position in the log.
 func (f *Follower) flush(bool) (map[string][]byte, error) {
 	if err := f.cfg.Log.Flush(f.saving); err != nil {
 		return nil, err
@@ -154,7 +153,7 @@ func (f *Follower) Start(decided func(*dedup.Result)) {
 	go f.loop.Run()
 }
 
-// read has the records of the log decided, until an error comes. It prepares some while others are done.
+// read queues the records of the log until an error, and prepares some while others are decided.
 func (f *Follower) read() error {
 	for next := f.place.Next; ; {
 		records, err := f.cfg.Log.Next(f.ctx)
@@ -182,8 +181,8 @@ func (f *Follower) read() error {
 	}
 }
 
-// follows checks that no record is missing before these, and returns the offset behind them. Aborted
-// transactions leave gaps, too.
+// follows checks that no record before these was removed, and returns the offset after them.
+// Aborted transactions leave gaps too.
 func (f *Follower) follows(next int64, records []Record) (int64, error) {
 	for i := range records {
 		if records[i].Offset > next {
@@ -212,10 +211,9 @@ func (f *Follower) doAll(steps []*apply.Step) {
 	}
 }
 
-// do does a step.
 func (f *Follower) do(s *apply.Step) error {
 	switch s.Kind {
-	case 0: // it has its answer
+	case 0: // its answer is set
 	case journal.Settings:
 		if err := f.change(s); !errors.Is(err, errSettings) {
 			return err
@@ -230,7 +228,7 @@ func (f *Follower) do(s *apply.Step) error {
 	return f.done(s)
 }
 
-// change sets the rules for the records behind this one.
+// change sets the rules for the records after this one.
 func (f *Follower) change(s *apply.Step) error {
 	to, err := parseSettings(s.Text)
 	if err == nil {
@@ -251,7 +249,7 @@ func (f *Follower) change(s *apply.Step) error {
 	return f.done(s)
 }
 
-// done notes that the index has a step.
+// done publishes the answer of an applied step, and moves the place past it.
 func (f *Follower) done(s *apply.Step) error {
 	a := answer{value: s.Answer}
 	if s.Kind == journal.Seen {
@@ -267,19 +265,18 @@ func (f *Follower) done(s *apply.Step) error {
 	return nil
 }
 
-// Failed is closed when log or index have failed, and by Close, which returns the error.
+// Failed returns a channel closed when log or index fails, and by Close, which returns the error.
 func (f *Follower) Failed() <-chan struct{} { return f.ctx.Done() }
 
-// Next returns the offset of the first record that is not decided.
+// Next returns the offset of the first undecided record.
 func (f *Follower) Next() int64 { return f.answers.next() }
 
-// Behind reports whether records that were in the log at the start are not decided yet.
+// Behind reports whether records that were in the log at the start are still undecided.
 func (f *Follower) Behind() bool { return f.Next() < f.target }
 
 var errLost = errors.New("the topic was made anew, or the cluster has lost records; put the topic back, or begin a new topic with new indexes")
 
-// Append appends steps, and returns their answers when they are decided. All that is in the log is
-// durable.
+// Append appends steps, and waits for their answers. Every record in the log is durable.
 func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 	switch {
 	case !f.cfg.Appends:
@@ -302,9 +299,9 @@ func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 	offsets, err := f.cfg.Log.Append(ctx, values)
 	for i, offset := range offsets {
 		switch {
-		case offset < 0: // a broker that had it already may not say where
+		case offset < 0: // a broker that had it already may not return the offset
 			return apply.ErrLater
-		case offset < next: // another record has had an answer there
+		case offset < next: // another record was answered there
 			f.loop.Fail(fmt.Errorf("a new record has offset %d, and the index has records up to %d: %w", offset, next, errLost))
 			return context.Cause(f.ctx)
 		}
@@ -317,8 +314,8 @@ func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 	return err
 }
 
-// Verdict returns the verdict about the record at an offset, as docs/format.md has it. It waits a little
-// for one that is not decided yet.
+// Verdict returns the verdict about the record at an offset, in the form of docs/format.md. It
+// waits up to patience for an undecided one.
 func (f *Follower) Verdict(ctx context.Context, offset int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -343,8 +340,8 @@ func (f *Follower) Do(task func() error) error {
 	})
 }
 
-// Close brings all that is decided into the index. It is called once. If it interrupts a step, the next
-// follower goes on from the last checkpoint, as after a kill.
+// Close stores all decided records in the index. It must be called only once. If it interrupts a
+// step, the next follower resumes from the last checkpoint, as after a kill.
 func (f *Follower) Close() error {
 	f.loop.Fail(apply.ErrLater)
 	f.loop.Close()

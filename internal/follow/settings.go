@@ -14,21 +14,20 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// Settings are the rules of a log. The JSON form is a contract; docs/format.md, "A log".
+// Settings are the rules of a log. The JSON form is a contract; see docs/format.md, "A log".
 type Settings struct {
 	Scheme    string      `json:"scheme"` // without a secret
 	Threshold float64     `json:"threshold"`
 	Score     dedup.Score `json:"score"`
-	Mosaics   bool        `json:"mosaics"` // they are removed
+	Mosaics   bool        `json:"mosaics"` // are removed
 	Window    uint32      `json:"window"`  // seconds, 0 for ever
 	Text      string      `json:"text"`
 	ID        string      `json:"id"`
-	Seed      string      `json:"seed,omitempty"`   // of the index at the beginning, "" for an empty one
-	NoKey     bool        `json:"no_key,omitempty"` // fingerprints have no secret: features are decided too
+	Seed      string      `json:"seed,omitempty"`   // of the initial index, "" for an empty one
+	NoKey     bool        `json:"no_key,omitempty"` // fingerprints have no secret: it takes features too
 }
 
-// settingsOf returns the settings that a configuration asks for. What it leaves out is as in base, or the
-// default if that is zero.
+// settingsOf returns the settings of a configuration. Gaps are filled from base, or by default.
 func settingsOf(c *Config, base Settings) (Settings, error) {
 	scheme := c.Index.Scheme()
 	scheme.Key = nil
@@ -50,7 +49,6 @@ func (s *Settings) String() string {
 	return string(b)
 }
 
-// entry is the record that sets them.
 func (s *Settings) entry() []byte {
 	e := journal.Entry{Kind: journal.Settings, Text: []byte(s.String())}
 	return e.Append(nil)
@@ -58,7 +56,6 @@ func (s *Settings) entry() []byte {
 
 var errSettings = errors.New("settings that this log cannot have")
 
-// parseSettings reads the settings of an entry.
 func parseSettings(text []byte) (s Settings, err error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -69,7 +66,7 @@ func parseSettings(text []byte) (s Settings, err error) {
 	return s, nil
 }
 
-// checkChange reports whether the log may go on under other settings.
+// checkChange returns an error unless the log may continue with other settings.
 func (s *Settings) checkChange(to *Settings) error {
 	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || s.Seed != to.Seed || s.NoKey != to.NoKey || (s.Window == 0) != (to.Window == 0) {
 		return fmt.Errorf("%w: scheme, fields, seed and key stay, and a window neither begins nor ends", errSettings)
@@ -77,7 +74,7 @@ func (s *Settings) checkChange(to *Settings) error {
 	return nil
 }
 
-// find sets the place in the log from which the index does not have the records.
+// find sets the place in the log after the last record in the index.
 func (f *Follower) find(ctx context.Context) error {
 	first, end, err := f.cfg.Log.Bounds(ctx)
 	f.target = end
@@ -98,7 +95,7 @@ func (f *Follower) find(ctx context.Context) error {
 	return err
 }
 
-// agree compares the settings that this follower is given with those of the log.
+// agree compares this follower's settings with those of the log.
 func (f *Follower) agree(ctx context.Context) error {
 	own, err := settingsOf(&f.cfg, f.place.Settings)
 	if err != nil || own == f.place.Settings {
@@ -115,7 +112,7 @@ func (f *Follower) agree(ctx context.Context) error {
 	return err
 }
 
-// resume goes on where the last checkpoint was.
+// resume continues at the position of the last checkpoint.
 func (f *Follower) resume(value []byte, first, end int64) error {
 	if err := json.Unmarshal(value, &f.place); err != nil {
 		return fmt.Errorf("index %s: reading its place in the log: %w", f.cfg.Dir, err)
@@ -133,7 +130,7 @@ func (f *Follower) resume(value []byte, first, end int64) error {
 	return nil
 }
 
-// First returns the settings at the beginning of a log, nil if it is empty.
+// First returns the initial settings of a log, or nil if it is empty or its beginning was removed.
 func First(ctx context.Context, log Log) (*Settings, error) {
 	first, end, err := log.Bounds(ctx)
 	if err != nil || first > 0 || end == 0 {
@@ -158,11 +155,11 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 	return settings, nil
 }
 
-// settle begins a log, or the index of one that has begun.
+// settle begins a log, or the index of a log that has begun.
 func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	name, id := f.cfg.Log.Topic()
 	seed, keyed := "", f.cfg.Index.Scheme().Key != nil
-	if table := f.cfg.Index.Table(); table.Documents() > 0 { // the log goes on from them
+	if table := f.cfg.Index.Table(); table.Documents() > 0 { // the log continues from them
 		seed = fmt.Sprintf("%016x", table.Generation().Content)
 	}
 	switch {

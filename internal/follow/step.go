@@ -25,19 +25,18 @@ import (
 type Record struct {
 	Offset int64
 	Time   time.Time
-	Key    []byte // nothing is made of it
+	Key    []byte // ignored
 	Value  []byte
-	Mark   bool // the end of a transaction, and no document
+	Mark   bool // the end of a transaction, not a document
 }
 
-// refuse makes a step that of a record without meaning.
+// refuse turns s into the step of a record without meaning.
 func refuse(s *apply.Step, why string) {
 	offset := s.Offset
 	*s = *apply.Refused(&corpus.BadRecord{At: corpus.Place{Record: offset}, Reason: why})
 	s.Offset = offset
 }
 
-// prepare makes the steps of records, with all workers.
 func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
 	steps := make([]*apply.Step, len(records))
 	var g errgroup.Group
@@ -59,7 +58,7 @@ func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
 	return steps, g.Wait()
 }
 
-// parse returns the step of a record. An error means that a later version has written it.
+// parse returns the step of a record. An error means that a later version wrote the record.
 func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	s := &apply.Step{Offset: r.Offset}
 	if r.Mark {
@@ -83,7 +82,6 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	return s, nil
 }
 
-// parseLine makes the step of a line of JSON.
 func parseLine(s *apply.Step, r *Record, fields jsonl.Fields) error {
 	p, err := jsonl.Format{Fields: fields}.NewParser("")
 	if err != nil {
@@ -100,7 +98,7 @@ func parseLine(s *apply.Step, r *Record, fields jsonl.Fields) error {
 	return nil
 }
 
-// AppendFeatures appends the record of a document whose features are known. The scheme has no secret.
+// AppendFeatures appends the record of a document with known features. The scheme has no secret.
 func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *feature.Sketch) []byte {
 	text := append([]byte(scheme), '\n')
 	text = bulk.AppendSketch(text, s)
@@ -109,7 +107,7 @@ func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *featur
 	return e.Append(b)
 }
 
-// What is wrong with features.
+// Reasons to refuse features.
 const (
 	noFeatures    = "it has features, and this log takes none: its first follower had a key"
 	otherScheme   = "its features are of another scheme than the log's"
@@ -117,7 +115,7 @@ const (
 	noID          = "it has no id, and later verdicts name a document by it"
 )
 
-// takeFeatures makes the step that of a document with this sketch.
+// takeFeatures turns s into the step of a document with its sketch.
 func takeFeatures(s *apply.Step, scheme string) {
 	text := s.Text
 	s.Kind, s.Text = journal.Seen, nil
@@ -137,7 +135,7 @@ func takeFeatures(s *apply.Step, scheme string) {
 	}
 }
 
-// judged reports whether a sketch can be one of the scheme. A judge panics at another method's data.
+// judged reports whether a sketch can be of the scheme. A judge panics on another method's data.
 func judged(scheme string, s *feature.Sketch) (ok bool) {
 	of, known := feature.Named(scheme, nil)
 	if !known || len(s.Features) > of.Features() {

@@ -27,11 +27,10 @@ type Topic struct {
 	err error // of a verdict
 }
 
-// recordExtra bounds the bytes of a batch of one record beside its value.
+// recordExtra bounds the bytes that a batch of one record adds to its value.
 const recordExtra = 256
 
-// Dial connects to the brokers, HOST:PORT each, and checks the topic. An empty name of a topic of
-// verdicts is none.
+// Dial connects to the brokers, each HOST:PORT, and checks the topics. verdicts may be empty.
 func Dial(ctx context.Context, brokers []string, topic, verdicts string) (_ *Topic, err error) {
 	t := &Topic{name: topic, verdicts: verdicts, limit: 1 << 20}
 	t.client, err = kgo.NewClient(
@@ -39,7 +38,7 @@ func Dial(ctx context.Context, brokers []string, topic, verdicts string) (_ *Top
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0),
 		kgo.ProducerBatchMaxBytesFn(func(string) int32 { return int32(t.limit) }),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.KeepControlRecords(), // else the place would stay before the last one
+		kgo.KeepControlRecords(), // otherwise the place would stay before the last one
 	)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func (t *Topic) Close() { t.client.Close() }
 // Topic returns the name, and the uuid in hexadecimal digits.
 func (t *Topic) Topic() (name, id string) { return t.name, t.id }
 
-// look checks that the topics are there, and that the log is in order.
+// look checks that the topics exist, and that the log is in order.
 func (t *Topic) look(ctx context.Context) error {
 	log, err := t.describe(ctx, t.name)
 	if err == nil && t.verdicts != "" {
@@ -94,8 +93,8 @@ func (t *Topic) describe(ctx context.Context, name string) (found kmsg.MetadataR
 	return found, err
 }
 
-// configure reads the limit of records, and refuses a topic that drops them. A broker that does not say
-// is believed.
+// configure reads the record limit, and refuses a topic that drops records. Settings that a broker
+// does not return are assumed to be fine.
 func (t *Topic) configure(ctx context.Context) error {
 	req, asked := kmsg.NewPtrDescribeConfigsRequest(), kmsg.NewDescribeConfigsRequestResource()
 	asked.ResourceType, asked.ResourceName = kmsg.ConfigResourceTypeTopic, t.name
@@ -119,7 +118,7 @@ func (t *Topic) configure(ctx context.Context) error {
 	return nil
 }
 
-// Bounds returns the offset of the first record, and the one behind the last.
+// Bounds returns the offset of the first record, and the offset after the last.
 func (t *Topic) Bounds(ctx context.Context) (first, end int64, err error) {
 	first, err = t.offset(ctx, -2)
 	if err == nil {
@@ -128,7 +127,7 @@ func (t *Topic) Bounds(ctx context.Context) (first, end int64, err error) {
 	return first, end, err
 }
 
-// offset asks for the offset of the first record, by -2, or of the end, by -1.
+// offset returns the offset of the first record if which is -2, or of the end if it is -1.
 func (t *Topic) offset(ctx context.Context, which int64) (int64, error) {
 	part := kmsg.NewListOffsetsRequestTopicPartition()
 	part.Timestamp = which
@@ -160,7 +159,7 @@ func (t *Topic) Head(ctx context.Context) (Record, error) {
 	return records[0], nil
 }
 
-// From has Next begin at an offset.
+// From makes Next begin at an offset.
 func (t *Topic) From(offset int64) {
 	t.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{t.name: {0: kgo.NewOffset().At(offset)}})
 }
@@ -182,12 +181,12 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	return records, err
 }
 
-// maxUnsent bounds the bytes on their way to the brokers. What was sent once stays among them until a broker
-// answers, whoever still waits for it.
+// maxUnsent bounds the bytes not yet acknowledged. A record counts until a broker answers, even if
+// Append has given up.
 const maxUnsent = 256 << 20
 
-// Append appends records, and returns their offsets. If ctx ends before the brokers answer, they may be
-// in the log all the same.
+// Append appends records, and returns their offsets. If ctx ends before the brokers answer, the
+// records may still be in the log.
 func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
 	for i, v := range values {
 		if len(v) > t.limit-recordExtra {
@@ -218,11 +217,10 @@ func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
 	return offsets, nil
 }
 
-// maxBuffered bounds the verdicts on their way.
+// maxBuffered bounds the unacknowledged verdicts.
 const maxBuffered = 4096
 
-// Publish hands on a verdict, if there is a topic for them. It waits for the brokers if many are on their
-// way.
+// Publish sends a verdict, if there is a topic for verdicts. It waits if many are unacknowledged.
 func (t *Topic) Publish(ctx context.Context, offset int64, verdict func() []byte) error {
 	if t.verdicts == "" {
 		return nil
