@@ -11,14 +11,13 @@ func reserve(n int) ([]byte, error) {
 		return nil, err
 	}
 	if n >= hugePage {
-		// Advice only: a kernel built without huge pages refuses it, and
-		// the block is as good as before, just slower.
+		// Advice only: a kernel without huge pages refuses it, and the block is merely slower.
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}
 	return b, nil
 }
 
-// Machine returns how many bytes of memory the machine has, including swap; 0 if unknown.
+// Machine returns the machine's memory in bytes, including swap, or 0 if unknown.
 func Machine() uint64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

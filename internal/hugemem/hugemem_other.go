@@ -4,7 +4,7 @@ package hugemem
 
 func reserve(n int) ([]byte, error) { return make([]byte, n), nil }
 
-// Machine is 0: it is not known how much memory there is.
+// Machine returns 0: the size of the memory is unknown.
 func Machine() uint64 { return 0 }
 
 func release([]byte) error { return nil }
