@@ -1,5 +1,4 @@
-// Package indextest has helpers shared by the tests of an index and of the packages that work on
-// one.
+// Package indextest has helpers for tests that work on an index.
 package indextest
 
 import (
@@ -9,7 +8,7 @@ import (
 	"testing"
 )
 
-// Sentences returns a text that has nothing in common with that of another number.
+// Sentences returns a text that shares nothing with that of another number.
 func Sentences(n int) string {
 	text := ""
 	for i := range 6 {
@@ -18,7 +17,7 @@ func Sentences(n int) string {
 	return text
 }
 
-// Must ends the test if there is an error.
+// Must ends the test on an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
