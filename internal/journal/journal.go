@@ -1,7 +1,6 @@
-// Package journal appends groups of bytes to a file. A group survives a crash once Append has returned
-// nil for it. A torn group at the end is recognised and passed over, damage before the end is refused.
-// docs/format.md has the two kinds: the journal of a server, which is here, and the journal of a filter
-// in package filterlog.
+// Package journal appends groups of bytes to a file. A group survives a crash once Append has
+// returned nil for it. A torn group at the end is recognized and skipped; damage before the end is
+// refused. docs/format.md has both kinds: a server's journal, here, and a filter's, in filterlog.
 package journal
 
 import (
@@ -20,35 +19,35 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// A Kind is a form of journals. The header begins with 16 bytes of magic, the version, and a number that
-// gives its length. It ends with its checksum. The head of a group has its checksum, the group's number,
-// fields of the owner, the length of the body, and the body's checksum.
+// A Kind is a journal format. A header begins with 16 bytes of magic, the version, and a number
+// that gives its length. It ends with its checksum. The head of a group has its checksum, the
+// group's number, the owner's fields, the body's length, and the body's checksum.
 type Kind struct {
 	Magic   string
 	Version uint32
 
-	// The length of a header is HeaderBase and the number in it, from HeaderLeast to HeaderMost.
+	// The length of a header is HeaderBase plus the number in it, from HeaderLeast to HeaderMost.
 	HeaderBase, HeaderLeast, HeaderMost int64
-	// Seed returns what makes checksums of one journal worthless in another.
+	// Seed returns the seed of a journal's checksums, so that none is valid in another journal.
 	Seed func(header []byte) uint64
-	// Whole, if not nil, reports whether what a header says of its parts fits.
+	// Whole, if not nil, reports whether the parts of a header are consistent.
 	Whole func(header []byte) bool
 
 	Fields      int    // bytes of the owner's fields
-	Wide        bool   // length and checksum of a body have 64 bits, else 32
+	Wide        bool   // length and checksum of a body have 64 bits, not 32
 	Unit        int    // bytes that the length counts; headers and bodies are multiples of it
 	Least, Most uint64 // length of a body
-	Remedy      string // without the journal
+	Remedy      string // the effect of removing the journal, for messages
 }
 
 var (
-	// ErrDamaged means that a journal is not as it was written, and not merely cut at its end.
+	// ErrDamaged means that a journal is damaged, and not merely cut off at its end.
 	ErrDamaged = errors.New("the journal is damaged")
-	// ErrVersion means that a later version has written it.
+	// ErrVersion means that a later version wrote the journal.
 	ErrVersion = errors.New("the journal is of another version")
 )
 
-// Name returns the name of a journal, by its generation.
+// Name returns the file name of a journal of a generation.
 func Name(prefix string, generation uint64) string {
 	return fmt.Sprintf("%s.%d.log", prefix, generation)
 }
@@ -75,7 +74,7 @@ const (
 	fieldsAt   = 16 // in the head of a group
 )
 
-// NewHeader begins a header, with the number that gives its length.
+// NewHeader begins a header with the number that gives its length.
 func (k *Kind) NewHeader(number int) []byte {
 	b := append([]byte(k.Magic), make([]byte, prefixSize-len(k.Magic))...)
 	binary.LittleEndian.PutUint32(b[16:], k.Version)
@@ -96,7 +95,7 @@ func (k *Kind) head() int {
 	return fieldsAt + k.Fields + 8
 }
 
-// A Log is a journal open for appending. It is for one goroutine.
+// A Log is a journal open for appending. It is not safe for concurrent use.
 type Log struct {
 	kind *Kind
 	file *os.File
@@ -109,7 +108,7 @@ type Log struct {
 	err  error // of a failed append: anything after it would be lost
 }
 
-// Create makes a journal complete with its header, or none at all. It replaces the content of path.
+// Create creates a journal complete with its header, or none. It replaces the content of path.
 func (k *Kind) Create(path string, header []byte) (*Log, error) {
 	if int64(len(header)) > k.HeaderMost {
 		return nil, fmt.Errorf("creating %s: a header of %d bytes, at most %d fit", path, len(header), k.HeaderMost)
@@ -128,8 +127,8 @@ func (k *Kind) Create(path string, header []byte) (*Log, error) {
 	return &Log{kind: k, file: f, sync: syncData, path: path, seed: k.Seed(header), next: 1, size: int64(len(header))}, nil
 }
 
-// Append adds a group and brings it to the disk. After an error the journal takes no more, because
-// nothing behind a torn group is read.
+// Append appends a group and brings it to disk. After an error the journal accepts no more, because
+// groups after a torn one are never read.
 func (l *Log) Append(fields, body []byte) error {
 	if l.err != nil {
 		return l.err
@@ -169,7 +168,7 @@ func (l *Log) write(body []byte) error {
 	return l.sync(l.file)
 }
 
-// Size is the length of the file in bytes.
+// Size returns the length of the file in bytes.
 func (l *Log) Size() int64 { return l.size }
 
 // Close closes the file. The appended groups are on the disk already.

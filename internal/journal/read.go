@@ -10,11 +10,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Read returns the header of a journal, the size of the file, and how many bytes at its end are no whole
-// group, left by a crash during their writing. No group is lost with them for which Append has returned
-// nil. each gets the groups in order; one is valid until it returns. Without each only the header is
-// read. An error of each is returned as it is. Others wrap ErrDamaged or ErrVersion, or come from reading
-// the file.
+// Read returns a journal's header, the size of the file, and the bytes of a torn group that a crash
+// left at its end. Groups for which Append returned nil are whole. each gets the groups in order,
+// valid until it returns; if it is nil, only the header is read. Its errors are returned unchanged.
+// Others wrap ErrDamaged or ErrVersion, or come from reading the file.
 func (k *Kind) Read(path string, each func(fields, body []byte) error) (header []byte, size, torn int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,7 +39,6 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// reader reads a journal. Its buffer is used again.
 type reader struct {
 	*Kind
 	r    io.ReaderAt
@@ -49,7 +47,7 @@ type reader struct {
 	body []byte
 }
 
-// header checks everything before it allocates memory.
+// header checks the length before it allocates memory.
 func (in *reader) header() ([]byte, error) {
 	var prefix [prefixSize]byte
 	if in.size < prefixSize {
@@ -101,8 +99,7 @@ func (in *reader) groups(at int64, each func(fields, body []byte) error) (torn i
 	return 0, nil
 }
 
-// group reads the group at an offset. It is not whole if anything differs from the form that Append
-// writes.
+// group reads the group at an offset. It is whole if it has exactly the form that Append writes.
 func (in *reader) group(at int64, number uint64, head []byte) (whole bool, err error) {
 	left := in.size - at - int64(len(head))
 	if left < 0 {
@@ -139,8 +136,8 @@ func (in *reader) isHead(head []byte) bool {
 	return binary.LittleEndian.Uint64(head) == xxh3.HashSeed(head[8:], in.seed)
 }
 
-// onlyTorn checks that no later group follows an incomplete one. A group is written when the one
-// before is on the disk. So a crash leaves nothing behind the group it has torn.
+// onlyTorn checks that no group follows a torn one. Append writes a group once the one before is on
+// disk, so a crash leaves nothing after the group it tore.
 func (in *reader) onlyTorn(at int64, number uint64) error {
 	const window = 1 << 20
 	head := int64(in.head())

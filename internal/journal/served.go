@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Header is the description at the head of a server's journal.
+// Header describes a server's journal.
 type Header struct {
 	Generation uint64   // the number of the journal
-	Owner      [16]byte // the uuid of the side table that it belongs to
+	Owner      [16]byte // the uuid of its side table
 	Settings   string   // by which its documents were decided
 }
 
@@ -72,7 +72,7 @@ const lastKind = 31
 
 const entryHead = 32
 
-// Entry is a step of an index.
+// Entry is a step to apply to an index.
 type Entry struct {
 	Kind        byte
 	Exact       bool   // of a document: only the same text is a copy
@@ -100,8 +100,8 @@ func (e *Entry) Append(b []byte) []byte {
 
 var errEntry = errors.New("an entry is not as firstseen writes it")
 
-// CutEntry reads the entry at the beginning of b, whose bytes it then points to. It returns ErrVersion
-// for an entry that only a later version can have written.
+// CutEntry reads the entry at the beginning of b. Added and Text share its bytes. It returns
+// ErrVersion for an entry that only a later version can have written.
 func CutEntry(b []byte) (e Entry, rest []byte, err error) {
 	le := binary.LittleEndian
 	switch {
