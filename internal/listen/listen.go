@@ -1,4 +1,4 @@
-// Package listen opens the sockets of a server, takes those of systemd, and reports to it.
+// Package listen opens the sockets of a server, takes over those of systemd, and notifies it.
 package listen
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Listen opens the socket of an address: unix:PATH, or HOST:PORT. A unix socket has mode 0600. One that
-// a killed server left is replaced.
+// Listen opens the socket of an address, unix:PATH or HOST:PORT. A unix socket has mode 0600, and
+// replaces one left by a killed server.
 func Listen(address string) (net.Listener, error) {
 	path, unix := strings.CutPrefix(address, "unix:")
 	if !unix {
@@ -40,7 +40,7 @@ func Listen(address string) (net.Listener, error) {
 	return listenPrivate(path)
 }
 
-// Private reports whether only processes of this machine reach an address.
+// Private reports whether only processes on this machine can reach an address.
 func Private(address string) bool {
 	if strings.HasPrefix(address, "unix:") {
 		return true
@@ -50,8 +50,7 @@ func Private(address string) bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Inherited returns the sockets that systemd has opened for this process: those named "lines", and the
-// others.
+// Inherited returns the sockets that systemd opened: those named "lines" as lines, others as web.
 func Inherited() (web, lines []net.Listener, err error) {
 	n, bad := strconv.Atoi(os.Getenv("LISTEN_FDS"))
 	if bad != nil || os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
@@ -73,7 +72,7 @@ func Inherited() (web, lines []net.Listener, err error) {
 	return web, lines, nil
 }
 
-// Notify reports a state, such as READY=1, to systemd if that has started this process.
+// Notify reports a state, such as READY=1, to systemd if it started this process.
 func Notify(state string) error {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {

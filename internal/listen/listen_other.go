@@ -4,5 +4,5 @@ package listen
 
 import "net"
 
-// listenPrivate makes the socket. Its folder decides who reaches it.
+// listenPrivate opens the socket. The permissions of its folder decide who can reach it.
 func listenPrivate(path string) (net.Listener, error) { return net.Listen("unix", path) }

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// listenPrivate makes the socket with its mode. A later chmod would leave it open to others for a
-// moment.
+// listenPrivate opens the socket with mode 0600. A later chmod would leave it open for a moment.
 func listenPrivate(path string) (net.Listener, error) {
 	old := syscall.Umask(0o177)
 	defer syscall.Umask(old)
