@@ -1,9 +1,8 @@
-// Package packing replaces the compression of bytes, a single instruction in AVX-512 only, for
-// AVX2: it has a shuffle for every mask of eight bytes.
+// Package packing has shuffles that compress bytes with AVX2; only AVX-512 has an instruction for
+// it.
 package packing
 
-// Shuffles returns for each mask of eight bytes the positions of the bytes it takes, in order, in
-// the form of a byte-shuffling instruction.
+// Shuffles returns, for each mask of eight bytes, a shuffle that packs the selected bytes in order.
 func Shuffles() (table [256][8]byte) {
 	for mask := range table {
 		taken := table[mask][:0]
