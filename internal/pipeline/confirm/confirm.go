@@ -1,9 +1,7 @@
-// Package confirm compares the texts of copies before one is removed: the earlier text is read
-// again, at its place in its input.
+// Package confirm compares the texts of copies before one is removed. It rereads the earlier text.
 //
-// That place is stored with every kept document, by [Place.Append]. [Inputs] reads texts again,
-// whatever their format and compression. A [Confirmer] checks that the text read is the text that
-// was judged, and compares.
+// [Place.Append] stores the place of every kept document. [Inputs] reads texts again, whatever
+// their format and compression. A [Confirmer] checks that the text is the one judged, and compares.
 package confirm
 
 import (
@@ -34,11 +32,11 @@ const (
 	WhyLong    = "the texts are too long and too different to be compared"
 )
 
-// large is from how many bytes on the texts of a pair are compared while no other large
-// pair is: that takes some times as much memory as they have bytes.
+// large is the size of a pair of texts, in bytes, above which pairs are compared one at a time. A
+// comparison takes several times as much memory.
 const large = 4 << 20
 
-// A Confirmer says of copies whether a condition holds. It is for use by several goroutines.
+// A Confirmer checks whether a condition holds for copies. It is safe for concurrent use.
 type Confirmer struct {
 	Condition similarity.Condition
 	inputs    *Inputs
@@ -46,7 +44,6 @@ type Confirmer struct {
 	one       sync.Mutex
 }
 
-// worker is what one goroutine needs to know a text again.
 type worker struct {
 	extractor *feature.Extractor
 	judge     method.Judge
@@ -55,7 +52,7 @@ type worker struct {
 	record    []byte
 }
 
-// New returns a Confirmer of documents of a scheme, whose texts inputs reads again.
+// New returns a Confirmer for documents of a scheme. inputs reads their texts again.
 func New(scheme feature.Scheme, inputs *Inputs) (*Confirmer, error) {
 	scheme.Passages = 0 // the record of a document is the same
 	m, err := scheme.New()
@@ -115,14 +112,13 @@ func (f *Confirmer) readAt(buf, id []byte, record *dedup.Record) (text []byte, w
 	return text, "", nil
 }
 
-// passing reports whether an error is one of the system that need not come again. It ends the run:
-// continued, that would decide otherwise.
+// passing reports whether an error of the system may be temporary. Such an error ends the run,
+// because a continued run would decide otherwise.
 func passing(err error) bool {
 	return slices.ContainsFunc([]error{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}, func(of error) bool { return errors.Is(err, of) })
 }
 
-// knows reports whether a text is that of the stored record: by its sketch, or by the sketch
-// used when only exact copies are found.
+// knows reports whether a text is that of the stored record, by its usual or its exact-only sketch.
 func (w *worker) knows(text []byte, record *dedup.Record) bool {
 	for _, exact := range []bool{false, true} {
 		w.extractor.ExtractFor(&w.sketch, text, exact)
@@ -134,17 +130,15 @@ func (w *worker) knows(text []byte, record *dedup.Record) bool {
 	return false
 }
 
-// Tag is that of the field of a document which holds its place; see docs/format.md, "Data
-// of a document".
+// Tag marks the field that holds a document's place; see docs/format.md, "Data of a document".
 const Tag dedup.Tag = 2
 
-// maxFile is the longest name of an input that is stored. A document of an input with a longer name
-// has no place.
+// maxFile is the longest input name stored. Documents of inputs with longer names have no place.
 const maxFile = 768
 
 // A Place is the place of a document in its input.
 type Place struct {
-	File string // the input, as it was named to the run
+	File string // the input, as named to the run
 	At   corpus.Place
 }
 

@@ -16,22 +16,21 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// blockSize is the number of bytes read at a time, and found by one look-up. Each GiB read
-// again has 32,768 blocks; some 50 bytes are remembered for each.
+// blockSize is the number of bytes read at a time, and found by one lookup. Each GiB read again has
+// 32,768 blocks, and each takes some 50 bytes of memory.
 const blockSize = 32 << 10
 
-// maxOpen is the largest number of inputs read at the same time, each up to the last document asked
-// for. If there are more, the first is read to its end.
+// maxOpen is the largest number of inputs open at a time, each read up to the last document asked
+// for. To open another, the first is read to its end.
 const maxOpen = 4
 
-// Inputs reads the documents of inputs again, in any order. Texts of inputs that are compressed, or
-// no lines, are written to a temporary file while the run reads them: see [Inputs.Keep]. Other
-// inputs, and those read by an earlier run, are read once more from their beginning, as far as
+// Inputs reads the documents of inputs again, in any order. While the run reads them, texts of
+// inputs that are compressed, or not lines, are written to a temporary file: see [Inputs.Keep].
+// Other inputs, and those of an earlier run, are read once more from their beginning, as far as
 // documents are asked for. Documents in a plain file are then read from their place in it. The
-// temporary file has no name if the system allows that, and takes as much room as the texts have
-// bytes.
+// temporary file has no name if the system allows that, and takes as much space as the texts.
 //
-// It is for use by several goroutines.
+// It is safe for concurrent use.
 type Inputs struct {
 	ctx    context.Context
 	find   func(name string) (input.Input, error)
@@ -42,45 +41,42 @@ type Inputs struct {
 	mu     sync.Mutex
 	kept   map[string]*keptInput // of this run
 	known  map[string]*askedInput
-	open   []*askedInput // that are not read to their end, the first asked for first
+	open   []*askedInput // not read to their end, the first asked for first
 	buf    []byte
 	block  corpus.Block // to parse a piece of a plain file
-	broken error        // of the spool: the run cannot go on
+	broken error        // of the spool: the run cannot continue
 }
 
-// NewInputs returns Inputs that find knows by their names, and whose documents source reads
-// as the run did.
+// NewInputs returns Inputs. find returns an input by its name, and source reads it as the run did.
 func NewInputs(ctx context.Context, find func(name string) (input.Input, error), source func(input.Input) *corpus.Source) *Inputs {
 	return &Inputs{ctx: ctx, find: find, source: source, known: map[string]*askedInput{}, kept: map[string]*keptInput{}}
 }
 
-// askedInput is an input that a document was asked of.
+// askedInput is an input with a requested document.
 type askedInput struct {
 	input.Input
-	format  corpus.Format  // as soon as it is known
-	source  *corpus.Source // nil if it is read to its end
+	format  corpus.Format  // nil until it is known
+	source  *corpus.Source // nil once it is read to its end
 	block   corpus.Block
 	parser  corpus.Parser
-	pieces  []piece // in the order of places
+	pieces  []piece // in order of places
 	last    corpus.Place
 	at      int64          // in the file, the expected start of the next block
-	plain   *compress.File // while it is read: blocks have stood in it as they are so far
+	plain   *compress.File // nil once a block differs from the file
 	failure error          // why no more of it can be read
 }
 
-// piece is a block of an input.
 type piece struct {
 	first   corpus.Place
 	offset  int64 // in the plain file, or in the spool
 	length  int
-	records int // of a piece of a plain file; 0 of the spool
+	records int // 0 for a piece of the spool
 }
 
-// errNotThere: the input has no document at that place.
+// errNotThere means that the input has no document at that place.
 var errNotThere = errors.New("there is no document at its place")
 
-// Text appends the text of the document at a place to dst. The error says why it is not to be had;
-// it is that of the context if the context is over.
+// Text appends the text at a place to dst. Once the context is done, the error is the context's.
 func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -108,7 +104,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 	return "", nil, errNotThere
 }
 
-// pieceOf is the last of the pieces that begins no later than a place, or -1.
+// pieceOf returns the index of the last piece that begins no later than a place, or -1.
 func pieceOf(pieces []piece, place corpus.Place) int {
 	at, found := slices.BinarySearchFunc(pieces, place, func(q piece, at corpus.Place) int { return q.first.Compare(at) })
 	if !found {
@@ -129,7 +125,6 @@ func (in *Inputs) lost() error {
 	return cmp.Or(in.broken, in.ctx.Err())
 }
 
-// input returns the input with a name, and opens it if it is not known.
 func (in *Inputs) input(name string) *askedInput {
 	if x := in.known[name]; x != nil {
 		return x
@@ -174,7 +169,6 @@ func (in *Inputs) advance(x *askedInput) {
 	}
 }
 
-// finish ends the reading of an input, at its end or by an error.
 func (in *Inputs) finish(x *askedInput, err error) {
 	if err != io.EOF {
 		x.failure = err
@@ -188,7 +182,7 @@ func (in *Inputs) finish(x *askedInput, err error) {
 	in.open = slices.DeleteFunc(in.open, func(o *askedInput) bool { return o == x })
 }
 
-// keep notes the places of the documents in the block just read.
+// keep records the places of the documents in the block just read.
 func (in *Inputs) keep(x *askedInput) error {
 	b := &x.block
 	if x.parser == nil {
@@ -210,8 +204,8 @@ func (in *Inputs) keep(x *askedInput) error {
 	return in.broken
 }
 
-// standsInFile reports whether the file has exactly the bytes of the block at x.at. Only then it
-// can be read again there: not in a compressed file, nor behind a byte order mark.
+// standsInFile reports whether the file has exactly the bytes of the block at x.at. Otherwise it
+// cannot be read again there, as in a compressed file or one in another encoding.
 func (in *Inputs) standsInFile(x *askedInput) bool {
 	if x.plain == nil {
 		return false
@@ -228,7 +222,7 @@ func (in *Inputs) standsInFile(x *askedInput) bool {
 	return false
 }
 
-// read finds a document in a piece, of a plain file or of the spool.
+// read finds a document in a piece of a plain file or of the spool.
 func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
@@ -259,7 +253,7 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 	return "", nil, errNotThere
 }
 
-// Close gives everything back. Nil has nothing.
+// Close closes all inputs and the temporary file. It does nothing for nil.
 func (in *Inputs) Close() error {
 	if in == nil {
 		return nil

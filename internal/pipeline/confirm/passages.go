@@ -9,8 +9,7 @@ import (
 	"github.com/firstseen/firstseen/feature/passages"
 )
 
-// Passages finds the passages of documents in earlier ones, whose texts it reads again. It is for
-// use by several goroutines.
+// Passages finds the passages of documents in earlier ones. It is safe for concurrent use.
 type Passages struct {
 	reader *Confirmer
 	finder sync.Pool // of *finder
@@ -21,7 +20,7 @@ type finder struct {
 	candidates []passages.Candidate
 }
 
-// NewPassages returns Passages of so many words or more, whose texts reader reads again.
+// NewPassages returns Passages of at least that many words. reader reads the texts again.
 func NewPassages(reader *Confirmer, words int) *Passages {
 	p := &Passages{reader: reader}
 	p.finder.New = func() any { return &finder{Finder: passages.NewFinder(words)} }
@@ -53,7 +52,7 @@ type earlierTexts struct {
 	candidates []dedup.PassageCandidate
 }
 
-// of is the candidate with a number; they are in its order.
+// of returns the candidate with a number; they are in order of numbers.
 func (t earlierTexts) of(num int) *dedup.PassageCandidate {
 	i, _ := slices.BinarySearchFunc(t.candidates, num, func(c dedup.PassageCandidate, num int) int { return cmp.Compare(int(c.Num), num) })
 	return &t.candidates[i]

@@ -13,20 +13,19 @@ import (
 	"github.com/firstseen/firstseen/internal/scratch"
 )
 
-// pieceSize is from how many bytes on a piece of the spool ends. One piece is read for
-// each text, and some 50 bytes of memory remember it.
+// pieceSize is the length in bytes at which a piece of the spool ends. Reading a text reads one
+// piece, and each piece takes some 50 bytes of memory.
 const pieceSize = 64 << 10
 
-// A spool is a temporary file of texts. It is for use by several goroutines.
+// A spool is a temporary file of texts. It is safe for concurrent use.
 type spool struct {
 	mu     sync.Mutex
-	file   *os.File // made when the first text is written
+	file   *os.File // created with the first text
 	length int64
 }
 
-// write appends documents in pieces: of each its part, record, length of the id, id, length
-// of the text, text. It uses the memory of buf, returns it for the next call, and calls
-// last with the place of each.
+// write appends documents in pieces: each its part, record, length of the id, id, length of the
+// text, text. It reuses buf, returns it for the next call, and calls last with each place.
 func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(corpus.Place)) (pieces []piece, _ []byte, err error) {
 	out := buf[:0]
 	var first corpus.Place
@@ -89,7 +88,7 @@ func (s *spool) close() error {
 	return err
 }
 
-// spooled finds a document among those of a piece of the spool.
+// spooled finds a document in a piece of the spool.
 func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	for r := (fields.Reader{Rest: b}); len(r.Rest) > 0; {
 		place := corpus.Place{Part: int64(r.Uvarint()), Record: int64(r.Uvarint())}
@@ -101,18 +100,17 @@ func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err
 	return "", nil, errNotThere
 }
 
-// keptInput is the data a run keeps of an input that it reads.
+// keptInput is the data that a run keeps of an input it reads.
 type keptInput struct {
-	inFile bool // its texts are read in the file itself
+	inFile bool // its texts are read from the file itself
 	pieces []piece
 }
 
-// buffers are those in which Keep puts texts together.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Keep writes the documents of a block that a run has parsed to the temporary file, unless
-// they stand in a plain file: so no input has to be decoded twice. Several goroutines may
-// call it, in any order of blocks. An error ends the run.
+// Keep writes the documents of a parsed block to the temporary file, unless a plain file has them.
+// So no input is decoded twice. Several goroutines may call it, in any order of blocks. An error
+// ends the run.
 func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) error {
 	in.mu.Lock()
 	x := in.kept[b.File]
@@ -138,8 +136,8 @@ func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) error {
 	return err
 }
 
-// standsInPlainFile reports whether the records of a block probably stand in its file as they are.
-// If that is wrong, the input is read again.
+// standsInPlainFile reports whether the records of a block are probably in its file as they are. If
+// that is wrong, the input is read again.
 func (in *Inputs) standsInPlainFile(b *corpus.Block) bool {
 	if b.Format.Kind() != corpus.ByEnds || b.Charset != "" {
 		return false
