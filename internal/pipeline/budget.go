@@ -10,10 +10,10 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// The limits here bound the part of its input that a run holds, whatever the number of workers. It
-// never holds more than this in records read and not yet decided, with the data made from them.
-// Half of it is in buffers kept for the next records. Every record counts twice its length, for its
-// text. A record that would take all of it has the pipeline to itself.
+// These limits bound the part of its input that a run holds, whatever the number of workers.
+// Records read but not yet decided, with the data made from them, never exceed inFlightBytes. Half
+// of it is in buffers kept for later records. Every record counts twice its length, for its text. A
+// record that would take all of it has the pipeline to itself.
 const (
 	inFlightBytes = 32 << 20
 	bufferBytes   = inFlightBytes / 2
@@ -41,8 +41,8 @@ func newPipeline(job *Job, c *committer) *pipeline {
 	return p
 }
 
-// take adds so many bytes to the reader's share of the bytes in flight. Only the reader waits for
-// bytes, and all others give theirs back in the end, so it gets them.
+// take raises the reader's share of the bytes in flight. Only the reader waits for bytes, and all
+// others return theirs in the end, so it gets them.
 func (p *pipeline) take(ctx context.Context, bytes int64) error {
 	more := min(bytes, inFlightBytes) - p.held
 	if more <= 0 {
@@ -55,8 +55,7 @@ func (p *pipeline) take(ctx context.Context, bytes int64) error {
 	return nil
 }
 
-// settle sets the reader's share to exactly so many bytes: it may have taken more for a record of
-// unknown end.
+// settle sets the reader's share exactly: it may have taken more for a record of unknown length.
 func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	if excess := p.held - min(bytes, inFlightBytes); excess > 0 {
 		p.inFlight.Release(excess)
@@ -65,12 +64,12 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 	return p.take(ctx, bytes)
 }
 
-// recordBytes is the memory that a block holds per record beside its bytes and features: the reason
-// of a bad one, the sketch data of any other.
+// recordBytes is the memory that a block holds per record besides its bytes and features. It
+// includes the reason of a bad record, or the sketch data of any other.
 const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData + dedup.GroupDocumentBytes
 
-// shortest is the least that a segment takes of a record, in bytes: one character written out in
-// full is wide enough, and something must end it.
+// shortest is the least number of bytes that a segment takes in a record. One character written out
+// in full is wide enough, and something must end it.
 const shortest = 4
 
 // weigh bounds the memory that a block will hold before it is parsed.
@@ -91,11 +90,11 @@ func (p *pipeline) weigh(b *block) int64 {
 	if p.job.Scheme.Passages > 0 {
 		stored += size // picks: 16 bytes for each 20 words
 	}
-	texts := size // as the block's room holds them
+	texts := size // see corpus.Block.Room
 	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.GroupKeyBytes
 }
 
-// giveBack makes a block ready for other records. It drops the parts that the next may not need.
+// giveBack makes a block ready for reuse. It drops large parts that the next records may not need.
 func (p *pipeline) giveBack(b *block) {
 	b.source.Release()
 	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.size {

@@ -14,35 +14,35 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Choices decide the outputs of a run, beside its inputs, the names of its outputs and the index.
-// The ledger stores them as JSON, and only a command of the same choices continues the run. A new
-// choice is a field that JSON omits if it is not made: commands of earlier versions then stay equal.
-// The filter's size is not among them: a run stopped by a full filter goes on with a larger one.
+// Choices decide the outputs of a run, together with its inputs, output names and index. The ledger
+// stores them as JSON, and only a command with the same choices continues the run. JSON must omit a
+// new choice unless it is made: commands of earlier versions then stay equal. The filter's size is
+// no choice: a run stopped by a full filter continues with a larger one.
 type Choices struct {
 	Annotate bool        `json:"annotate"` // add the verdict to every record of Out
 	Rules    dedup.Rules `json:"rules"`
-	// Format names the format of the inputs with its settings, such as the path to its texts.
+	// Format names the format of the inputs and its settings, such as the path to the texts.
 	Format    string `json:"format"`
 	MaxRecord int    `json:"max_record"`      // bytes
 	Batch     string `json:"batch,omitempty"` // of the kept documents
 	// ReplaceSameID: see [index.Policy].
 	ReplaceSameID bool `json:"replace,omitempty"`
-	Others        bool `json:"others,omitempty"` // Out has the removed records instead
+	Others        bool `json:"others,omitempty"` // Out gets the removed records instead
 	ReportChoices
-	Against []index.AgainstID `json:"against,omitempty"` // further indexes, whose documents count as earlier
+	Against []index.AgainstID `json:"against,omitempty"` // their documents count as earlier
 	Window  Window            `json:"window,omitzero"`
 }
 
-// choices are a command as the ledger stores it.
+// choices is a command as the ledger stores it.
 type choices struct {
 	Inputs  []inputID          `json:"inputs"`
 	Outputs []input.StoredName `json:"outputs"`
 	Dir     input.StoredName   `json:"dir,omitempty"`  // of a tree, absolute
-	Tree    input.StoredName   `json:"tree,omitempty"` // its plan's digest, which begins with that
+	Tree    input.StoredName   `json:"tree,omitempty"` // digest of its plan, which begins with Dir
 	Choices
 }
 
-// inputID shows whether an input is still the same.
+// inputID shows whether an input is unchanged.
 type inputID struct {
 	Path input.StoredName `json:"path"`
 	Size int64            `json:"size"`
@@ -80,18 +80,17 @@ func (j *Job) choices() (choices, error) {
 	return chosen, errors.Join(failed, err)
 }
 
-// Choice is one of the things that decide the outputs of a run: one of these, or the name in JSON of
-// a field of Choices.
+// Choice is one of these, or the JSON name of a field of Choices. It decides the outputs of a run.
 type Choice string
 
 const (
-	ChosenInputs     Choice = "inputs"  // which, and in which order
+	ChosenInputs     Choice = "inputs"  // the inputs and their order
 	ChosenInputState Choice = "mtime"   // their sizes and times
-	ChosenOutputs    Choice = "outputs" // which
+	ChosenOutputs    Choice = "outputs" // the outputs
 	ChosenPipe       Choice = "pipe"    // an input or output that is a pipe
 )
 
-// other returns the choices in which two commands differ.
+// other returns the choices that differ between two commands.
 func (c *choices) other(o *choices) (other []Choice) {
 	samePath := func(a, b inputID) bool { return a.Path == b.Path }
 	switch {
@@ -113,7 +112,7 @@ func (c *choices) other(o *choices) (other []Choice) {
 	return other
 }
 
-// names are the names of the outputs: kept, report, rejects; "" for none.
+// names returns the names of the outputs: kept, report, rejects; "" for none.
 func (j *Job) names() []string { return []string{j.Out, j.Report, j.Rejects} }
 
 // ReadsPipe reports whether an input cannot be read a second time.
@@ -123,22 +122,21 @@ func (j *Job) ReadsPipe() bool {
 
 func (j *Job) writesPipe() bool { return slices.ContainsFunc(j.names(), isDirect) }
 
-// writesFile reports whether an output is a file that a run would replace.
+// writesFile reports whether the run would replace a file.
 func (j *Job) writesFile() bool {
 	return j.Tree != nil || slices.ContainsFunc(j.names(), func(name string) bool { return isFile(name) && !output.Swallows(name) })
 }
 
-// leavesNothing reports whether the next run may go on from the kill without being asked to. It may
-// if the input cannot be read again and no file left by the run could be the only copy of a
-// document.
+// leavesNothing reports whether another run may simply begin after a kill. The input then cannot be
+// read again, and no file left behind can be the only copy of a document.
 func (j *Job) leavesNothing() bool {
 	return j.ReadsPipe() && !slices.ContainsFunc(j.names(), isFile)
 }
 
 func isFile(name string) bool { return name != "" && !isDirect(name) }
 
-// isDirect reports whether an output is written as it comes and cannot be cut
-// back: standard output, a pipe, a device that keeps anything.
+// isDirect reports whether an output is written immediately and cannot be cut back: standard
+// output, a pipe, or a device that keeps data.
 func isDirect(name string) bool {
 	if name == "" || name == input.Stdin {
 		return name == input.Stdin

@@ -16,21 +16,21 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// committer decides documents in input order and writes the results, see commitbatch.go. With a pool,
-// outputs are written beside the next decision. Except for this and the pool's tasks, it is the only
-// goroutine that touches index and outputs.
+// committer decides documents in input order and writes the results; see commitbatch.go. With a
+// pool, outputs are written during the next decision. Except for that and the pool's tasks, no
+// other goroutine touches index and outputs.
 type committer struct {
 	index    *index.Index
 	job      *Job
-	out      *Outputs // of the job
-	buf      []byte   // for a line of Rejects
+	out      *Outputs
+	buf      []byte // for a line of Rejects
 	common   report.Commonest
-	pool     dedup.Pool // of no goroutines with one worker
+	pool     dedup.Pool // of no goroutines if there is one worker
 	decision decision
 	lines    [2]decided      // of the documents being decided, and of those being written
-	beside   *errgroup.Group // it writes; a goroutine that touches outputs or lets answers go waits for it
-	left     *block          // handed to the writing, which gives it back; nil if the last is not
-	led      int             // the input whose head was given to Kept; -1 for none
+	beside   *errgroup.Group // the concurrent writing; wait for it before touching or flushing outputs
+	left     *block          // the block that the writing will give back, or nil
+	led      int             // the input whose head Kept has; -1 for none
 	one      dedup.Result    // of a document decided alone
 
 	tally   report.Tally
@@ -64,13 +64,13 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	})
 }
 
-// mostWaiting is how many outputs of a tree may be whole before a checkpoint lets them have their
-// places. A checkpoint stores the names of them all.
+// mostWaiting is the number of complete outputs of a tree that causes a checkpoint, which puts them
+// in place. A checkpoint stores the names of them all.
 const mostWaiting = 4096
 
-// turn directs the kept records to the output of the block's input, if each input has one. It
-// passes over a block without records. A resumed run may meet such a block again, behind the last
-// record of an input, when that output is whole.
+// turn directs the kept records to the output of the block's input, if each input has one. It skips
+// a block without records. A resumed run may meet such a block after the last record of an input,
+// when that output is complete.
 func (c *committer) turn(b *block) (err error) {
 	tree := c.out.Tree
 	if len(b.records) == 0 {
@@ -95,7 +95,7 @@ func (c *committer) turn(b *block) (err error) {
 	return err
 }
 
-// lead has the kept records of an input begin as it does.
+// lead begins the kept records with the head of an input.
 func (c *committer) lead(frames corpus.Frames) error {
 	if frames == nil {
 		return nil
@@ -104,12 +104,11 @@ func (c *committer) lead(frames corpus.Frames) error {
 	return BeginOutput(c.out.Kept, nil, head)
 }
 
-// Removal is a removed document, for [Job.Replace]. The data it points to is valid until that
-// returns.
+// Removal is a removed document, for [Job.Replace]. Its data is valid until that returns.
 type Removal struct {
 	Raw    []byte // the record as it came
 	Result *dedup.Result
-	Own    dedup.Record // only Added is set: the bytes Job.Store made of the document
+	Own    dedup.Record // only Added is set: the data to store with the document
 	Of     dedup.Record // the stored record of the witness; zero if there is none
 }
 
@@ -153,7 +152,7 @@ func (c *committer) countCommon(rec *record, f *feature.Feature) {
 	}
 }
 
-// full reports that a full filter goes on being filled.
+// full warns that a full filter takes more keys.
 func (c *committer) full(f index.FilterState) {
 	if c.job.Warn != nil {
 		c.job.Warn(fmt.Sprintf("the filter is at its design load after %d documents; from here on false positives rise above 1 in %s a segment",
@@ -161,7 +160,7 @@ func (c *committer) full(f index.FilterState) {
 	}
 }
 
-// flush hands on the written bytes if a reader may be waiting for them.
+// flush passes on the written bytes if a reader may be waiting for them.
 func (c *committer) flush() error {
 	if !slices.ContainsFunc(c.out.all(), func(w *output.Writer) bool { return w != nil && w.Live() }) {
 		return nil
@@ -172,8 +171,7 @@ func (c *committer) flush() error {
 	return c.out.each((*output.Writer).Flush)
 }
 
-// failed waits for the writing beside and returns the run's error: err, which may be nil, and any
-// failure to write.
+// failed waits for the concurrent writing, and joins its failure, if any, to err, which may be nil.
 func (c *committer) failed(err error) error {
 	if late := c.beside.Wait(); late != nil && !errors.Is(err, late) {
 		err = errors.Join(err, late)
@@ -181,8 +179,7 @@ func (c *committer) failed(err error) error {
 	return err
 }
 
-// settle hands on all answers before the data they rest on becomes durable, and returns the
-// progress of the run.
+// settle passes on all answers before their data becomes durable, and returns the run's progress.
 func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	if err := c.beside.Wait(); err != nil {
 		return nil, err
@@ -202,7 +199,7 @@ func (c *committer) settle(ended bool) (map[string][]byte, error) {
 	return c.job.Save(now), nil
 }
 
-// finish completes the outputs. last has the beginning of the last input, which may have had no record.
+// finish completes the outputs. last has the head of the last input, in case no input had a record.
 func (c *committer) finish(last corpus.Frames) error {
 	if err := c.beside.Wait(); err != nil {
 		return err

@@ -16,13 +16,12 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// leastGroup is from how many records on they are decided together: of fewer, waking
-// others takes longer than deciding them.
+// leastGroup is the least number of records decided together. For fewer, waking other goroutines
+// takes longer than deciding.
 const leastGroup = 8
 
-// decision is documents of a block on their way through one common decision.
 type decision struct {
-	group   dedup.Group // if it is not the whole block
+	group   dedup.Group // if not the whole block
 	linker  dedup.Linker
 	which   []int            // the record of each document
 	results []dedup.Decision // by record
@@ -45,9 +44,9 @@ func (d *decided) reset(records, workers int) {
 	}
 }
 
-// commitGroup commits as many of a block's records, beginning with record at, as can be decided
-// together, or else that one. It returns their number. It stops before anything that depends on the documents before
-// it, such as a checkpoint. They are written beside the next decision.
+// commitGroup commits the records from at on that can be decided together, at least one, and
+// returns their number. A group ends before anything that depends on earlier documents, such as a
+// checkpoint. It is written during the next decision.
 func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int, err error) {
 	n, length := c.fits(b, at)
 	alone := n < leastGroup
@@ -87,16 +86,16 @@ func (c *committer) writeNow(b *block, at, n int) error {
 	if err := c.writeGroup(b, at, n, c.lines[0].lines); err != nil {
 		return err
 	}
-	rec := &b.records[at+n-1] // a group does not have too many, see fits
+	rec := &b.records[at+n-1] // a group never has too many, see fits
 	if rec.Bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
 		return nil
 	}
 	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.Bad.At, rec.Bad.Reason)
 }
 
-// writeBeside writes the documents decided together while the next ones are decided. The last write
-// of a block gives the block back. It does not write beside if answers must not wait for the next
-// block, or if the writing asks the index.
+// writeBeside writes a group while the next is decided. The last write of a block gives it back.
+// The next decision waits if answers must not wait for the next block, or if the write reads the
+// index.
 func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) error {
 	lines, last := c.lines[0].lines, at+n == len(b.records)
 	if err := c.beside.Wait(); err != nil {
@@ -119,7 +118,6 @@ func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) erro
 	return nil
 }
 
-// writeGroup writes n records from the one at on.
 func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 	for i := range n {
 		rec, l := &b.records[at+i], &lines[i]
@@ -136,13 +134,13 @@ func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 	return nil
 }
 
-// fits is how many records can be decided together, and their length.
+// fits returns the number of records that can be decided together, and their length.
 func (c *committer) fits(b *block, at int) (n int, length int64) {
 	if c.pool.Size == 0 || c.job.Retries || len(b.records)-at < leastGroup {
 		return 0, 0
 	}
 	left, bad := c.index.Budget(), c.tally.Bad
-	if left.Documents == 0 { // not even empty records are a group then
+	if left.Documents == 0 { // then not even empty records form a group
 		return 0, 0
 	}
 	for i := range b.records[at:] {
@@ -171,7 +169,6 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 	return n, length
 }
 
-// decideOne decides a record, if it is a document, and prepares its output.
 func (c *committer) decideOne(b *block, at int) (err error) {
 	rec, g, out := &b.records[at], &c.decision, &c.lines[0]
 	out.reset(1, 1)
@@ -198,7 +195,6 @@ func (c *committer) decideOne(b *block, at int) (err error) {
 	return nil
 }
 
-// decide decides n records, beginning with record at, and prepares their output.
 func (c *committer) decide(b *block, at, n int) error {
 	g, out := &c.decision, &c.lines[0]
 	g.which = g.which[:0]
@@ -235,7 +231,7 @@ func (c *committer) decide(b *block, at, n int) error {
 	return cmp.Or(g.errs...)
 }
 
-// countSeen counts the segments of kept documents that were seen before, by parts.
+// countSeen counts the segments of kept documents that were seen before, in parallel.
 func (c *committer) countSeen(records []record) {
 	g, seen := &c.decision, 0
 	for i := range g.results {
@@ -264,7 +260,7 @@ func (r *record) document() dedup.Document {
 	return dedup.Document{ID: r.name(), Sketch: &r.set, Added: r.added, Text: r.Text}
 }
 
-// pass counts a record, and moves the run's position behind it.
+// pass counts a record, and moves the run's position past it.
 func (c *committer) pass(b *block, rec *record) {
 	if c.at.Input != b.source.Input {
 		c.at.Sum = 0
@@ -279,7 +275,7 @@ func (c *committer) pass(b *block, rec *record) {
 		c.tally.RecordBytes += rec.length()
 		sum = output.AddRecord(sum, rec.sum)
 	}
-	if rec.isDocument() { // an id that is the file, or the file and a place, is no id of its own
+	if rec.isDocument() { // the file, or the file and a place, is not the document's own id
 		if place, found := strings.CutPrefix(rec.name(), b.source.File); found && (place == "" || place[0] == ':') {
 			c.tally.Unnamed++
 		}
@@ -287,7 +283,7 @@ func (c *committer) pass(b *block, rec *record) {
 	c.at = Position{Input: b.source.Input, At: rec.At.Next(), Sum: sum}
 }
 
-// length is the counted size of a record, with its end: 0 of an empty one.
+// length returns the counted size of a record with its end, or 0 for an empty one.
 func (r *record) length() int64 {
 	if r.Empty {
 		return 0
@@ -295,8 +291,8 @@ func (r *record) length() int64 {
 	return int64(len(r.Raw)) + 1
 }
 
-// commit commits a block of records. If left is the block afterwards, giveBack is or was called
-// once it is written; else the caller has it.
+// commit commits a block of records. If c.left is b afterwards, the writing calls giveBack;
+// otherwise the caller must.
 func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
 	c.stored = b.source.Read
 	records := len(b.records) // once the last is written, b belongs to others

@@ -12,10 +12,10 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// ErrUnfinished is returned by CheckCompleted for an index on which a run was interrupted.
+// ErrUnfinished is returned by CheckCompleted for an index with an interrupted run.
 var ErrUnfinished = errors.New("a run on it was interrupted: not all that it knows is in the outputs of that run yet; finish it first, by the same command")
 
-// CheckCompleted refuses an index with unsettled documents, judging by the values stored in it. Such an
+// CheckCompleted refuses an index with unsettled documents, by the values stored in it. Such an
 // index has an interrupted run that may be continued, or one whose outputs lack their names.
 func CheckCompleted(value func(name string) ([]byte, error)) error {
 	stored, err := value(LedgerName)
@@ -24,7 +24,7 @@ func CheckCompleted(value func(name string) ([]byte, error)) error {
 	}
 	var e Unfinished
 	if json.Unmarshal(stored, &e) == nil && e.Gone {
-		return nil // the run will not go on
+		return nil // it will not be continued
 	}
 	return ErrUnfinished
 }
@@ -32,26 +32,26 @@ func CheckCompleted(value func(name string) ([]byte, error)) error {
 // CompletedName is the name under which an index stores the finished runs.
 const CompletedName = "over"
 
-// maxCompleted is how many finished runs an index stores, the last ones, and maxCompletedBytes is their
-// length. An index without a table stores them in the stamp of its filter, of at most 64 KiB.
+// maxCompleted limits the finished runs that an index stores, and maxCompletedBytes their length.
+// Without a table the stamp of the filter stores them, of at most 64 KiB.
 const (
 	maxCompleted      = 64
 	maxCompletedBytes = 40 << 10
 )
 
 type completedRun struct {
-	Command string       `json:"command"` // a digest of its choices; "" for a run over a pipe that ended early
+	Command string       `json:"command"` // digest of its choices; "" for a run over a pipe that ended early
 	Tally   report.Tally `json:"tally"`
-	Full    bool         `json:"full,omitempty"` // it ended because the filter was full, and could not be continued
+	Full    bool         `json:"full,omitempty"` // a full filter ended it, and it could not be continued
 	Written Written      `json:"written"`
 	// Tree has only the number of outputs and the sum over them all.
 	Tree *output.TreeMark `json:"tree,omitempty"`
 }
 
-// Completed returns the tally of the run of this very command, and whether it ended because the filter
-// was full. It returns nil unless that run is over and its outputs are as the run left them. Given
-// once more, the command would find all its documents removed. It would then replace the outputs,
-// perhaps the only copy of the kept documents, by empty ones.
+// Completed returns the tally of a finished run of this very command, and whether a full filter
+// ended it. It returns nil unless the outputs are as the run left them. Run again, the command
+// would find all its documents removed. It would then replace the outputs, perhaps the only copy of
+// the kept documents, with empty ones.
 func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
 	if l.found != nil || !l.repeatable() || !l.job.writesFile() {
 		return nil, false, nil
@@ -69,16 +69,16 @@ func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
 	return nil, false, err
 }
 
-// completedRuns returns the finished runs, the last at the end.
+// completedRuns returns the finished runs, the latest last.
 func (l *Ledger) completedRuns() (runs []completedRun, err error) {
 	stored, err := l.index.Value(CompletedName)
 	if err != nil || len(stored) == 0 || json.Unmarshal(stored, &runs) != nil {
-		return nil, err // a later version may store it otherwise
+		return nil, err // a later version may store them otherwise
 	}
 	return runs, nil
 }
 
-// published reports whether all outputs are as a run has left them.
+// published reports whether all outputs are as a run left them.
 func (l *Ledger) published(run *completedRun) (bool, error) {
 	for i, name := range l.job.names() {
 		if name == "" {
@@ -94,8 +94,8 @@ func (l *Ledger) published(run *completedRun) (bool, error) {
 	return l.job.Tree.TreeIsAs(*run.Tree)
 }
 
-// spare refuses to replace an output of a run over a pipe that ended early. The index knows its
-// documents, so the same command would find them again and keep none.
+// spare refuses to replace an output of a run over a pipe that ended early. Its documents are in
+// the index, so the same command would find them again and keep none.
 func (l *Ledger) spare() error {
 	runs, err := l.completedRuns()
 	if err != nil {
@@ -139,7 +139,7 @@ func (l *Ledger) overNow(early error) ([]byte, error) {
 			}
 		}
 	}
-	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the room
+	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the space
 		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
 	}
 	if tree := l.last.Tree; tree != nil {
@@ -148,7 +148,7 @@ func (l *Ledger) overNow(early error) ([]byte, error) {
 	runs = append(runs, now)
 	stored := encoded(runs)
 	for len(runs) > 1 && (len(runs) > maxCompleted || len(stored) > maxCompletedBytes) {
-		// The oldest goes, one over files first: it can be run again.
+		// Drop the oldest, preferably one over files: it can be run again.
 		oldest := max(slices.IndexFunc(runs[:len(runs)-1], func(r completedRun) bool { return r.Command != "" }), 0)
 		runs = slices.Delete(runs, oldest, oldest+1)
 		stored = encoded(runs)

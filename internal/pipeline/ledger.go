@@ -21,35 +21,33 @@ const LedgerName = "run"
 type Position struct {
 	Input int          `json:"input"` // index into the inputs
 	At    corpus.Place `json:"line"`  // of the next record
-	// Sum is output.AddRecord over all records of the input before it.
+	// Sum is output.AddRecord over all earlier records of the input.
 	Sum uint64 `json:"sum"`
 }
 
-// Written is how far each output was written: kept, report, rejects.
+// Written marks how far each output was written: kept, report, rejects.
 type Written [3]output.Mark
 
-// Progress is how far a run has come. It is stored in the same transaction as the documents
-// remembered so far.
+// Progress is the state of a run, stored in one transaction with the documents remembered so far.
 type Progress struct {
 	At      Position     `json:"at"`
 	Tally   report.Tally `json:"tally"`
 	Written Written      `json:"written"`
 	// Tree is the progress of the outputs of each input, nil if there are none.
 	Tree  *output.TreeMark `json:"tree,omitempty"`
-	Began int64            `json:"began,omitempty"` // the run, Unix seconds; only with a window
-	Ended bool             `json:"ended"`           // all is decided; outputs may not have their names yet
+	Began int64            `json:"began,omitempty"` // start of the run, Unix seconds; only with a window
+	Ended bool             `json:"ended"`           // all is decided; outputs may lack their names
 }
 
-// Ledger is a run as its index knows it, from one process to the next. A run goes through
-// four states. A process stopped in any of them, or between two, leaves everything that the
-// next one needs to go on:
+// Ledger is a run as its index records it, across processes. A run goes through four states. A
+// process stopped in or between them leaves everything that the next one needs to continue:
 //
 //	reading    Save stores how far the run has come
 //	decided    Save stores that all is decided, and how long the outputs are
 //	published  Publish gives the outputs their names
 //	noted      Note stores that no run is unfinished, and that this one is over
 //
-// Without an index that outlasts the process it stores nothing and otherwise works as with one.
+// Without an index that outlasts the process it stores nothing, and otherwise works the same.
 type Ledger struct {
 	index  *index.Index
 	job    *Job
@@ -60,34 +58,33 @@ type Ledger struct {
 	last   *Progress // the last Progress stored by Save
 }
 
-// Unfinished is a run that was stopped before it was over, as its checkpoints store it: the command,
-// so that only the same one continues it, and how far it came.
+// Unfinished is an interrupted run as its checkpoints store it: its progress, and its command,
+// because only the same command continues it.
 type Unfinished struct {
 	Args     []string `json:"command"` // the INPUT arguments, for messages
 	Choices  choices  `json:"choices"`
 	Progress Progress `json:"progress"` // up to its last checkpoint
 	Pipe     bool     `json:"pipe"`     // cannot be continued: it read or wrote a pipe
-	// Gone: it read a pipe and wrote no file. So no file of that run can be the only copy of a
-	// document, and another run may begin.
+	// Gone marks a run that read a pipe and wrote no file. No file can then be the only copy of a
+	// document, so another run may begin.
 	Gone  bool  `json:"gone"`
 	Saved int64 `json:"saved"` // time of the checkpoint, Unix seconds
-	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. The inputs after them have
-	// not been looked at, so they may be any.
+	// Prints are input.Fingerprint of the inputs begun, 0 if unknown. Unread ones may be any.
 	Prints []uint64 `json:"prints"`
 
-	Foreign bool `json:"-"` // by another version: nothing else is known
+	Foreign bool `json:"-"` // stored by another version: nothing else is known
 }
 
 // Refusal is the reason why an unfinished run is not continued.
 type Refusal uint8
 
 const (
-	OtherVersion Refusal = iota + 1 // of the program has begun it
-	OverPipe                        // it read or wrote one
-	OtherCommand                    // has begun it, or on other inputs
-	InputChanged                    // since it was read; Err says which
-	OutputGone                      // or is not as it was left; Err says which
-	OnlyCopy                        // an output is that of an interrupted run over a pipe; Err says which
+	OtherVersion Refusal = iota + 1 // another version of the program began it
+	OverPipe                        // it read or wrote a pipe
+	OtherCommand                    // another command began it, or it read other inputs
+	InputChanged                    // an input changed since it was read; Err names it
+	OutputGone                      // an output is gone or changed; Err names it
+	OnlyCopy                        // an output is of an interrupted run over a pipe; Err names it
 )
 
 // RefusedError is returned if an unfinished run is not continued.
@@ -108,7 +105,7 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// OpenLedger reads the index's notes of earlier runs. The job begins or goes on.
+// OpenLedger reads the index's notes of earlier runs, for a job that begins or continues.
 func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
 	l := &Ledger{index: x, job: job}
 	var err error
@@ -130,24 +127,24 @@ func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
 	return l, nil
 }
 
-// Unfinished returns the run that another process has left; nil if there is none.
+// Unfinished returns the run that another process left, or nil.
 func (l *Ledger) Unfinished() *Unfinished { return l.found }
 
-// CanContinue reports whether this run could be continued if it were stopped: the
-// inputs can be read again, the outputs cut back, and the index knows how far it came.
+// CanContinue reports whether this run could be continued if it were stopped. The inputs can then
+// be read again, the outputs cut back, and the index stores the progress.
 func (l *Ledger) CanContinue() bool { return l.repeatable() && l.index.Table() != nil }
 
 // Saved reports whether there is a checkpoint from which this run can be continued.
 func (l *Ledger) Saved() bool { return l.last != nil }
 
-// repeatable reports whether this very command can be given again.
+// repeatable reports whether this very command can be run again.
 func (l *Ledger) repeatable() bool { return l.canStartOver() && !l.job.writesPipe() }
 
-// canStartOver reports whether this run simply runs again if nothing of it was remembered.
+// canStartOver reports whether this run can begin again if nothing of it was remembered.
 func (l *Ledger) canStartOver() bool { return !l.job.Temporary && !l.job.ReadsPipe() }
 
-// Continue returns how far the unfinished run has come. It returns a RefusedError unless this is
-// that run's command, its inputs are as they were and it can be continued.
+// Continue returns the progress of the unfinished run. It returns a RefusedError unless this is the
+// same command, its inputs are unchanged and the run can be continued.
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
 	switch {
@@ -175,9 +172,9 @@ func (l *Ledger) Continue() (*Progress, error) {
 	return l.goesOn, nil
 }
 
-// GiveUp abandons the unfinished run and returns the files that are the only copy of its output.
-// The index does not know the output since the last checkpoint. A run over the same files writes
-// that part again, so GiveUp cuts it off. Output from a pipe could not be made again.
+// GiveUp abandons the unfinished run and returns the files that are the only copy of its output. It
+// cuts off the output since the last checkpoint, which is not in the index: a run over the same
+// files writes it again. Output from a pipe stays, because it could not be made again.
 func (l *Ledger) GiveUp() (left []string, err error) {
 	e := l.found
 	if e.Foreign || e.Pipe {
@@ -204,8 +201,8 @@ func (l *Ledger) GiveUp() (left []string, err error) {
 	return left, nil
 }
 
-// Save returns the note that a checkpoint stores of the run, reading or decided; nil if no later
-// run could use it.
+// Save returns the note of the run that a checkpoint stores, reading or decided. It returns nil if
+// no later run could use it.
 func (l *Ledger) Save(p Progress) map[string][]byte {
 	job := l.job
 	l.last = &p
@@ -237,13 +234,12 @@ func encoded(value any) []byte {
 	return stored
 }
 
-// Publish gives all outputs their names. That comes before Note: an index that knows
-// documents which are in no output would have the next run drop them too.
+// Publish gives all outputs their names. It precedes Note: if the index had documents that are in
+// no output, the next run would drop them too.
 func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
 
-// Note saves the index and stores that no run is unfinished, and that this one is over. A run is
-// over when all is decided or, if it cannot be continued, when the filter is full; early is the
-// error with which it then ended, nil for none.
+// Note saves the index and stores this run as over, and none as unfinished. It is over when all is
+// decided or, if it cannot be continued, the filter is full. early is the error then, or nil.
 func (l *Ledger) Note(early error) error {
 	state := map[string][]byte{LedgerName: nil}
 	runs, err := l.overNow(early)

@@ -19,7 +19,7 @@ type Outputs struct {
 	Kept    *output.Writer // the kept records or, with Annotate, all records
 	Report  *output.Writer // a line of JSON for each document not unique
 	Rejects *output.Writer // a line of JSON for each bad record
-	Tree    *output.Tree   // if not nil, Kept is one of its outputs after the other
+	Tree    *output.Tree   // if not nil, Kept is each of its outputs in turn
 }
 
 // ReportChoices decide the lines of the report. A new choice is a field here and a flag.
@@ -37,10 +37,10 @@ func (o *Outputs) all() []*output.Writer {
 	return []*output.Writer{o.Kept, o.Report, o.Rejects}
 }
 
-// Abort gives the outputs up and leaves the written bytes in partial files.
+// Abort abandons the outputs and leaves the written bytes in partial files.
 func (o *Outputs) Abort() error { return errors.Join(o.each((*output.Writer).Abort), o.Tree.Abort()) }
 
-// Close finishes all outputs: each gets its name. It goes on after an error.
+// Close finishes all outputs and gives them their names. It continues after an error.
 func (o *Outputs) Close() error { return errors.Join(o.each((*output.Writer).Close), o.Tree.Close()) }
 
 func (o *Outputs) each(f func(*output.Writer) error) error {
@@ -75,7 +75,7 @@ type refusal struct {
 	Reason  string       `json:"reason"`
 }
 
-// lines are a document's output beside its record.
+// lines is a document's output besides its record.
 type lines struct {
 	kept       bool
 	result     *dedup.Result // valid until the next decision
@@ -83,8 +83,7 @@ type lines struct {
 	annotation []byte        // with Annotate
 }
 
-// prepare makes the lines of a document, appending them to dst. It touches no output:
-// several goroutines may.
+// prepare appends the lines of a document to dst. It touches no output, so it may run concurrently.
 func (c *committer) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
@@ -113,7 +112,7 @@ func (c *committer) prepare(dst []byte, b *block, rec *record, r *dedup.Result) 
 	return l, dst, nil
 }
 
-// record writes the results of a record; l is of a document.
+// record writes the results of a record. l is set if that is a document.
 func (c *committer) record(b *block, rec *record, l *lines) error {
 	if rec.Bad != nil {
 		return c.reject(b, rec)
@@ -143,10 +142,10 @@ func (c *committer) record(b *block, rec *record, l *lines) error {
 	return format.Keep(c.out.Kept, rec.Raw)
 }
 
-// annotate returns the value added to a record; line is its report, if it has one.
+// annotate returns the value added to a record. line is its line of the report, or nil.
 func annotate(r *dedup.Result, line *report.Reported) []byte {
 	a := annotation{Verdict: report.VerdictOf(r), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
-	if line != nil && (!r.Again || !r.Kept) { // whom it resembled when it was kept is not known any more
+	if line != nil && (!r.Again || !r.Kept) { // its witness when it was kept is not known any more
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 		a.Contained, a.Estimated = &line.Contained, line.Estimated
 	}
@@ -170,9 +169,9 @@ func (c *committer) reject(b *block, rec *record) error {
 	return c.out.Rejects.WriteRecord(c.buf)
 }
 
-// sync brings the written bytes to the disk and returns their count; if ended, no more will come.
-// An output that already had its name when the run was continued stays as it was. If its length
-// were forgotten, the next start would make it anew, empty.
+// sync brings the written bytes to disk and returns their marks; if ended, no more will come. An
+// output that already had its name when the run was continued keeps its mark. Without it, the next
+// start would replace the output with an empty one.
 func (c *committer) sync(ended bool) (written Written, err error) {
 	for i, w := range c.out.all() {
 		switch {
@@ -181,7 +180,7 @@ func (c *committer) sync(ended bool) (written Written, err error) {
 		case w == nil:
 		case ended:
 			written[i], err = w.Seal()
-		case c.job.Temporary: // nothing need be on the disk before the end
+		case c.job.Temporary: // nothing need be on disk before the end
 			written[i], err = w.EndFrame()
 		default:
 			written[i], err = w.Sync()
@@ -193,7 +192,7 @@ func (c *committer) sync(ended bool) (written Written, err error) {
 	return written, step.Done("synced outputs")
 }
 
-// shard chooses the shard for a record of so many bytes.
+// shard selects the output shard for a record of that many bytes.
 func (c *committer) shard(record int) (err error) {
 	if c.out.Tree != nil {
 		c.out.Kept, err = c.out.Tree.Shard(record)
@@ -219,8 +218,8 @@ func BadAnswer(bad *corpus.BadRecord) []byte {
 	return value
 }
 
-// Retry turns the result of a document that was kept before, with this id and text, into the earlier
-// one, and marks it as sent again. Other results stay. With drop, it marks the result alone.
+// Retry marks the result of a document that was kept before, with this id and text, as sent again.
+// Unless drop is set, it also restores the earlier result. Other results stay.
 func Retry(x *index.Index, r *dedup.Result, drop bool) error {
 	if x.Table() == nil || !r.Exact || !r.SameID || !x.Owns(r.Of.Num) {
 		return nil
@@ -236,8 +235,8 @@ func Retry(x *index.Index, r *dedup.Result, drop bool) error {
 	return nil
 }
 
-// OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run
-// back to its last checkpoint. An error leaves none open.
+// OpenOutputs creates the outputs or, after Continue, cuts those of the unfinished run back to its
+// last checkpoint. After an error none is open.
 func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	defer func() {
 		if err != nil {
@@ -275,8 +274,8 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	return o, l.noteStarted(&o)
 }
 
-// reopen continues an output. It returns nil for one that has its name already: a run that had
-// decided everything was stopped between publishing and noting.
+// reopen continues an output. It returns nil for one that already has its name: the run was stopped
+// between publishing and noting.
 func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
 	w, err := output.OpenAt(name, at)
 	if err == nil || errors.Is(err, output.ErrBusy) {
@@ -291,7 +290,6 @@ func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
 	return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 }
 
-// openTree creates the tree or, after Continue, continues that of the unfinished run.
 func (l *Ledger) openTree(plan *output.TreePlan, worthless []output.FileID) (*output.Tree, error) {
 	if l.goesOn == nil || l.goesOn.Tree == nil {
 		return output.CreateTree(plan, worthless...)
@@ -303,7 +301,7 @@ func (l *Ledger) openTree(plan *output.TreePlan, worthless []output.FileID) (*ou
 	return t, nil
 }
 
-// BeginOutput begins an output with what encloses its records, or with a head, if there are any.
+// BeginOutput begins an output with its enclosure or its head, if it has either.
 func BeginOutput(w *output.Writer, around output.Enclosure, head []byte) error {
 	switch {
 	case w == nil:
@@ -316,16 +314,15 @@ func BeginOutput(w *output.Writer, around output.Enclosure, head []byte) error {
 	return nil
 }
 
-// started is the index's note of a run over files until it remembers any document: the partial files
-// made by the run. The same command writes them anew. Any other command puts them aside, because
-// its inputs may be gone.
+// started is the index's note of a run over files until it remembers any document: the partial
+// files of the run. The same command writes them anew. Any other command puts them aside, because
+// the run's inputs may be gone.
 type started struct {
 	Choices  choices         `json:"choices"`
 	Partials []output.FileID `json:"partials"`
 }
 
-// worthless are the partial files of a run of this command that the index remembers
-// nothing of.
+// worthless returns the partial files of a run of this command that left nothing in the index.
 func (l *Ledger) worthless() ([]output.FileID, error) {
 	if !l.canStartOver() || l.goesOn != nil {
 		return nil, nil
@@ -341,7 +338,7 @@ func (l *Ledger) worthless() ([]output.FileID, error) {
 	return b.Partials, nil
 }
 
-// noteStarted stores which partial files this run has made, before anything is in them.
+// noteStarted stores the partial files that this run created, before anything is in them.
 func (l *Ledger) noteStarted(o *Outputs) error {
 	if !l.canStartOver() || l.goesOn != nil {
 		return nil

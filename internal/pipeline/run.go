@@ -1,7 +1,6 @@
-// Package pipeline drives one run: documents are read and extracted in parallel,
-// decided in the order of the input by one goroutine, and written with their
-// verdicts; checkpoints make index and outputs agree, so that a run that was killed
-// is continued with the same bytes.
+// Package pipeline drives one run. Documents are read and extracted in parallel, decided in input
+// order by one goroutine, and written with their verdicts. Checkpoints make index and outputs
+// agree, so that a killed run is continued with the same bytes.
 package pipeline
 
 import (
@@ -31,19 +30,19 @@ type Source interface {
 	Close() error
 }
 
-// Job is one pass over inputs: the choices of its user, and what was opened for it.
+// Job is one pass over inputs: the user's choices, and the objects opened for it.
 type Job struct {
 	Choices
 	Args   []string // the INPUT arguments, for messages
 	Inputs []input.Input
 	// Out, Report and Rejects name the outputs, "" for none.
 	Out, Report, Rejects string
-	Tree                 *output.TreePlan // if each input has an output of its own, else nil
-	// Enclosure is how the kept records are written to one file; nil: one after the other. Tabled
-	// is the same of the report.
+	Tree                 *output.TreePlan // nil unless each input has its own output
+	// Enclosure encloses the kept records in one file; if nil, they follow one another. Tabled does
+	// the same for the report.
 	Enclosure, Tabled output.Enclosure
-	// Head precedes the kept records in one file. If nil, nothing does, or the beginning of the
-	// first input if that is a pipe.
+	// Head precedes the kept records in one file. If it is nil, the head of the first input does,
+	// if that is a pipe.
 	Head []byte
 
 	Source  Source
@@ -52,51 +51,48 @@ type Job struct {
 	Workers int   // goroutines that parse and extract; at least 1
 	MaxBad  int64 // bad records allowed; negative: any number
 	OnFull  index.OnFull
-	// CheckpointBytes of records between checkpoints, 0 means 256 MiB. Another
-	// one is taken whenever the table's memory is full.
+	// CheckpointBytes of records are read between checkpoints; 0 means 256 MiB. A full memory of
+	// the table causes another one.
 	CheckpointBytes int64
 	// Temporary marks a temporary index. The run then cannot be continued, and its output need not
-	// be on the disk before its end.
+	// be on disk before its end.
 	Temporary bool
-	// Pipe marks input that cannot be read again. So the index is marked before the first document,
-	// and the answers given are saved before Run returns, also with an error.
+	// Pipe marks input that cannot be read again. The index is then marked before the first
+	// document, and the answers given are saved before Run returns, even with an error.
 	Pipe bool
-	// Retries answers a kept document that comes again, with its id and its text, as it was
-	// answered the first time: its sender may not have got that answer. That is for pipes with a
-	// reader waiting for the answers. In files both copies would count as kept. DropRetries marks such a
-	// document as a retry, too, but does not keep it, for users who fetch the same pages again.
+	// Retries answers a kept document that comes again, with its id and text, as the first time:
+	// its sender may not have received that answer. It is for pipes with a reader waiting for the
+	// answers. In files both copies would count as kept. DropRetries marks such a document as a
+	// retry too, but does not keep it, for users who fetch the same pages again.
 	Retries, DropRetries bool
-	// Ticks makes checkpoints by time: one at each tick before which something came. Runs over files
-	// have none, so that their bytes depend on the documents alone.
+	// Ticks causes a checkpoint at each tick, if anything came before it. Runs over files have
+	// none, so that their bytes depend on the documents alone.
 	Ticks <-chan time.Time
-	// Resume continues a run from its last checkpoint; the source must have
-	// been moved to Resume.At. Save makes checkpoints carry the progress that can be resumed.
+	// Resume continues a run from its last checkpoint; the source must be at Resume.At. Save makes
+	// checkpoints store the progress.
 	Resume *Progress
 	Save   func(Progress) map[string][]byte
 
-	// The following are called if they are not nil.
-	//
 	// Store appends to dst the data stored with a document if it is kept. The data are fields as
 	// dedup.AppendField writes them, at most MaxStored bytes. Workers call it.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
-	// Parsed gets the records of each block, before any of these is decided. Several
-	// workers call it, in any order. An error ends the run.
+	// Parsed gets the records of each block before any of them is decided. Several workers call it,
+	// in any order. An error ends the run.
 	Parsed func(b *corpus.Block, records iter.Seq[*corpus.Document]) error
-	// Replace writes to Outputs.Kept the replacement for a removed document and reports whether
-	// that leads to the same bytes.
+	// Replace writes the replacement for a removed document to w, which is Outputs.Kept, and
+	// reports whether that leads to the same bytes.
 	Replace func(w *output.Writer, r Removal) (revisit bool, err error)
 	// Confirm is asked before a document is removed. Passages finds the passages of kept documents.
 	Confirm  dedup.Confirmer
 	Passages dedup.PassageFinder
-	// Each gets every decision, in order, in the deciding goroutine. It may read the
-	// index, which with more than one worker may know some documents more. r is valid until it
-	// returns.
+	// Each gets every decision, in order, in the deciding goroutine. It may read the index, which
+	// with several workers may already have later documents. r is valid until Each returns.
 	Each func(id string, r *dedup.Result, counts dedup.Counts) error
 	Now  func() time.Time
 	Warn func(string)
 	Live *Live // receives the progress while running
 
-	began int64 // of a run with a window, by Run: see whenBegun
+	began int64 // start of a run with a window: see whenBegun
 }
 
 // ErrTooManyBad is returned by Run when more than MaxBad records were bad.
@@ -104,8 +100,7 @@ var ErrTooManyBad = errors.New("too many bad records")
 
 const blocksPerWorker = 3
 
-// MaxStored is how many bytes can be stored with a document: a place and the data of a revisit
-// record, at their longest.
+// MaxStored bounds the bytes stored with a document: the longest place and revisit record data.
 const MaxStored = 1536
 
 // Live is a run's progress, safe to read while it runs.
@@ -114,7 +109,7 @@ type Live struct {
 	LoadPerMillion             atomic.Int64 // of the filter
 }
 
-// block is what travels: a piece of the source on its way from the reader through a worker to the committer.
+// block is a piece of the source on its way from the reader through a worker to the committer.
 type block struct {
 	source   corpus.Block
 	records  []record
@@ -126,9 +121,9 @@ type block struct {
 	group    dedup.Group       // all its documents, if there is a pool
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra, beyond its weight
-	waiting  context.Context   // ends when the block is the next to be decided, by isNext
+	waiting  context.Context   // ended by isNext, when the block is the next to be decided
 	isNext   func()
-	done     chan error // the worker is finished with it
+	done     chan error // receives the worker's result
 }
 
 // record is a record on its way. Its slices point into the block.
@@ -141,9 +136,9 @@ type record struct {
 
 // Run reads, judges and writes all documents of the job's source, in order.
 //
-// One goroutine reads and Workers parse and extract. One decides in the order of the input, and has
-// as many others for it. The decisions depend on nothing but the input.
-// Cancelling ctx stops at once; the index then holds the last checkpoint.
+// One goroutine reads, Workers parse and extract, and one decides in input order with as many
+// helpers. Decisions depend on the input alone. Cancelling ctx stops at once; the index then holds
+// the last checkpoint.
 func Run(ctx context.Context, x *index.Index, job Job) (*report.Summary, error) {
 	c, err := newCommitter(x, &job)
 	if err != nil {
@@ -163,12 +158,12 @@ type pipeline struct {
 	job       *Job
 	committer *committer
 	free      chan *block  // blocks to fill
-	workers   chan *worker // that fill none
+	workers   chan *worker // idle workers
 	order     chan *block  // to the committer
 	inFlight  *semaphore.Weighted
 	extra     *semaphore.Weighted
 	held      int64            // of inFlight, by the reader, for the block it fills
-	size      int              // bytes of a block, but for a longer record
+	size      int              // bytes of a block, except for a longer record
 	inflation corpus.Inflation // of the input being committed
 	readErr   error            // set before order is closed
 	last      corpus.Frames    // of the end of the source, likewise
@@ -177,8 +172,8 @@ type pipeline struct {
 func (p *pipeline) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// The reader is not waited for when the run is cancelled: it may be
-	// blocked on a terminal or a pipe, which nothing can interrupt.
+	// A cancelled run does not wait for the reader: it may be blocked on a terminal or a pipe,
+	// which nothing can interrupt.
 	go p.read(ctx)
 	err := p.commit(ctx)
 	cancel()
@@ -194,8 +189,8 @@ func (p *pipeline) run(ctx context.Context) error {
 	return err
 }
 
-// read fills blocks and hands each to the committer, in order, and to a worker. It waits while too many
-// bytes are in flight.
+// read fills blocks and hands each to the committer, in order, and to a worker. It waits while too
+// many bytes are in flight.
 func (p *pipeline) read(ctx context.Context) {
 	defer close(p.order)
 	for p.readErr == nil {
@@ -232,10 +227,9 @@ func (p *pipeline) read(ctx context.Context) {
 	}
 }
 
-// extract has a worker fill a block.
 func (p *pipeline) extract(w *worker, b *block) {
 	// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
-	// for, or no other would ever give back anything.
+	// for; otherwise no block would ever give anything back.
 	b.source.More = func(bytes int) {
 		if p.extra.Acquire(b.waiting, int64(bytes)) == nil {
 			b.extra += int64(bytes)
@@ -273,7 +267,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 }
 
-// commitBlock commits a block, and sees that it is given back.
+// commitBlock commits a block, and ensures that it is given back.
 func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
 	c, file := p.committer, b.source.File
 	c.left = nil
@@ -290,8 +284,8 @@ func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
 	return err
 }
 
-// next waits for a block that a worker has finished with. Meanwhile it does the work that is due by
-// time. Nil is the end of the input.
+// next waits for a block that a worker has finished, and meanwhile does the work due by time. It
+// returns nil at the end of the input.
 func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 	order, done := p.order, chan error(nil)
 	for {

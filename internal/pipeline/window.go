@@ -8,19 +8,18 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Window is how long documents count; see docs/design.md, rule 17. The zero value is for ever.
+// Window is the time for which documents count; see docs/design.md, rule 17. Zero means for ever.
 type Window struct {
 	Seconds uint32 // 0 for an index without a window
 	// Told means that documents carry their times; a document without one gets the latest.
-	// Otherwise the time is that of arrival: now for a pipe, the beginning of the run for files.
+	// Otherwise the time is that of arrival: now for a pipe, the start of the run for files.
 	Told bool
 }
 
-// errWindow is returned because the times of the documents would be unknown without a window.
+// errWindow is returned because document times would be unknown without a window.
 var errWindow = errors.New("the index has a window of time: give --window, and --format auto:time=FIELD if its documents tell their times")
 
-// Check refuses an index of unlimited time if there is a window, and a windowed index if there is
-// none.
+// Check refuses an index without a window if w has one, and a windowed index if w has none.
 func (w Window) Check(x *index.Index) error {
 	if w.Seconds == 0 && x.Window() > 0 {
 		return errWindow
@@ -28,10 +27,10 @@ func (w Window) Check(x *index.Index) error {
 	return x.CheckWindow(w.Seconds)
 }
 
-// storedTime is the size in bytes of a document's time in the data stored with it.
+// storedTime is the size in bytes of a document's stored time.
 const storedTime = 6
 
-// whenBegun is when a run with a window began, be it in another process: Unix seconds.
+// whenBegun returns the start of a run with a window, maybe in another process, in Unix seconds.
 func (j *Job) whenBegun() int64 {
 	if j.Resume != nil && j.Resume.Began != 0 {
 		return j.Resume.Began
@@ -55,9 +54,9 @@ func (j *Job) arrival() func() time.Time {
 	return func() time.Time { return time.Unix(j.began, 0) }
 }
 
-// latest returns the time after which a document's own time is not believed. Clocks differ, so that may
-// be after its arrival. One document moves the edge by that much, so it is an eighth of the window at
-// most. Several goroutines may ask.
+// latest returns the time after which a document's own time is not believed. Clocks differ, so that
+// may be after its arrival. One document moves the window by the difference, which is therefore at
+// most an eighth of the window. It is safe for concurrent use.
 func (j *Job) latest() time.Time {
 	arrival := time.Unix(j.began, 0)
 	if j.Pipe {
@@ -66,8 +65,7 @@ func (j *Job) latest() time.Time {
 	return arrival.Add(min(24*time.Hour, time.Duration(j.Window.Seconds/8)*time.Second))
 }
 
-// appendTime appends the document's own time to the data stored with it. A time in the future
-// counts as none.
+// appendTime appends the document's own time to its stored data. A future time counts as none.
 func (j *Job) appendTime(added []byte, doc *corpus.Document) []byte {
 	if doc.Time.IsZero() || doc.Time.After(j.latest()) {
 		return added

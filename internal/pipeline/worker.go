@@ -10,7 +10,6 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// worker holds what a goroutine needs to parse and to extract.
 type worker struct {
 	job       *Job
 	parser    corpus.Parser
@@ -29,7 +28,6 @@ func (b *block) all() iter.Seq[*corpus.Document] {
 	}
 }
 
-// fill parses the block and extracts the features of its documents.
 func (w *worker) fill(b *block) (err error) {
 	if w.parser == nil {
 		field := ""
@@ -81,7 +79,7 @@ func (w *worker) fill(b *block) (err error) {
 	return nil
 }
 
-// share gives each record its part of the block's slices, when none of these moves any more.
+// share gives each record its part of the block's slices, once none of these moves any more.
 func (b *block) share() {
 	features, data, picks, lists, added := b.features, b.data, b.picks, b.lists, b.added
 	for i := range b.records {
@@ -94,12 +92,11 @@ func (b *block) share() {
 	}
 }
 
-// cut cuts off the first n of a slice.
 func cut[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }
 
-// runTasks calls f with 0 to tasks-1 in so many goroutines, this one as number 0, and returns when all
-// calls have. It waits for no goroutine that has not begun a task: if extraction takes all processors,
-// this one does its tasks alone. Then extraction runs ahead, until blocks are short.
+// runTasks calls f with 0 to tasks-1 in that many goroutines, this one as number 0, and returns
+// when all calls have. It waits for no goroutine that has not begun a task: if extraction takes all
+// processors, this one does all tasks. Extraction then runs ahead, until blocks run short.
 func runTasks(goroutines, tasks int, f func(worker, task int)) {
 	var next, done atomic.Int64
 	finished := make(chan struct{}, 1)
