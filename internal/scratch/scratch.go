@@ -1,5 +1,5 @@
-// Package scratch makes temporary files that other processes cannot find. They are gone with the
-// process that has them, however that ends.
+// Package scratch creates temporary files that other processes cannot find. They disappear with the
+// process, however it ends.
 package scratch
 
 import (
@@ -7,8 +7,7 @@ import (
 	"os"
 )
 
-// New makes an empty file in the folder for temporary files, for reading and writing. It is
-// gone when it is closed.
+// New creates an empty file in os.TempDir for reading and writing. It disappears when it is closed.
 func New() (*os.File, error) {
 	f, err := create(os.TempDir())
 	if err != nil {
