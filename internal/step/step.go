@@ -1,13 +1,12 @@
-// Package step marks the places between two steps of a work that a crash must not tear. Tests can
-// stop a process at each of these places.
+// Package step marks the points between two steps of work that a crash must not tear. Tests can
+// stop a process at each.
 package step
 
-// Hook is called with the name of each step done. It is for tests: nil in every program, set before
-// the work begins. Done returns its result; it may also end the process.
+// Hook is called with the name of each finished step. It is for tests: nil in every program, and
+// set before the work begins. Done returns its result; it may also end the process.
 var Hook func(name string) error
 
-// Done marks a step as done before the next begins. Its error is to be treated as that of the next
-// step.
+// Done marks a step as finished before the next begins. Its error counts as one of the next step.
 func Done(name string) error {
 	if Hook == nil {
 		return nil
@@ -15,7 +14,6 @@ func Done(name string) error {
 	return Hook(name)
 }
 
-// Committed is called with the file of a side table for each of its transactions on the disk. That
-// includes those within a flush, a merge or a sweep, which are no steps. It is for tests, as Hook
-// is.
+// Committed is called with the file of a side table for each of its transactions on disk. Those in
+// a flush, a merge or a sweep are included, but are no steps. Like Hook, it is for tests.
 var Committed func(file string)
