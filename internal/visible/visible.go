@@ -1,5 +1,5 @@
-// Package visible turns other people's text into text that a terminal only shows. It removes the
-// controls a terminal would act on, and those that change the direction of a line.
+// Package visible makes untrusted text safe to show on a terminal. It escapes the controls that a
+// terminal would act on, and those that change the direction of a line.
 package visible
 
 import (
@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line makes one line of a string: its white space becomes blanks, and each invisible character
-// becomes \u and its number.
+// Line returns s as one line with blanks for white space, and \u escapes for invisible characters.
 func Line(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -29,8 +28,7 @@ func Line(s string) string {
 	return b.String()
 }
 
-// JSON appends JSON to dst with the invisible characters in its strings escaped. Its values stay
-// the same.
+// JSON appends JSON to dst with invisible characters in strings escaped. Its values stay the same.
 func JSON(dst, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -48,7 +46,7 @@ func JSON(dst, text []byte) []byte {
 	return dst
 }
 
-// NewEncoder returns an encoder of lines of JSON with only visible characters.
+// NewEncoder returns an encoder of JSON lines with only visible characters.
 func NewEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(&escaped{to: w})
 	enc.SetEscapeHTML(false)
