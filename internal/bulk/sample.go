@@ -23,7 +23,7 @@ const (
 	markedBit  = 1 << 63
 	sampleBits = 6
 	firstKeys  = 1 << 20
-	sampleKeys = 16 << 20 // about 400 MB
+	sampleKeys = 16 << 20 // about 800 MB, see sampledBytes
 )
 
 func newSample() *sample {
