@@ -9,20 +9,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// modifierApostrophe is the letter that some keyboards write for an apostrophe.
+// modifierApostrophe is the letter that some keyboards produce for an apostrophe.
 const modifierApostrophe = 'ʼ'
 
-// maxRounds bounds the search for a form that no rule changes any more. Two
-// rounds reach it in all of Unicode, and a third sees that nothing changed.
+// maxRounds bounds the rounds until no rule changes the form. In all of Unicode two rounds suffice,
+// and a third detects it.
 const maxRounds = 8
 
-// A folder computes canonical forms rune by rune, without the treatment of
-// white space. It is for one goroutine; its buffers are reused.
+// A folder computes canonical forms rune by rune, except for white space. It is for one goroutine,
+// and its buffers are reused.
 //
-// It asks golang.org/x/text only about characters that are assigned in the
-// version of Unicode the rules are of. Those keep their normal forms and their
-// case folding in all later versions, by Unicode's stability policies. A newer
-// golang.org/x/text therefore changes nothing.
+// It passes golang.org/x/text only characters assigned in the Unicode version of the rules. By
+// Unicode's stability policies, those keep their normal forms and case folding in all later
+// versions. A newer golang.org/x/text therefore changes nothing.
 type folder struct {
 	tables           *tables
 	nfkc             normalizer
@@ -31,7 +30,7 @@ type folder struct {
 	composed, folded []byte
 }
 
-// A normalizer is norm.NFKC, or a test's own.
+// A normalizer is norm.NFKC, or a test's replacement.
 type normalizer interface {
 	Append(out []byte, src ...byte) []byte
 }
@@ -40,9 +39,8 @@ func newFolder(t *tables) *folder {
 	return &folder{tables: t, nfkc: norm.NFKC, caser: cases.Fold(), folded: make([]byte, 0, 256)}
 }
 
-// core returns the form of text, valid until the next call. The rules are
-// applied until they change nothing, so that the form is its own form: folding
-// may bring forth what NFKC composes, and the other way round.
+// core returns the form of text, valid until the next call. It repeats the rules until nothing
+// changes, so the form is its own form: folding may create input for NFKC, and vice versa.
 func (f *folder) core(text []byte) []byte {
 	f.out = append(f.out[:0], text...)
 	for range maxRounds {
@@ -57,13 +55,12 @@ func (f *folder) core(text []byte) []byte {
 	return f.out
 }
 
-// appendFolded appends the NFKC of text, case-folded. Unassigned characters are
-// as they are, and nothing combines with them.
+// appendFolded appends text in NFKC, case-folded. Unassigned characters stay and never combine.
 func (f *folder) appendFolded(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := f.assigned(text, true)
 		f.composed = f.nfkc.Append(f.composed[:0], text[:n]...)
-		dst, _, _ = transform.Append(f.caser, dst, f.composed) // folding takes all
+		dst, _, _ = transform.Append(f.caser, dst, f.composed) // folding accepts any input
 		text = text[n:]
 		n = f.assigned(text, false)
 		dst = append(dst, text[:n]...)
@@ -72,7 +69,7 @@ func (f *folder) appendFolded(dst, text []byte) []byte {
 	return dst
 }
 
-// assigned returns how far the characters of text are assigned, or are not.
+// assigned returns the length of the longest prefix of only assigned, or unassigned, characters.
 func (f *folder) assigned(text []byte, are bool) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -84,8 +81,8 @@ func (f *folder) assigned(text []byte, are bool) int {
 	return len(text)
 }
 
-// appendKept appends text without its ignorable runes, with one sort of apostrophe, Cherokee
-// folded, and a space for every byte that is not UTF-8.
+// appendKept appends text without ignorable runes. It unifies apostrophes, folds Cherokee, and
+// replaces each invalid byte with a space.
 func (f *folder) appendKept(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -104,9 +101,8 @@ func (f *folder) appendKept(dst, text []byte) []byte {
 	return dst
 }
 
-// foldCherokee folds the small letters of Cherokee to the large ones, as
-// CaseFolding.txt has it. cases.Fold exchanges the two, so that its result
-// would fold to something else again.
+// foldCherokee folds small Cherokee letters to large ones, as in CaseFolding.txt. cases.Fold swaps
+// the two, so its result would not be stable.
 func foldCherokee(r rune) rune {
 	switch {
 	case 0xAB70 <= r && r <= 0xABBF:
@@ -117,15 +113,13 @@ func foldCherokee(r rune) rune {
 	return r
 }
 
-// layout reports whether white space between text and a rune of class c is mere
-// layout: next to a CJK character. Before a mark it is not, which could combine
-// with that character.
+// layout reports whether white space between text and a rune of class c is mere layout: next to a
+// CJK character. Before a mark it is not, because the mark could combine with that character.
 func (t *tables) layout(text []byte, c class) bool {
 	return !c.isMark() && (c.isCJK() || t.endsCJK(text))
 }
 
-// endsCJK reports whether the last character of text, marks upon it aside, is
-// CJK.
+// endsCJK reports whether the last character of text is CJK, ignoring marks on it.
 func (t *tables) endsCJK(text []byte) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeLastRune(text)
@@ -137,20 +131,18 @@ func (t *tables) endsCJK(text []byte) bool {
 	return false
 }
 
-// A formCache remembers the canonical form of short clusters and symbols.
-// Texts that have any repeat the same few: the letters of a decomposed text,
-// the arrows and rules of a manual. golang.org/x/text takes some 400 ns to find
-// one anew, the cache 5.
+// A formCache caches the canonical forms of short clusters and symbols. Texts repeat the same few:
+// the letters of a decomposed text, the arrows and rules of a manual. golang.org/x/text takes about
+// 400 ns for a new one, the cache 5.
 type formCache [1024]cachedForm
 
 type cachedForm struct {
-	key  [2]uint64 // the cluster's bytes; none of them is 0
+	key  [2]uint64 // the cluster's bytes, none of them 0
 	n    uint8
 	form [15]byte
 }
 
-// formOf returns the canonical form of a cluster without the treatment of white
-// space, valid until the next call.
+// formOf returns the form of a cluster, except for white space, valid until the next call.
 func (s *Scanner) formOf(text []byte) []byte {
 	if len(text) > 16 {
 		return s.folder.core(text)

@@ -7,29 +7,27 @@ import (
 )
 
 const (
-	// fewCopied is how many bytes have to be copied together for it to be tried again
-	// at once.
+	// fewCopied is the minimum number of bytes copied for the next attempt to follow at once.
 	fewCopied = 32
-	// passed is how many separators are passed otherwise before it is.
+	// passed is the number of separators to process otherwise before the next attempt.
 	passed = 4
 )
 
-// copied are pieces that were copied together, and are handed out one after the other.
+// copied holds pieces that were copied in one call and are returned one by one.
 type copied struct {
-	starts  []vector.Start // of the pieces, symbols between, and the next one; nil if the processor cannot
-	next    int            // of starts
+	starts  []vector.Start // of the pieces, the symbols between them, and the next piece; nil without CPU support
+	next    int            // the next of starts
 	out, in int            // origin of starts, in the buffer and in the text
 	han     int            // Han characters in all of them
 	open    bool           // the next piece has begun
-	pass    int            // separators to pass before it is tried again
+	pass    int            // separators to process before the next attempt
 }
 
-// vectorClass has the class in package vector for each kind of separator.
+// vectorClass maps each kind of separator to its class in package vector.
 var vectorClass = [symbol + 1]uint8{
 	space: vector.Blank, dot: vector.Dot, comma: vector.Comma, quote: vector.Quote, punct: vector.Separator,
 }
 
-// vectorClasses are the classes as package vector has them.
 func (t *tables) vectorClasses() *vector.Classes {
 	c := new(vector.Classes)
 	for b := range c.Class {
@@ -40,7 +38,7 @@ func (t *tables) vectorClasses() *vector.Classes {
 			c.Class[b] = vector.Letter
 		case kind == symbol:
 			c.Class[b] = vector.Symbol
-		case kind != punct: // in ASCII it has no class
+		case kind != punct: // it has no class in ASCII
 			c.Class[b] = vectorClass[kind]
 		}
 	}
@@ -52,8 +50,8 @@ func (t *tables) vectorClasses() *vector.Classes {
 	return c
 }
 
-// copyPieces copies the pieces at text[at:], which is behind a separator, as far as that
-// can be done together. It reports whether it came any further.
+// copyPieces copies pieces from text[at:], which follows a separator, as far as possible in one
+// call. It reports whether it copied anything.
 func (s *Scanner) copyPieces() bool {
 	c := &s.copied
 	if cap(c.starts) == 0 || s.at == len(s.text) {
@@ -85,7 +83,7 @@ func (s *Scanner) copyPieces() bool {
 		s.addSpace()
 		c.starts = append(c.starts, vector.Start{Out: uint32(s.w - c.out), In: uint32(got.Read), Han: uint32(got.Han)})
 	} else if s.buf[s.w-1] >= utf8.RuneSelf {
-		s.at -= s.tables.blanksAtEnd(text[:got.Read]) // they stay, before a mark
+		s.at -= s.tables.blanksAtEnd(text[:got.Read]) // they stay if a mark follows
 	}
 	if s.counting && len(c.starts) > 1 {
 		s.addSpan(span{start: uint32(c.out), end: uint32(c.out) + c.starts[len(c.starts)-1].Out - 1, kind: simple})
@@ -93,8 +91,7 @@ func (s *Scanner) copyPieces() bool {
 	return true
 }
 
-// endBatch returns the part of text to copy at once, if there is more. It does not end at a place
-// at which the next bytes matter.
+// endBatch returns the prefix of text to copy if more follows. Later bytes cannot change its form.
 func (t *tables) endBatch(text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeLastRune(text)
@@ -106,7 +103,7 @@ func (t *tables) endBatch(text []byte) []byte {
 	return text
 }
 
-// blanksAtEnd is how many bytes of white space text ends in.
+// blanksAtEnd returns the number of bytes of white space at the end of text.
 func (t *tables) blanksAtEnd(text []byte) (n int) {
 	for {
 		r, size := utf8.DecodeLastRune(text[:len(text)-n])
@@ -117,7 +114,7 @@ func (t *tables) blanksAtEnd(text []byte) (n int) {
 	}
 }
 
-// nextCopied goes on to the next copied piece not passed over, if there is one.
+// nextCopied advances to the next copied piece that is not skipped, if any.
 func (s *Scanner) nextCopied() bool {
 	c := &s.copied
 	for c.next+1 < len(c.starts) {
@@ -148,27 +145,26 @@ func (s *Scanner) nextCopied() bool {
 	return false
 }
 
-// Measure lets Short count the pieces narrower than short columns, if that is quicker than
-// returning them. It holds for all texts to come.
+// Measure makes Short count pieces narrower than short columns if that is faster than returning
+// them. It applies to all later texts.
 func (s *Scanner) Measure(short int) { s.short.limit = short }
 
-// Pass passes over pieces narrower than least columns, if that is quicker than returning them, up
-// to the end of the text. Passed reports those that are not short.
+// Pass skips pieces narrower than least columns, up to the end of the text, if that is faster than
+// returning them. Passed reports whether it skipped any that are not short.
 func (s *Scanner) Pass(least int) { s.least = max(least, s.short.limit) }
 
-// Short is how long, in columns and in words, the short pieces are that Next passed over.
+// Short returns the length, in columns and words, of the short pieces that Next skipped.
 func (s *Scanner) Short() (columns, units uint64) { return s.short.columns, s.short.units }
 
-// Passed reports whether other pieces were passed over.
+// Passed reports whether Next skipped other pieces.
 func (s *Scanner) Passed() bool { return s.passed }
 
-// short is how much text is in short pieces.
 type short struct {
 	limit          int
 	columns, units uint64
 }
 
-// countShort passes over a copied piece, buf[seg:end], with so many CJK characters in it.
+// countShort skips a copied piece, buf[seg:end], with cjk CJK characters.
 func (s *Scanner) countShort(seg, end, cjk int) {
 	width := end - seg - cjk
 	if width >= s.short.limit {
@@ -179,8 +175,7 @@ func (s *Scanner) countShort(seg, end, cjk int) {
 	s.short.units += uint64(s.unitsOf(seg, end, cjk, width))
 }
 
-// endCopied continues behind the copied pieces. A piece that has begun is in the state that scan
-// leaves.
+// endCopied continues after the copied pieces. It leaves a begun piece as scan would.
 func (s *Scanner) endCopied(last vector.Start) {
 	c, w := &s.copied, s.w
 	c.next++
@@ -193,7 +188,7 @@ func (s *Scanner) endCopied(last vector.Start) {
 	}
 }
 
-// textEnd returns the end in text of the piece that was copied and ends before text[end].
+// textEnd returns the end of a copied piece that ends in text at or before end.
 func (s *Scanner) textEnd(end int) int {
 	for end > s.start {
 		size := 1

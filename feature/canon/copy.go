@@ -12,12 +12,12 @@ const (
 )
 
 // copyASCII copies letters, digits and spaces from text[i:] to buf[w:]. It lower-cases letters and
-// drops a space after a space. It returns its position in both, at an unknown byte or the end. It
-// copies eight bytes at a time, because English text spends its time here. In each byte of the masks
-// only the high bit counts.
+// merges spaces. It stops at the end or at any other byte and returns both positions. It copies
+// eight bytes at a time, because English text spends its time here. Only the high bit of each byte
+// in the masks counts.
 func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at int) {
 	for {
-		after := uint64(0) // high bit of the first byte: the last byte written is a space
+		after := uint64(0) // the high bit of the first byte is set if the last byte written is a space
 		if buf[w-1] == ' ' {
 			after = 0x80
 		}
@@ -62,7 +62,7 @@ func copyASCII(buf, text []byte, w, i int, ascii *[256]asciiByte) (end, at int) 
 	}
 }
 
-// skipSpaces goes past spaces, eight at a time: indentation, tables.
+// skipSpaces skips spaces, eight at a time, for indentation and tables.
 func skipSpaces(text []byte, i int) int {
 	for i+8 <= len(text) {
 		if x := binary.LittleEndian.Uint64(text[i:]) ^ ' '*ones; x != 0 {
@@ -76,8 +76,8 @@ func skipSpaces(text []byte, i int) int {
 	return i
 }
 
-// copyPlain copies plain runes outside ASCII from text[i:stop]. It returns its position and, if
-// another rune outside ASCII is there, its class and length.
+// copyPlain copies plain runes outside ASCII from text[i:stop]. It returns its position and, if it
+// stopped at another rune outside ASCII, that rune's class and length.
 func (s *Scanner) copyPlain(text []byte, i, stop int) (int, class, int) {
 	for i < stop && text[i] >= utf8.RuneSelf {
 		if n := s.copyHan(text[:stop], i); n > i {
@@ -94,8 +94,7 @@ func (s *Scanner) copyPlain(text []byte, i, stop int) (int, class, int) {
 	return i, plain, 0
 }
 
-// addRune appends a rune that stands for itself, of class c, after which a
-// space before it may be dropped.
+// addRune appends a rune of class c unchanged. It drops a preceding space that is mere layout.
 func (s *Scanner) addRune(b []byte, c class) {
 	if s.buf[s.w-1] == ' ' {
 		s.tighten(c)
@@ -105,7 +104,7 @@ func (s *Scanner) addRune(b []byte, c class) {
 	}
 	if c.isCJK() {
 		s.cjk++
-		if c.width() == 1 { // there may be marks upon it that have width
+		if c.width() == 1 { // marks with width may follow
 			s.loose = true
 		}
 	}
@@ -117,8 +116,8 @@ func (s *Scanner) addRune(b []byte, c class) {
 }
 
 // copyHan copies Han from text[i:] and returns the end of the Han, or a position near the end of
-// the text. The main block of Chinese needs no table; two of its characters are copied at a time.
-// (To go on by 0, 3 or 6 bytes without a branch is a fifth slower: the next load has to wait for
+// the text. The main block of Chinese needs no table. It copies two characters at a time.
+// (Advancing by 0, 3 or 6 bytes without a branch is a fifth slower: the next load has to wait for
 // the sum.)
 func (s *Scanner) copyHan(text []byte, i int) int {
 	if i+8 > len(text) || !isHan(binary.LittleEndian.Uint32(text[i:])) {
@@ -146,8 +145,8 @@ func (s *Scanner) copyHan(text []byte, i int) int {
 	return i
 }
 
-// isHan reports whether the low three bytes of x are a rune from U+4E00 to U+9FFF. All of these
-// are plain CJK.
+// isHan reports whether the low three bytes of x are a rune from U+4E00 to U+9FFF. All of these are
+// plain CJK.
 func isHan(x uint32) bool {
 	return x&0xC0C0F0 == 0x8080E0 && inHan(uint64(x))
 }
@@ -157,8 +156,8 @@ func inHan(x uint64) bool {
 	return bits.ReverseBytes16(uint16(x))-0xE4B8 <= 0xE9BF-0xE4B8
 }
 
-// at returns the class and the length of the rune at text[i:]. Bytes that are
-// not UTF-8 are punct, a surrogate's three at once.
+// at returns the class and length of the rune at text[i:]. Invalid UTF-8 is punct; a surrogate
+// counts as one rune of three bytes.
 func (t *tables) at(text []byte, i int) (class, int) {
 	if i+4 <= len(text) {
 		x := binary.LittleEndian.Uint32(text[i:])

@@ -6,33 +6,30 @@ import (
 )
 
 const (
-	// MaxWidth is the width, in columns, of the widest segment that is one piece: wider than nearly
-	// all sentences. No piece is wider.
+	// MaxWidth is the maximum width of a piece in columns. It exceeds nearly all sentences.
 	MaxWidth = 400
 
-	// MinPiece is the least width, in columns, of the pieces that a wider one is
-	// cut into, but for the last. The mean is about 64 above it.
+	// MinPiece is the minimum width in columns of the pieces of a cut segment, except the last. The
+	// mean is about 64 higher.
 	MinPiece = 64
 
-	// maxPiece is the most columns of such a piece (one more if the last
-	// character is wide).
+	// maxPiece is the maximum width of such a piece, plus one if the last character is wide.
 	maxPiece = 256
 )
 
-// A cutter is how far the cutting of an overlong segment has come. Positions are
-// those in the segment's canonical form, but for those of a cluster.
+// A cutter is the state of cutting an overlong segment. Positions refer to the segment's canonical
+// form, except in marks.
 type cutter struct {
 	h     uint64 // the boundary hash
 	begin int    // start of the next piece
-	// of the piece given last, without the spaces at its edges
+	// The current piece, without spaces at its edges.
 	from, to     int
 	width, units int
-	marks        []mark // of the segment, once a place in it was asked for
+	marks        []mark // of the segment, filled on demand
 }
 
-// nextCut goes on to the next piece of an overlong segment, if there is one.
-// Boundaries depend on the 64 bytes before them alone, so that an edit moves the
-// nearest few and no others.
+// nextCut advances to the next piece of an overlong segment, if any. A boundary depends only on the
+// 64 bytes before it, so an edit moves only the nearest few.
 func (s *Scanner) nextCut() bool {
 	c, form := &s.cut, s.buf[s.seg:s.to]
 	for c.begin < len(form) {
@@ -54,7 +51,7 @@ func (s *Scanner) nextCut() bool {
 	return false
 }
 
-// boundary goes past the next boundary of form, or to its end, and measures the part passed.
+// boundary moves to the next boundary or the end of form, and measures the part skipped.
 func (s *Scanner) boundary(form []byte) {
 	c := &s.cut
 	var words wordCounter
@@ -69,8 +66,8 @@ func (s *Scanner) boundary(form []byte) {
 		width += columns
 		words.add(r, class)
 		i += size
-		// A wide character is as likely as two narrow ones to end a piece: one
-		// column in 64 is a boundary, in any script.
+		// A wide character is twice as likely to end a piece as a narrow one: one column in 64 is a
+		// boundary, in any script.
 		if width >= MinPiece && (int(h>>58) < columns || width >= maxPiece) {
 			break
 		}
@@ -78,8 +75,7 @@ func (s *Scanner) boundary(form []byte) {
 	c.h, c.begin, c.width, c.units = h, i, width, words.n
 }
 
-// locate finds the range in the text of the last returned piece. It begins with the cluster of its
-// first rune and ends with that of its last.
+// locate returns the text range of the current piece, in whole clusters.
 func (s *Scanner) locate() (start, end int) {
 	c := &s.cut
 	if len(c.marks) == 0 {
@@ -93,20 +89,19 @@ func (s *Scanner) locate() (start, end int) {
 	return c.marks[first].Start, c.marks[last].End
 }
 
-// A mark is a cluster of the text and the place in buf behind its form.
+// A mark is a cluster of the text with the end of its form in buf.
 type mark struct {
 	out int
 	ByteRange
 }
 
-// appendMarks writes the form of text[start:end] once more, one cluster after the other, and appends
-// them to dst.
+// appendMarks writes the form of text[start:end] again, and appends a mark for each cluster to dst.
 func (s *Scanner) appendMarks(dst []mark, text []byte, start, end int) []mark {
 	out := s.w
 	for at := start; at < end; {
 		r, _ := utf8.DecodeRune(text[at:])
 		next := s.cluster(text, at, end)
-		if !s.tables.vanishes(r) { // a space may be taken back by what follows
+		if !s.tables.vanishes(r) { // a following cluster may remove a space
 			out = s.w
 		}
 		dst = append(dst, mark{out, ByteRange{at, next}})
@@ -115,8 +110,7 @@ func (s *Scanner) appendMarks(dst []mark, text []byte, start, end int) []mark {
 	return dst
 }
 
-// gear holds the random numbers of the boundary hash: splitmix64, counted from
-// the ASCII of "boundary".
+// gear holds the random numbers of the boundary hash: SplitMix64 from the ASCII of "boundary".
 var gear = func() (g [256]uint64) {
 	x := uint64(0x626F756E64617279)
 	for i := range g {

@@ -2,8 +2,8 @@ package canon
 
 import "unicode/utf8"
 
-// The composition of Hangul, by section 3.12 of the Unicode Standard: a leading
-// consonant and a vowel make a syllable, which takes a final consonant.
+// The composition of Hangul, by section 3.12 of the Unicode Standard. A leading consonant and a
+// vowel form a syllable, to which a final consonant may be added.
 const (
 	leadBase     = 0x1100
 	vowelBase    = 0x1161
@@ -11,11 +11,10 @@ const (
 	syllableBase = 0xAC00
 	leads        = 19
 	vowels       = 21
-	finals       = 28 // none is one of them
+	finals       = 28 // including none
 )
 
-// combine appends the form of a cluster of more than one character, or of one
-// that may combine.
+// combine appends the form of a cluster of several characters, or of one that may combine.
 func (s *Scanner) combine(text []byte) {
 	r, size := utf8.DecodeRune(text)
 	alone := s.tables.of(r).kind() == compound && !s.tables.has(r, jamo)
@@ -26,8 +25,7 @@ func (s *Scanner) combine(text []byte) {
 	s.hangul(text)
 }
 
-// allJamo reports whether text has nothing but Hangul vowels and final
-// consonants.
+// allJamo reports whether text has only Hangul vowels and final consonants.
 func (t *tables) allJamo(text []byte) bool {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -39,12 +37,11 @@ func (t *tables) allJamo(text []byte) bool {
 	return true
 }
 
-// hangul appends the form of a character and the vowels and final consonants
-// after it. There are as many as people like to add to a sigh (ㅠㅠㅠㅠ), and
-// eleven thousand syllables: too many for the cache.
+// hangul appends the form of a character and following vowels and final consonants. Sighs (ㅠㅠㅠㅠ)
+// have any length, and there are eleven thousand syllables: too many for the cache.
 func (s *Scanner) hangul(text []byte) {
 	var b [utf8.UTFMax]byte
-	last := none // composes with what comes
+	last := none // may compose with the next
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		form := s.tables.formOf(r)
@@ -53,7 +50,7 @@ func (s *Scanner) hangul(text []byte) {
 		}
 		i += size
 		next, n := utf8.DecodeRune(form)
-		if n < len(form) { // only the first has such a form, and ends in no Hangul
+		if n < len(form) { // only the first character can have such a form, which does not end in Hangul
 			s.write(form)
 			continue
 		}
@@ -71,7 +68,7 @@ func (s *Scanner) hangul(text []byte) {
 	}
 }
 
-// compose is the syllable that two characters make, or none.
+// compose returns the syllable that two characters form, or none.
 func compose(a, b rune) rune {
 	lead, vowel, final, syllable := a-leadBase, b-vowelBase, b-finalBase, a-syllableBase
 	switch {

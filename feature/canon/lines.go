@@ -8,45 +8,42 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// A line end is soft if the line was full: then it is white space, and cuts nothing. A full line is
-// two thirds as long as the longest of its neighbours.
+// The end of a full line is soft: it is white space and cuts nothing. A line is full if it is at
+// least two thirds as long as its longest neighbour.
 const (
-	// linesBefore is the number of earlier lines that are a line's neighbours, up to an empty
-	// one. The line behind it is a neighbour too.
+	// linesBefore is the number of preceding lines that are neighbours of a line, up to an empty
+	// line. The following line is also a neighbour.
 	linesBefore = 8
-	// minLine is the least width of a full line, and its least number of bytes: entries of a menu
+	// minLine is the minimum width of a full line, and its minimum number of bytes: menu entries
 	// are shorter.
-	minLine = 30
-	// maxLine is the greatest width that counts. A line of more is a paragraph.
-	maxLine = 255
-	// maxLineBytes is how many bytes such a line has at most.
-	maxLineBytes = 3 * maxLine
+	minLine      = 30
+	maxLine      = 255         // maximum width of a full line; wider ones are paragraphs
+	maxLineBytes = 3 * maxLine // of a line of that width
 
-	// window is how many bytes of text are looked at together at most, but for those that
-	// were before: few enough to stay in the nearest cache until they have been copied.
-	window = 4 << 10
-	// fewAhead is from how little on more is looked at.
-	fewAhead = 512
+	// window is the maximum number of new bytes in the text window. It is small enough to stay in
+	// the L1 cache until they are copied.
+	window   = 4 << 10
+	fewAhead = 512 // minimum bytes ahead before the window advances
 )
 
-// lines goes through the lines of a text, and looks at it through a window in which a space
-// stands in the place of each soft line end.
+// lines finds the soft line ends of a text. It presents the text through a window with a space in
+// place of each.
 type lines struct {
 	tables *tables
 	text   []byte
 	from   int    // start of the window in text
-	window []byte // of the text, or in space
-	space  []byte // for a window with soft line ends
-	copied bool   // it is in space
+	window []byte // part of text, or of space
+	space  []byte // buffer for windows with soft line ends
+	copied bool   // window is in space
 
-	// ends holds the ends of the lines about the line under way, and those found beyond. Line n of
-	// them begins behind ends[n-1], the first one of the text behind -1.
+	// ends holds the ends of the lines around the current one, and of those found beyond. Line n
+	// begins after ends[n-1]; the first line of the text begins after -1.
 	ends    []int
-	line    int // the one under way
-	first   int // first line of its paragraph; 0 and less if no longer in ends
-	longest int // bytes of the longest line of the paragraph before it
-	found   int // how far in text ends are known
-	high    int // from here on text is ASCII, as far as ends are known
+	line    int // the current line
+	first   int // first line of its paragraph; 0 or less if no longer in ends
+	longest int // bytes of the longest preceding line of the paragraph
+	found   int // the end of the part of text with known ends
+	high    int // text[high:found] is ASCII
 	masks   [window / vector.Block]uint64
 }
 
@@ -54,14 +51,13 @@ func newLines(t *tables) lines {
 	return lines{tables: t, space: make([]byte, fewAhead+window), ends: make([]int, 0, linesBefore+3+window)}
 }
 
-// reset makes ready for a text.
 func (l *lines) reset(text []byte) {
 	l.text, l.from, l.window, l.copied = text, 0, nil, false
 	l.ends, l.line, l.first, l.longest = append(l.ends[:0], -1), 1, 1, 0
 	l.found, l.high = 0, 0
 }
 
-// findEnds finds the ends of more lines: at least one, in the end that of the text.
+// findEnds finds at least one more line end. The last one is the end of the text.
 func (l *lines) findEnds() {
 	if gone := l.line - linesBefore - 1; gone > 0 {
 		l.ends = l.ends[:copy(l.ends, l.ends[gone:])]
@@ -91,8 +87,8 @@ func (l *lines) findEnds() {
 	l.ends = ends[:n]
 }
 
-// ahead returns the text from i on, with spaces in place of soft line ends: all of it, or at
-// least fewAhead bytes. i is never less than before.
+// ahead returns the text from i on, with spaces in place of soft line ends: all of it, or at least
+// fewAhead bytes. i must not decrease.
 func (l *lines) ahead(i int) []byte {
 	if end := l.from + len(l.window); i+fewAhead > end && end < len(l.text) {
 		l.advance(i, end)
@@ -100,11 +96,11 @@ func (l *lines) ahead(i int) []byte {
 	return l.window[i-l.from:]
 }
 
-// advance has the window, which ends at end, begin at i.
+// advance moves the start of the window, which ends at end, to i.
 func (l *lines) advance(i, end int) {
 	from := min(i+fewAhead+window, len(l.text))
 	if from < len(l.text) && l.text[from-1] == '\r' {
-		from-- // with the line end behind it, if there is one
+		from-- // keep it with a following line feed
 	}
 	window := l.text[i:from]
 	if l.copied = l.copied && i < end; l.copied {
@@ -116,8 +112,7 @@ func (l *lines) advance(i, end int) {
 	l.softenTo(from)
 }
 
-// softenTo goes on to the line with text[to], and puts spaces in the places of the line ends
-// before that are soft.
+// softenTo advances to the line with text[to], and replaces soft line ends before it with spaces.
 func (l *lines) softenTo(to int) {
 	for n := l.line; ; n++ {
 		for n+2 > len(l.ends) {
@@ -141,7 +136,6 @@ func (l *lines) softenTo(to int) {
 	}
 }
 
-// soften puts a space in the place of the line end at window[at].
 func (l *lines) soften(at int) {
 	if !l.copied {
 		l.window = l.space[:copy(l.space, l.window)]
@@ -153,11 +147,11 @@ func (l *lines) soften(at int) {
 	}
 }
 
-// isEmpty reports whether there is nothing in a line. One of spaces is a short line.
+// isEmpty reports whether a line is empty. A line of spaces is a short line.
 func isEmpty(line []byte) bool { return len(line) == 0 || len(line) == 1 && line[0] == '\r' }
 
-// isOpen reports whether the softness of the line end at text[end] may matter. It does not matter
-// if the neighbours separate in any case.
+// isOpen reports whether it matters if the line end at text[end] is soft. It does not if a
+// separator is next to it.
 func (l *lines) isOpen(end int) bool {
 	if end+1 == len(l.text) || l.tables.ascii[l.text[end+1]].class.separates() {
 		return false
@@ -172,8 +166,7 @@ func (l *lines) isOpen(end int) bool {
 	return size > 0 && !l.tables.of(r).separates()
 }
 
-// isFull reports whether line n, the one under way, is two thirds as long as each of those
-// about it.
+// isFull reports whether line n, the current one, is at least two thirds as long as each neighbour.
 func (l *lines) isFull(n int) bool {
 	width := l.width(n)
 	if width < minLine || width > maxLine || l.isWider(n+1, width) {
@@ -190,12 +183,12 @@ func (l *lines) isFull(n int) bool {
 	return true
 }
 
-// isWider reports whether two thirds of line n are more than width.
+// isWider reports whether two thirds of line n exceed width.
 func (l *lines) isWider(n, width int) bool {
 	return 2*(l.ends[n]-l.ends[n-1]-1) > 3*width && 2*l.width(n) > 3*width
 }
 
-// width is that of line n in columns, up to maxLine and one more.
+// width returns the width of line n in columns, at most maxLine+1.
 func (l *lines) width(n int) int {
 	start, end := l.ends[n-1]+1, l.ends[n]
 	switch {
@@ -207,8 +200,8 @@ func (l *lines) width(n int) int {
 	return min(columnsIn(l.text[start:end]), maxLine+1)
 }
 
-// columnsIn counts the columns of a line, without asking what its characters are: two for
-// those from U+3000 on, one for each other.
+// columnsIn returns the columns of a line without classifying its characters: two for those from
+// U+3000 on, else one.
 func columnsIn(line []byte) (n int) {
 	n = len(line)
 	for ; len(line) >= 8; line = line[8:] {
@@ -221,15 +214,15 @@ func columnsIn(line []byte) (n int) {
 	return n + wideIn(binary.LittleEndian.Uint64(rest[:]))
 }
 
-// wideIn is how many columns more than bytes eight bytes have: those of characters from
-// U+3000 on, which begin with E3 or more, less those that begin none.
+// wideIn returns the number of columns minus the number of bytes. It adds one per lead byte from E3
+// on (U+3000) and subtracts one per continuation byte.
 func wideIn(x uint64) int {
 	begins := x & (x << 1) & highs
 	wide := x & (x&^highs + (0x80-0x63)*ones) & highs
 	return bits.OnesCount64(wide) - bits.OnesCount64(x&highs&^begins)
 }
 
-// isSoft reports whether b at text[i] is a soft line end, or belongs to one.
+// isSoft reports whether b at text[i] is part of a soft line end.
 func (s *Scanner) isSoft(b byte, i int) bool {
 	return (b == '\n' || b == '\r') && s.lines.ahead(i)[0] == ' '
 }

@@ -2,13 +2,12 @@ package canon
 
 import "unicode/utf8"
 
-// scan appends the canonical form of the segment beginning at start, from i on. It returns the end
-// of the segment, and whether it ends at a separator. If not, it ends at the end of the text or
-// because it is too long.
+// scan appends the canonical form of the segment beginning at start, from i on. It returns its
+// position, and whether it stopped at a separator. Otherwise it stopped at the end of the text or
+// at maxRun bytes.
 //
-// It works in two gears. Words in ASCII and runs of plain runes are copied by loops that know
-// nothing else; they make up nearly all of most texts. Everything else goes one cluster at a time:
-// a character with those after it that may combine with it.
+// Tight loops copy ASCII words and runs of plain runes, which make up nearly all of most texts. The
+// rest goes by clusters: a character with the following ones that may combine with it.
 func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 	stop := min(len(text), start+maxRun)
 	for i < stop {
@@ -44,7 +43,7 @@ func (s *Scanner) scan(text []byte, start, i int) (int, bool) {
 	return i, false
 }
 
-// addSpace appends a space if it separates something from the next text.
+// addSpace appends a space unless one is already there.
 func (s *Scanner) addSpace() {
 	if s.buf[s.w-1] != ' ' {
 		s.buf[s.w] = ' '
@@ -52,23 +51,22 @@ func (s *Scanner) addSpace() {
 	}
 }
 
-// dropSpace takes the space at the end of the piece back, if there is one.
 func (s *Scanner) dropSpace() {
 	if s.w > s.seg && s.buf[s.w-1] == ' ' {
 		s.w--
 	}
 }
 
-// tighten takes back a space of mere layout before a rune of class c.
+// tighten removes a space of mere layout before a rune of class c.
 func (s *Scanner) tighten(c class) {
 	if s.w > s.seg && s.buf[s.w-1] == ' ' && s.tables.layout(s.buf[s.seg:s.w-1], c) {
 		s.dropSpace()
 	}
 }
 
-// afterCJK prepares for copying ASCII of class c at text[i:stop]. After a CJK character it goes
-// past spaces, or takes back one. It returns its position. Whether spaces before a rune outside
-// ASCII stay is known there.
+// afterCJK prepares for copying ASCII of class c at text[i:stop]. After a CJK character it skips
+// spaces or removes one. It returns its position. Spaces before a rune outside ASCII are left to
+// the code for that rune.
 func (s *Scanner) afterCJK(text []byte, i, stop int, c class) int {
 	if c.kind() != space {
 		s.tighten(c)
@@ -92,7 +90,7 @@ func (s *Scanner) afterCJK(text []byte, i, stop int, c class) int {
 	return n
 }
 
-// write appends runes as core makes them, spaces in order.
+// write appends runes from core, and normalizes their spaces.
 func (s *Scanner) write(form []byte) {
 	for i := 0; i < len(form); {
 		r, size := utf8.DecodeRune(form[i:])
@@ -105,8 +103,8 @@ func (s *Scanner) write(form []byte) {
 	}
 }
 
-// back returns the beginning of the cluster that the rune at i belongs to. Only a compound rune
-// belongs to an earlier one. That one was copied already, unchanged, and is taken back.
+// back returns the start of the cluster that includes the rune at i. Only a compound rune belongs
+// to an earlier cluster. back then removes the earlier rune, which was copied unchanged.
 func (s *Scanner) back(text []byte, start, i int, c class) int {
 	if c.kind() != compound {
 		return i
@@ -132,9 +130,9 @@ func (s *Scanner) back(text []byte, start, i int, c class) int {
 	return i
 }
 
-// cluster appends the canonical form of the cluster beginning at i, and returns its end. A cluster
-// is a character with the compound ones after it, or white space, or something to ignore. It looks
-// no further than stop.
+// cluster appends the canonical form of the cluster at i and returns its end. A cluster is a
+// character with the compound ones after it, white space, or an ignorable rune. It ends at or
+// before stop.
 func (s *Scanner) cluster(text []byte, i, stop int) int {
 	r, size := utf8.DecodeRune(text[i:])
 	c := s.tables.of(r)
@@ -144,7 +142,7 @@ func (s *Scanner) cluster(text []byte, i, stop int) int {
 	case space, punct: // a soft line end
 		s.addSpace()
 		return i + size
-	case dot, comma, quote: // one that joins
+	case dot, comma, quote: // joins a number or a word
 		s.buf[s.w] = joinByte[c.kind()]
 		s.w++
 		return i + size
@@ -161,8 +159,8 @@ func (s *Scanner) cluster(text []byte, i, stop int) int {
 	return end
 }
 
-// clusterEnd goes past the compound runes at text[i:stop]; ignorable ones
-// belong to the cluster when a compound one follows.
+// clusterEnd skips the compound runes at text[i:stop]. Ignorable runes belong to the cluster if a
+// compound one follows.
 func (s *Scanner) clusterEnd(text []byte, i, stop int) int {
 	end := i
 	for i < stop && text[i] >= utf8.RuneSelf {

@@ -1,7 +1,7 @@
-// Package canon brings a text into the canonical form that every method works on. In it width,
-// case, spacing, punctuation and invisible characters no longer matter. The package cuts the text
-// into pieces at its punctuation. The rules, each with its reason, are in docs/canonical.md; the
-// Unicode tables they rest on are frozen.
+// Package canon converts a text to the canonical form that methods work on. The form ignores
+// differences of width, case, spacing, punctuation and invisible characters. The package cuts the
+// text into pieces at its punctuation. docs/canonical.md has the rules and their reasons. The
+// Unicode tables behind them are frozen.
 //
 //	s := canon.NewScanner()
 //	for _, text := range texts {
@@ -17,13 +17,12 @@
 //		}
 //	}
 //
-// One pass gives all that a method may want: the pieces one by one, and the whole canonical text in
-// parts as they are completed. The scanner computes only the values asked for: the words of a
-// piece, for example, or the place of a cut one.
+// One pass yields the pieces one by one, and the whole canonical text in parts. The scanner
+// computes other values only on demand, such as the words of a piece or the range of a cut one.
 //
-// The package promises: equal Versions give equal pieces of equal texts, on every machine, built
-// with any toolchain. No bytes make it fail. It does not allocate once its buffers exist, and holds
-// no more memory for a huge text than for a small one.
+// Equal Versions give equal pieces of equal texts, on every machine and with every toolchain. Any
+// bytes are valid input. The scanner does not allocate once its buffers exist, and its memory does
+// not grow with the text.
 package canon
 
 import (
@@ -32,49 +31,45 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// Version is that of all rules of this package, called by the version of Unicode
-// whose tables are frozen in it, and a letter for each change of other rules. It is part of a scheme's name and changes with the
-// rules, and not with the toolchain.
+// Version identifies the rules of this package: the Unicode version of the frozen tables, and a
+// letter for each change of other rules. It is part of a scheme's name and changes with the rules,
+// not with the toolchain.
 const Version = "u15b"
 
 const (
-	// maxRun is the longest stretch of text without a separator, in bytes, that
-	// is one segment; a longer one ends at the first character past it. It
-	// bounds the memory for a text without punctuation. Being far longer than
-	// the pieces a segment is cut into, it costs about one of 400 of them.
+	// maxRun is the maximum length in bytes of a segment without a separator. A longer segment ends
+	// at the first character past it. It bounds the memory for a text without punctuation. Far
+	// longer than the pieces of a cut segment, it costs about one in 400 of them.
 	maxRun = 64 << 10
 
-	// maxGrowth is how many bytes of canonical form one byte of text can have:
-	// U+FDFA, three bytes, is written out as 33.
+	// maxGrowth is the maximum number of bytes of canonical form per byte of text: U+FDFA, three
+	// bytes, expands to 33.
 	maxGrowth = 11
 
-	// flushAt is from which length on canonical text is handed over as a part.
-	flushAt = 64 << 10
+	flushAt = 64 << 10 // canonical text is returned as a part from this length on
 
-	// slack lets the scanner store eight bytes when it has fewer to add, and read a block when
-	// fewer are left.
+	// slack lets the scanner store eight bytes or read a block when fewer are needed.
 	slack = vector.Block + 8
 
-	// maxSymbol is how many bytes of a symbol and the marks upon it count.
-	maxSymbol = 64
+	maxSymbol = 64 // bytes of a symbol with its marks that count
 )
 
 // A Step is a result of Next.
 type Step uint8
 
 const (
-	// End is the end of the text. Text is the last part of its canonical form.
+	// End is the end of the text. Text returns the last part of its canonical form.
 	End Step = iota
-	// Piece is a stretch between separators, or a piece of one wider than MaxWidth columns. Form,
+	// Piece is a stretch between separators, or part of one wider than MaxWidth columns. Form,
 	// Width, Units and Range describe it.
 	Piece
-	// Part says that Text is the next part of the canonical text. Only texts of
-	// more than 64 KiB have parts before the last.
+	// Part means that Text returns the next part of the canonical text. Only texts above 64 KiB
+	// have several.
 	Part
 )
 
-// A Scanner goes through texts piece by piece. It is not for concurrent use: have one for each
-// worker. It owns about 800 KiB of buffers; an ordinary text touches only as much as its own
+// A Scanner reads texts piece by piece. It is not safe for concurrent use; each worker needs its
+// own. It owns about 800 KiB of buffers, but an ordinary text touches only as much as its own
 // length. Returned slices are valid until the next call.
 type Scanner struct {
 	tables *tables
@@ -83,45 +78,44 @@ type Scanner struct {
 
 	text       []byte
 	lines      lines
-	at         int  // position in text to go on from
-	start, end int  // range of text that the piece under way comes from
-	separated  bool // a separator is at text[at:], or the beginning
-	begun      bool // text[start:at] is of the piece under way
-	step       Step // what Next returned
+	at         int  // position in text to continue from
+	start, end int  // range in text of the current piece
+	separated  bool // at is at a separator or at the start of text
+	begun      bool // text[start:at] belongs to the current piece
+	step       Step // last result of Next
 
-	// buf[1:w] is the canonical text not yet handed over, pieces joined by
-	// spaces; buf[0] is a space, so that the byte before a piece always is one.
-	// The piece under way starts at seg, and ends at to when it is known. Its width is its
-	// bytes plus wider.
+	// buf[1:w] is the canonical text not yet returned, with pieces joined by spaces. buf[0] is a
+	// space, so every piece follows one. The current piece starts at seg and, once its end is
+	// known, ends at to. Its width is its number of bytes plus wider.
 	buf   []byte
 	w     int
 	seg   int
 	to    int
 	wider int
-	cjk   int  // CJK characters in it
-	loose bool // its words have to be counted: there may be marks in it that stand alone
+	cjk   int  // CJK characters in the piece
+	loose bool // its words must be counted: it may have marks that stand alone
 	kind  spanKind
 
-	drops    []uint32 // spaces in buf that Whole has not
+	drops    []uint32 // spaces in buf that Whole omits
 	parted   bool     // Whole has returned a part
-	endedCJK bool     // which ended in a CJK character
+	endedCJK bool     // that part ended in a CJK character
 
 	copied copied
-	whole  bool // it is one of copied
-	least  int  // columns of the pieces to return
+	whole  bool // the current piece is one of copied
+	least  int  // minimum width in columns of the pieces to return
 	short  short
-	passed bool // a piece too wide to be short was passed over
+	passed bool // a piece too wide to be short was skipped
 
 	keeping bool // pieces wider than MaxWidth stay whole
-	cutting bool // it is wider than MaxWidth, and given in pieces
+	cutting bool // the current piece is wider than MaxWidth and returned in pieces
 	cut     cutter
 
-	counting bool // spans are wanted
+	counting bool // collect spans
 	spans    []span
-	apart    bool // a non-ASCII character came since the last one
+	apart    bool // a non-ASCII character came since the last span
 }
 
-// NewScanner returns a Scanner of the empty text.
+// NewScanner returns a Scanner for the empty text.
 func NewScanner() *Scanner {
 	t := unicodeTables()
 	s := &Scanner{
@@ -138,8 +132,7 @@ func NewScanner() *Scanner {
 	return s
 }
 
-// Reset makes ready to go through text, which must stay as it is until End. Any
-// bytes will do: those that are not UTF-8 separate pieces.
+// Reset starts a new text, which must not change before End. Invalid UTF-8 separates pieces.
 func (s *Scanner) Reset(text []byte) {
 	s.text, s.at, s.separated = text, 0, true
 	s.lines.reset(text)
@@ -151,7 +144,7 @@ func (s *Scanner) Reset(text []byte) {
 	s.spans = s.spans[:0]
 }
 
-// Next goes on to the next piece, part, or the end, and stays at the end.
+// Next advances to the next piece, part or end. It keeps returning End.
 func (s *Scanner) Next() Step {
 	switch {
 	case s.cutting && s.nextCut():
@@ -194,12 +187,12 @@ func (s *Scanner) findPiece() Step {
 	return Piece
 }
 
-// scanned goes on to the end of the piece under way. It reports whether there is any.
+// scanned scans to the end of the current piece. It reports whether the piece has any content.
 func (s *Scanner) scanned() bool {
 	s.whole, s.begun = false, false
 	s.at, s.separated = s.scan(s.text, s.start, s.at)
 	s.dropSpace()
-	if s.w == s.seg { // nothing but white space, after a segment that was too long
+	if s.w == s.seg { // only white space, after an overlong segment
 		return false
 	}
 	s.to, s.end, s.kind = s.w, s.at, s.kindOf()
@@ -211,11 +204,10 @@ func (s *Scanner) scanned() bool {
 	return false
 }
 
-// KeepLong has all texts to come read without cuts: a stretch between separators is one piece, however
-// wide.
+// KeepLong disables cutting for all later texts: pieces may then have any width.
 func (s *Scanner) KeepLong() { s.keeping = true }
 
-// cutPiece begins with the pieces of one too wide. It reports whether there are any.
+// cutPiece starts cutting a piece that is too wide. It reports whether there are any parts.
 func (s *Scanner) cutPiece() bool {
 	if s.whole {
 		s.end = s.textEnd(s.end)
@@ -225,7 +217,7 @@ func (s *Scanner) cutPiece() bool {
 	return s.cutting
 }
 
-// Form is the canonical form of the piece.
+// Form returns the canonical form of the piece.
 func (s *Scanner) Form() []byte {
 	if s.cutting {
 		return s.buf[s.seg+s.cut.from : s.seg+s.cut.to]
@@ -233,8 +225,8 @@ func (s *Scanner) Form() []byte {
 	return s.buf[s.seg:s.to]
 }
 
-// Width is the length of the piece in columns: 2 for a wide (Han, kana, Hangul)
-// character, 0 for a combining mark, 1 for any other.
+// Width returns the width of the piece in columns: 2 for a wide (Han, kana, Hangul) character, 0
+// for a combining mark, 1 for any other.
 func (s *Scanner) Width() int {
 	if s.cutting {
 		return s.cut.width
@@ -242,8 +234,8 @@ func (s *Scanner) Width() int {
 	return s.to - s.seg + s.wider
 }
 
-// Units is the length of the piece in words: a CJK character is one, and so is
-// every stretch of others between spaces or CJK characters.
+// Units returns the number of words in the piece: CJK characters, and stretches of other characters
+// between those and spaces.
 func (s *Scanner) Units() int {
 	if s.cutting {
 		return s.cut.units
@@ -254,8 +246,7 @@ func (s *Scanner) Units() int {
 	return s.unitsOf(s.seg, s.to, s.cjk, s.Width())
 }
 
-// Range returns the range of the piece in the text. For a piece of an overlong segment, finding it
-// costs time; ask only if it matters.
+// Range returns the range of the piece in the text. This is slow within an overlong segment.
 func (s *Scanner) Range() (start, end int) {
 	if s.cutting {
 		return s.locate()
@@ -266,14 +257,13 @@ func (s *Scanner) Range() (start, end int) {
 	return s.start, s.end
 }
 
-// Text is the canonical text since the last part, at Part and at End: pieces and
-// symbols, in order, with a space between each two. Parts are joined by a space,
-// too; the last may be empty.
+// Text returns the canonical text since the last part, at Part and at End: pieces and symbols, in
+// order, separated by single spaces. A space also joins the parts; the last one may be empty.
 func (s *Scanner) Text() []byte { return s.buf[1:max(s.w-1, 1)] }
 
-// Whole is Text without spaces between pieces if either neighbour is a CJK character, so it is the
-// same however lines and clauses end. It includes the space that joins it to the part before. It
-// overwrites Text, and may be called once.
+// Whole returns Text without the spaces between pieces next to a CJK character, so it does not
+// depend on the ends of lines and clauses. It includes the space that joins it to the previous
+// part. It overwrites Text; call it only once.
 func (s *Scanner) Whole() []byte {
 	end := len(s.Text()) + 1
 	if end == 1 {
@@ -301,7 +291,7 @@ func (s *Scanner) Whole() []byte {
 	return s.buf[from:w]
 }
 
-// follows notes it if the piece at buf[seg:] has CJK on one side of the space before it.
+// follows adds the space before the piece at buf[seg:] to drops if it is next to a CJK character.
 func (s *Scanner) follows(seg int) {
 	first := s.buf[seg]
 	if seg > 1 && !isHanByte(first) {
@@ -321,8 +311,7 @@ func (s *Scanner) follows(seg int) {
 	s.drops = append(s.drops, uint32(seg-1))
 }
 
-// Trim takes the white space and the invisible characters off the byte
-// range of a piece of text.
+// Trim removes white space and invisible characters from the byte range of a piece.
 func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
 	isVisible := func(b byte) bool { return ' ' < b && b < 0x7F }
 	for start < end && !isHanByte(text[start]) && !isVisible(text[start]) {
@@ -342,10 +331,10 @@ func (s *Scanner) Trim(text []byte, start, end int) (int, int) {
 	return start, end
 }
 
-// vanishes reports whether r vanishes at the edges of a piece; a line end there is soft.
+// vanishes reports whether r vanishes at the edges of a piece. Line ends there are soft.
 func (t *tables) vanishes(r rune) bool { return t.of(r).blank() || r == '\n' || r == '\r' }
 
-// join makes ready for the next piece.
+// join starts the next piece after the current one.
 func (s *Scanner) join() {
 	if s.counting {
 		s.addSpan(span{start: uint32(s.seg), end: uint32(s.w), kind: s.kind})
@@ -353,13 +342,12 @@ func (s *Scanner) join() {
 	s.space()
 }
 
-// space continues after a symbol.
+// space appends a space and starts the next piece.
 func (s *Scanner) space() {
 	s.buf[s.w] = ' '
 	s.begin(s.w + 1)
 }
 
-// begin starts a piece at buf[w].
 func (s *Scanner) begin(w int) {
 	s.w, s.seg, s.wider, s.cjk, s.loose = w, w, 0, 0, false
 }

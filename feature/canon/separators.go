@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// gap goes past the separators at text[i:] and all else that cannot begin a segment: white space,
-// ignorable runes, marks. Marks belong to the separator before them as they do in its precomposed
-// form (U+2260 is "=" and U+0338). Symbols become words of the canonical text; gap stops early if
-// that text is to be handed over.
+// gap skips the separators at text[i:] and anything else that cannot begin a segment: white space,
+// ignorable runes, marks. Marks belong to the separator before them, as in its precomposed form
+// (U+2260 is "=" and U+0338). Symbols become words of the canonical text. gap stops once that text
+// reaches flushAt.
 func (s *Scanner) gap(text []byte, i int) int {
 	for i < len(text) && s.w <= flushAt {
 		if b := text[i]; b < utf8.RuneSelf {
@@ -35,8 +35,8 @@ func (s *Scanner) gap(text []byte, i int) int {
 	return i
 }
 
-// gapASCII is gap as far as ASCII goes. In code every third byte comes here; one
-// branch, whether there is another, is hard to foresee.
+// gapASCII is gap for ASCII. In code, every third byte gets here. The branch for another separator
+// is hard to predict.
 func (s *Scanner) gapASCII(text []byte, i int) int {
 	w, from := s.w, i
 	for i < len(text) {
@@ -61,7 +61,7 @@ func (s *Scanner) gapASCII(text []byte, i int) int {
 	return i
 }
 
-// symbol adds a symbol with its marks, in canonical form, to the canonical text.
+// symbol appends the canonical form of a symbol and its marks.
 func (s *Scanner) symbol(text []byte) {
 	if r, size := utf8.DecodeRune(text); size == len(text) {
 		form := s.tables.formOf(r)
@@ -83,7 +83,6 @@ func (s *Scanner) symbol(text []byte) {
 	s.begin(s.seg)
 }
 
-// skipMarks goes past marks and ignorable runes.
 func (s *Scanner) skipMarks(text []byte, i int) int {
 	for i < len(text) && text[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(text[i:])
@@ -98,17 +97,17 @@ func (s *Scanner) skipMarks(text []byte, i int) int {
 // joinByte maps a joining separator to its byte in the canonical form.
 var joinByte = [...]byte{dot: '.', comma: ',', quote: '\''}
 
-// none stands for the rune before the first and after the last.
+// none stands for the rune before the first or after the last.
 const none rune = -1
 
-// joins reports whether the separator of class c at text[i:i+size] holds a
-// number or a word together and so is no separator.
+// joins reports whether the separator of class c at text[i:i+size] joins a number or a word and so
+// does not separate.
 func (s *Scanner) joins(text []byte, i, size int, c class) bool {
 	if i+size == len(text) {
 		return false
 	}
 	if b := text[i+size]; b < '0' || isHanByte(b) {
-		return false // by far the most: white space, or Chinese
+		return false // nearly always: white space or Chinese
 	}
 	switch c.kind() {
 	case dot:
@@ -121,11 +120,11 @@ func (s *Scanner) joins(text []byte, i, size int, c class) bool {
 	return false
 }
 
-// isHanByte reports whether b begins a rune from U+4000 to U+9FFF: all Han but
-// for the hexagrams, and none of them a digit, a mark or ignorable.
+// isHanByte reports whether b begins a rune from U+4000 to U+9FFF. All of these are Han except the
+// hexagrams, and none is a digit, mark or ignorable.
 func isHanByte(b byte) bool { return 0xE4 <= b && b <= 0xE9 }
 
-// before returns the last rune of text[:i], ignorable ones aside.
+// before returns the last rune of text[:i] that is not ignorable.
 func (s *Scanner) before(text []byte, i int) rune {
 	for i > 0 {
 		r, size := utf8.DecodeLastRune(text[:i])
@@ -137,13 +136,13 @@ func (s *Scanner) before(text []byte, i int) rune {
 	return none
 }
 
-// after returns the first rune of text[i:], ignorable ones aside.
+// after returns the first rune of text[i:] that is not ignorable.
 func (s *Scanner) after(text []byte, i int) rune {
 	r, _ := s.following(text, i)
 	return r
 }
 
-// following is the same with the position after the rune.
+// following is like after, and also returns the position after the rune.
 func (s *Scanner) following(text []byte, i int) (rune, int) {
 	for i < len(text) {
 		r, size := utf8.DecodeRune(text[i:])
@@ -174,8 +173,8 @@ func (s *Scanner) isDigit(r rune) bool {
 	return s.tables.has(r, digit)
 }
 
-// isWord reports whether r is a letter of a script that has apostrophes. With mark set, a mark
-// counts too: a letter may end in one.
+// isWord reports whether r is a letter of a script with apostrophes. With mark set, a mark also
+// counts, since it may end a letter.
 func (s *Scanner) isWord(r rune, mark bool) bool {
 	switch {
 	case r < utf8.RuneSelf:

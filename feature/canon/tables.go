@@ -10,22 +10,22 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// A class packs into one byte the properties of a rune that the scanner needs. The low four bits
-// are its kind, and the two above its width in columns (of plain runes only). Two more bits mark a
-// CJK character and a mark.
+// A class packs the properties of a rune that the scanner needs into one byte. The low four bits
+// are its kind. Two bits are its width in columns (only for plain runes). The highest two bits
+// indicate a mark and a CJK character.
 type class uint8
 
 const (
-	plain     class = iota // canonical as it is
-	mapped                 // replaced by others, which do not combine with the runes before
-	compound               // may compose or reorder with the runes before it
+	plain     class = iota // already canonical
+	mapped                 // replaced by runes that do not combine with preceding ones
+	compound               // may compose or reorder with preceding runes
 	ignorable              // dropped
 	space                  // white space within a line
 	dot                    // '.': part of a number, or punctuation
-	comma                  // ',': the same
-	quote                  // an apostrophe, or punctuation
-	punct                  // separates; leaves no trace
-	symbol                 // separates; counts in the whole-text fingerprint
+	comma                  // ',': likewise
+	quote                  // an apostrophe or punctuation
+	punct                  // separates and leaves no trace
+	symbol                 // separates and counts in the whole-text fingerprint
 
 	kindMask class = 0x0F
 	cjkBit   class = 0x40
@@ -33,7 +33,7 @@ const (
 
 	widthShift = 4
 
-	// plainCJK is a Han character, kana or the like already in canonical form.
+	// plainCJK is a Han character, kana or similar, already in canonical form.
 	plainCJK = plain | 2<<widthShift | cjkBit
 )
 
@@ -48,28 +48,26 @@ func (c class) separates() bool { return c.kind() >= dot }
 // blank reports whether runes of the class vanish at the edges of a segment.
 func (c class) blank() bool { return c.kind() == space || c.kind() == ignorable }
 
-// asciiByte is a class with the byte that replaces it. Here letters are plain
-// in both cases.
+// An asciiByte has the class of a byte and its replacement. Here letters of both cases are plain.
 type asciiByte struct {
 	class class
 	lower byte
 	gap   byte
 }
 
-// Values of asciiByte.gap: the addition of a byte between segments to the canonical text, or a mark
-// for a byte inside a segment.
+// Values of asciiByte.gap. A byte between segments adds gap bytes to the canonical text. content
+// marks a byte that begins a segment.
 const (
 	gapSkip   = 0
-	gapSymbol = 2 // itself and a space
+	gapSymbol = 2 // the symbol and a space
 	content   = 0xFF
 )
 
-// asciiOf describes a byte of class c.
 func asciiOf(c class, b byte) asciiByte {
 	a := asciiByte{class: c, lower: b, gap: content}
 	switch {
 	case b >= utf8.RuneSelf:
-		a.class = compound // not ASCII: all loops stop there
+		a.class = compound // not ASCII: stops all loops
 	case c.kind() == mapped:
 		a.class, a.lower = plain|1<<widthShift, b|0x20
 	case c.kind() == symbol:
@@ -80,11 +78,11 @@ func asciiOf(c class, b byte) asciiByte {
 	return a
 }
 
-// tsheg stands between the syllables of Tibetan, as white space does elsewhere.
+// tsheg separates the syllables of Tibetan, like white space elsewhere.
 const tsheg = 0x0F0B
 
-// isSpace reports whether r has the property White_Space, or is a tsheg. It is for canonical
-// forms, which have some that separate in a text.
+// isSpace reports whether r has the property White_Space or is a tsheg. It is for canonical forms:
+// in a text, some of these runes are separators.
 func isSpace(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -99,36 +97,34 @@ func isSpace(r rune) bool {
 	return false
 }
 
-// standing is the class of a rune in a canonical form. There it stands for itself, whatever its
-// kind in a text.
+// standing returns the class of a rune in a canonical form, which stands for itself.
 func (c class) standing() class { return c &^ kindMask }
 
 //go:generate go test -run TestTablesAreGenerated -update
 
-// frozen says all that the rules want to know of every code point of Unicode
-// 15.0. Whatever Unicode the toolchain or golang.org/x/text has, a text has the
-// same form. The file is
+// frozen has the properties of every code point of Unicode 15.0 that the rules need. They make the
+// form independent of the Unicode version of the toolchain and golang.org/x/text. The file has
 //
 //	runs    of equal code points, from U+0000 to U+10FFFF: uvarint length,
 //	        byte class, byte more
-//	forms   of the code points that have the bit formed, ascending: byte
-//	        length, UTF-8
+//	forms   of the code points with the bit formed, ascending: byte length,
+//	        UTF-8
 //
-// and is made anew when the rules change, not when Unicode does.
+// It is regenerated when the rules change, not when Unicode does.
 //
 //go:embed tables.bin
 var frozen string
 
-// tableEnd is the first rune beyond the tables. Above it there are only Han, all
-// of it canonical, and private-use, unassigned and ignorable code points.
+// tableEnd is the first rune beyond the tables. Above it there are only canonical Han, and
+// private-use, unassigned and ignorable code points.
 const tableEnd = 0x30000
 
-// tables hold the class of every rune below tableEnd, and the canonical form of
-// the mapped ones and of symbols. Han text touches about 20 KiB of the classes.
+// tables has the class of every rune below tableEnd, and the canonical forms of mapped runes and
+// symbols. Han text touches about 20 KiB of the classes.
 type tables struct {
 	class   [tableEnd]class
 	more    [tableEnd]more
-	form    [tableEnd]uint16 // number of the form; 0: the rune itself
+	form    [tableEnd]uint16 // number of the form; 0 for the rune itself
 	ends    []uint32         // form n is forms[ends[n-1]:ends[n]]
 	forms   []byte
 	beyond  []stretch // from tableEnd on
@@ -137,28 +133,26 @@ type tables struct {
 	begins  [256]uint8 // 1 if a word of a canonical form may begin with the byte
 }
 
-// more holds the seldom used properties of a rune.
+// more has the rarely used properties of a rune.
 type more uint8
 
 const (
-	letter   more = 1 << iota // L
-	digit                     // Nd
-	assigned                  // in the version of Unicode that the rules are of
+	letter   more = 1 << iota // general category L
+	digit                     // general category Nd
+	assigned                  // in the Unicode version of the rules
 	formed                    // its form is in the tables
 	jamo                      // its form is a Hangul vowel or final consonant
 )
 
-// A stretch is a number of runes that are alike, from first on.
+// A stretch is a range of runes with equal properties, from first on.
 type stretch struct {
 	first rune
 	class class
 	more  more
 }
 
-// unicodeTables returns the tables, unpacking them once.
 var unicodeTables = sync.OnceValue(func() *tables { return newTables(frozen) })
 
-// newTables unpacks a file.
 func newTables(packed string) *tables {
 	t := &tables{ends: make([]uint32, 1, 8<<10), forms: make([]byte, 0, len(packed))}
 	d := []byte(packed)
@@ -193,7 +187,6 @@ func newTables(packed string) *tables {
 	return t
 }
 
-// of returns the class of any rune.
 func (t *tables) of(r rune) class {
 	if r < tableEnd {
 		return t.class[r]
@@ -201,7 +194,6 @@ func (t *tables) of(r rune) class {
 	return t.stretch(r).class
 }
 
-// has reports whether a rune has the property p.
 func (t *tables) has(r rune, p more) bool {
 	if r < tableEnd {
 		return t.more[r]&p != 0
@@ -209,7 +201,7 @@ func (t *tables) has(r rune, p more) bool {
 	return t.stretch(r).more&p != 0
 }
 
-// stretch returns the properties of a rune from tableEnd on.
+// stretch returns the properties of a rune not below tableEnd.
 func (t *tables) stretch(r rune) stretch {
 	i, found := slices.BinarySearchFunc(t.beyond, r, func(s stretch, r rune) int { return int(s.first) - int(r) })
 	if !found {
@@ -218,8 +210,8 @@ func (t *tables) stretch(r rune) stretch {
 	return t.beyond[i]
 }
 
-// formOf returns the canonical form of a rune, or nil if it is the rune itself
-// or the rune is neither mapped, nor a symbol, nor jamo.
+// formOf returns the canonical form of a mapped rune, symbol or jamo. It returns nil for others,
+// and if the rune is its own form.
 func (t *tables) formOf(r rune) []byte {
 	if r >= tableEnd || t.form[r] == 0 {
 		return nil

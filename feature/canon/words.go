@@ -10,10 +10,10 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/vector"
 )
 
-// unitsOf counts the words of buf[seg:end], a piece of that width with so many CJK characters and no
-// loose marks. A CJK character is a word, and so is every stretch of others that take any room,
-// between spaces or CJK characters: "two words" has 2, "中文" 2, "用linux的" 3. The rule needs no
-// dictionary, and is near enough for a weight. Nearly all pieces are all of one sort.
+// unitsOf counts the words of buf[seg:end], a piece with the given width and number of CJK
+// characters and without loose marks. Each CJK character is a word, and so is each stretch of other
+// characters with any width. Thus "two words" has 2, "中文" 2, "用linux的" 3. The rule needs no
+// dictionary and is precise enough for a weight. Nearly all pieces are of one kind.
 func (s *Scanner) unitsOf(seg, end, cjk, width int) int {
 	switch n := end - seg; {
 	case width == 2*cjk:
@@ -28,7 +28,6 @@ func (s *Scanner) unitsOf(seg, end, cjk, width int) int {
 	}
 }
 
-// countWords counts the words of a canonical form.
 func (t *tables) countWords(form []byte) int {
 	var words wordCounter
 	for i := 0; i < len(form); {
@@ -48,22 +47,22 @@ func (t *tables) countWords(form []byte) int {
 	return words.n
 }
 
-// NextUnit returns the next word of a Text, or of a Form, and the rest; nil at the end. A mark
-// belongs to the word before it. Marks and symbols alone are left out. So a method that works on
-// runs of words needs no pass of its own.
+// NextUnit returns the next word of a Text or Form and the rest, or nil at the end. A mark belongs
+// to the word before it. NextUnit skips lone marks and symbols, so methods that use runs of words
+// need no extra pass.
 func (s *Scanner) NextUnit(text []byte) (unit, rest []byte) {
 	for len(text) > 0 {
 		n, isWord := s.tables.unit(text)
 		if isWord {
 			return text[:n], text[n:]
 		}
-		text = text[max(n, 1):] // or a space
+		text = text[max(n, 1):] // skip a space, too
 	}
 	return nil, nil
 }
 
-// unit returns the length of the first unit of a canonical form, 0 for a space. It reports whether
-// NextUnit returns that unit as a word.
+// unit returns the length of the first unit of a canonical form, or 0 for a space. It reports
+// whether NextUnit returns that unit as a word.
 func (t *tables) unit(form []byte) (n int, isWord bool) {
 	if n = t.plainUnit(form); n > 0 {
 		return n, true
@@ -81,8 +80,8 @@ func (t *tables) unit(form []byte) (n int, isWord bool) {
 	return n, isWord
 }
 
-// plainUnit returns the length of a first unit that is a word of ASCII letters and digits, or a
-// common Han character, and 0 for any other. Nearly all units are such.
+// plainUnit returns the length of a first unit that consists of ASCII letters and digits or of one
+// common Han character, else 0. This covers nearly all units.
 func (t *tables) plainUnit(form []byte) (n int) {
 	for n < len(form) && form[n] < utf8.RuneSelf && form[n] != ' ' && t.begins[form[n]] != 0 {
 		n++
@@ -96,15 +95,13 @@ func (t *tables) plainUnit(form []byte) (n int) {
 	return 0
 }
 
-// isHanLead reports whether a character that begins with this byte is one of U+5000 to U+8FFF, all of
-// them Han.
+// isHanLead reports whether b begins a character from U+5000 to U+8FFF. All of these are Han.
 func isHanLead(b byte) bool { return 0xE5 <= b && b <= 0xE8 }
 
-// A wordCounter counts words rune by rune.
 type wordCounter struct {
 	n      int
-	within bool // the last rune with any width is in a stretch of others
-	cjk    bool // it is CJK, and marks behind it belong to it
+	within bool // the last rune with any width is in a stretch of other characters
+	cjk    bool // the last rune is CJK; following marks belong to it
 }
 
 func (w *wordCounter) add(r rune, c class) {
@@ -123,18 +120,18 @@ func (w *wordCounter) add(r rune, c class) {
 	}
 }
 
-// IsCJK reports whether a word, as returned by NextUnit, is a CJK character.
+// IsCJK reports whether a word from NextUnit is a CJK character.
 func (s *Scanner) IsCJK(unit []byte) bool {
 	r, _ := utf8.DecodeRune(unit)
 	return s.tables.of(r).isCJK()
 }
 
-// A ByteRange is a stretch of a text: from its first byte to the one behind its last.
+// A ByteRange is a range of a text, from Start to End, exclusive.
 type ByteRange struct{ Start, End int }
 
-// A Locator finds the words of pieces in the text. It is not for concurrent use.
+// A Locator finds the words of pieces in the text. It is not safe for concurrent use.
 type Locator struct {
-	s     *Scanner // it writes a piece's form again, one cluster after the other
+	s     *Scanner // writes a piece's form again, cluster by cluster
 	marks []mark
 }
 
@@ -142,8 +139,8 @@ type Locator struct {
 func NewLocator() *Locator { return &Locator{s: NewScanner()} }
 
 // AppendUnits appends to dst the byte range in text of each word of the piece text[start:end], in
-// the order of NextUnit over its form. A character that stands for several words is in the range of
-// each. It takes far longer than a scan: ask only for pieces that matter.
+// the order of NextUnit. If one character expands to several words, the range of each includes it.
+// This takes far longer than a scan, so use it only for pieces that matter.
 func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []ByteRange {
 	s := l.s
 	s.Reset(nil)
@@ -165,13 +162,13 @@ func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []By
 	return dst
 }
 
-// HashUnit is a 64-bit hash of a word of n bytes: of the number that its first eight
-// bytes are, little-endian, of that of its last eight, and of n. A word of less than
-// eight has both of these filled up with zeros at its end. The first has hashFirst added
-// by XOR, the second, rotated by half, hashLast and n; both are multiplied with each
-// other, and both halves of the product joined by XOR (folded multiplication, as in
-// wyhash). It has no secret, and looks at 16 bytes at most: words that collide can be
-// constructed.
+// HashUnit returns a 64-bit hash of a word of n bytes. Let first and last be its first and last
+// eight bytes as little-endian numbers, with zeros appended if n < 8. The hash is the XOR of both
+// halves of the 128-bit product (folded multiplication, as in wyhash)
+//
+//	(first ^ hashFirst) * (rotl(last, 32) ^ hashLast ^ n)
+//
+// It uses no secret and at most 16 bytes: colliding words can be constructed.
 func HashUnit(unit []byte) uint64 {
 	var first, last [8]byte
 	copy(first[:], unit)
@@ -179,7 +176,7 @@ func HashUnit(unit []byte) uint64 {
 	return vector.HashWord(binary.LittleEndian.Uint64(first[:]), binary.LittleEndian.Uint64(last[:]), len(unit))
 }
 
-// A span is a stretch of buf: a segment, or several in ASCII, with its known properties.
+// A span is a stretch of buf with known properties: a segment, or several in ASCII.
 type span struct {
 	start, end uint32
 	kind       spanKind
@@ -189,11 +186,10 @@ type spanKind uint8
 
 const (
 	mixed   spanKind = iota
-	triples          // CJK characters of three bytes each
-	simple           // input of vector.HashWords; also the symbols between segments
+	triples          // only CJK characters of three bytes each
+	simple           // valid input of vector.HashWords, possibly with symbols between segments
 )
 
-// kindOf is the kind of the segment under way, which is whole.
 func (s *Scanner) kindOf() spanKind {
 	switch {
 	case 3*s.cjk == s.w-s.seg:
@@ -204,7 +200,7 @@ func (s *Scanner) kindOf() spanKind {
 	return mixed
 }
 
-// addSpan adds a stretch of whole segments. Neighbours in ASCII become one.
+// addSpan adds a span of whole segments. It merges adjacent spans in ASCII.
 func (s *Scanner) addSpan(p span) {
 	if last := len(s.spans) - 1; last >= 0 && p.kind == simple && s.spans[last].kind == simple && !s.apart {
 		s.spans[last].end = p.end
@@ -214,24 +210,23 @@ func (s *Scanner) addSpan(p span) {
 	s.apart = false
 }
 
-// Together is after how many pieces to call AppendUnits: so many that none was written a moment ago.
+// Together is the number of pieces between calls of AppendUnits, so most were not just written.
 const Together = 64
 
-// CountUnits makes ready for AppendUnits. It is to be called before a text is begun.
+// CountUnits enables AppendUnits. Call it before Reset.
 func (s *Scanner) CountUnits() { s.counting = true }
 
 // AppendUnits appends to dst the HashUnit of the words of all segments that ended since the last
-// call, in NextUnit's order. It has to be called at every Part and at the End, and may be called
-// between. A segment ends with the step after its last piece.
+// call, in NextUnit's order. Call it at every Part and at End, and optionally in between. A segment
+// ends with the step after its last piece.
 //
-// Every text goes through here once more. Nearly all segments are known to be all Han or the like,
-// or all ASCII: their words are found many bytes at a time. Call it for many segments together.
-// Reading bytes back right after they were written, in pieces of another size, makes the processor
-// wait.
+// This is a second pass over every text. Nearly all segments are known to be all CJK or all ASCII,
+// so their words are found many bytes at a time. Call it for many segments together: the processor
+// stalls when it reads bytes right after writing them in other sizes.
 func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 	at, most := len(dst), 0
 	for _, p := range s.spans {
-		most += int(p.end-p.start)/2 + 2 // a word of one byte and what ends it
+		most += int(p.end-p.start)/2 + 2 // a word of one byte and its end
 	}
 	dst = slices.Grow(dst, most)[:at+most]
 	for _, p := range s.spans {
@@ -249,8 +244,7 @@ func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 	return dst[:at]
 }
 
-// hashTriples hashes characters of three bytes, which text[:size] is made of, and
-// returns how many there are.
+// hashTriples hashes the three-byte characters of text[:size] and returns their number.
 func hashTriples(dst []uint64, text []byte, size int) int {
 	dst = dst[:size/3]
 	for i := range dst {
@@ -260,7 +254,6 @@ func hashTriples(dst []uint64, text []byte, size int) int {
 	return len(dst)
 }
 
-// hashMixed hashes the words of text[:size], a segment, and returns how many there are.
 func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
 	for i := 0; i < size; {
 		x := binary.LittleEndian.Uint64(text[i:])
@@ -288,8 +281,8 @@ func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
 	return at
 }
 
-// wordIn is the length of the word that eight bytes begin with, if it is a Han character
-// or less than eight in ASCII; else 0.
+// wordIn returns the length of the word at the start of eight bytes. It returns 0 unless that is a
+// Han character or ASCII shorter than eight bytes.
 func wordIn(x uint64) int {
 	if isHan(uint32(x)) {
 		return 3
@@ -298,5 +291,5 @@ func wordIn(x uint64) int {
 	return bits.TrailingZeros64(((blank-ones)&^blank|x)&highs) / 8 & 7
 }
 
-// startsPlainly reports whether it is seen that four bytes begin with no mark.
+// startsPlainly reports whether four bytes certainly do not begin with a mark.
 func startsPlainly(x uint32) bool { return byte(x) < utf8.RuneSelf || isHan(x) }

@@ -1,7 +1,6 @@
-// Package canontest implements docs/canonical.md in the plainest way: with strings, lists of
-// runes, and the toolchain's Unicode tables. It shares nothing with package canon, not even the
-// numbers in the rules. Tests compare canon, and the methods over it, with this package on random
-// texts.
+// Package canontest implements docs/canonical.md in the simplest way: with strings, slices of
+// runes, and the toolchain's Unicode tables. It shares no code or constants with package canon.
+// Tests compare canon, and the methods based on it, with this package on random texts.
 package canontest
 
 import (
@@ -29,8 +28,7 @@ const (
 	maxLine     = 255
 )
 
-// NeedUnicode skips a test if the tables of the toolchain are of another version of Unicode than
-// the rules: they then know characters that the rules do not.
+// NeedUnicode skips a test if the toolchain's Unicode differs from that of the rules.
 func NeedUnicode(t testing.TB) {
 	t.Helper()
 	if unicode.Version != "15.0.0" || norm.Version != "15.0.0" {
@@ -38,15 +36,15 @@ func NeedUnicode(t testing.TB) {
 	}
 }
 
-// A Piece is the expected piece of a text.
+// A Piece is an expected piece of a text.
 type Piece struct {
 	Form         string
 	Width, Units int
-	Start, End   int // byte range without the white space around it
+	Start, End   int // byte range without surrounding white space
 }
 
-// Read returns the pieces of text, all of its canonical text, and that which the whole fingerprint is
-// made from: before a piece there is no space next to CJK.
+// Read returns the pieces of text, its whole canonical text, and the text for the whole-text
+// fingerprint. The last has no space before a piece next to CJK.
 func Read(text string) (pieces []Piece, whole, tight string) {
 	text = withoutSoftEnds(text)
 	var words []string
@@ -75,13 +73,13 @@ func Read(text string) (pieces []Piece, whole, tight string) {
 	return pieces, strings.Join(words, " "), strings.TrimPrefix(tight, " ")
 }
 
-// joins reports whether no space stands between a text and the rune behind it.
+// joins reports whether there is no space between a text and the following rune.
 func joins(before string, r rune) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, unicode.IsMark))
 	return !unicode.Is(unicode.M, r) && (CJK(last) || CJK(r))
 }
 
-// withoutSoftEnds has spaces in the place of soft line ends.
+// withoutSoftEnds replaces soft line ends with spaces.
 func withoutSoftEnds(text string) string {
 	lines := strings.Split(text, "\n")
 	before := slices.Clone(lines)
@@ -129,7 +127,6 @@ type stretch struct {
 	symbol     bool
 }
 
-// split splits text at separators.
 func split(text string) []stretch {
 	var pieces []stretch
 	past := func(i int, what func(rune) bool) int {
@@ -236,13 +233,12 @@ func CJK(r rune) bool {
 	return Width(string(r)) == 2 && unicode.In(r, unicode.L, unicode.N) && !unicode.Is(unicode.Hangul, r)
 }
 
-// isTsheg reports whether r is one of the dots between the syllables of Tibetan.
+// isTsheg reports whether r is a dot between the syllables of Tibetan.
 func isTsheg(r rune) bool { return r == '\u0F0B' || r == '\u0F0C' }
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || isTsheg(r) }
 
-// Units counts CJK characters, with their marks, and the stretches of others, between
-// them and spaces, that have any width.
+// Units counts CJK characters, with their marks, and stretches of others that have any width.
 func Units(s string) (n int) {
 	var others strings.Builder
 	after := false
@@ -279,10 +275,10 @@ func Width(s string) (n int) {
 	return n
 }
 
-// forms remembers the results of Core; without it the oracle takes minutes for a long text.
+// forms caches the results of Core. Without it the oracle takes minutes for a long text.
 var forms = map[string]string{}
 
-// Core applies all rules but those of white space until nothing changes.
+// Core applies all rules except those of white space until nothing changes.
 func Core(s string) string {
 	if core, ok := forms[s]; ok {
 		return core
@@ -318,12 +314,12 @@ func FixedPoint(s string) string {
 	panic("no fixed point: " + s)
 }
 
-// Canonical is the canonical form of a text, taken as one segment.
+// Canonical returns the canonical form of s as one segment.
 func Canonical(s string) string {
 	return Spaced(Core(strings.ToValidUTF8(s, " ")))
 }
 
-// Spaced puts the white space of a form in order.
+// Spaced normalizes the white space of a form.
 func Spaced(s string) string {
 	var runes []place
 	for _, r := range s {
@@ -332,7 +328,7 @@ func Spaced(s string) string {
 	return formString(orderSpaces(runes))
 }
 
-// A place is a rune of a canonical form with the bytes it comes from.
+// A place is a rune of a canonical form with its byte range in the text.
 type place struct {
 	r          rune
 	start, end int
@@ -346,8 +342,8 @@ func formString(form []place) string {
 	return b.String()
 }
 
-// clusters is the core of text[start:end], cluster by cluster. Nothing
-// combines across clusters, as the property tests of Canonical show.
+// clusters returns the core of text[start:end], cluster by cluster. Nothing combines across
+// clusters, as the property tests of Canonical show.
 func clusters(text string, start, end int) []place {
 	var out []place
 	from, to := start, start
@@ -374,13 +370,12 @@ func clusters(text string, start, end int) []place {
 	return out
 }
 
-// Starts reports whether r neither combines with the character before it nor has a form that does.
+// Starts reports whether neither r nor its form combines with the preceding character.
 func Starts(r rune) bool {
 	return norm.NFKC.PropertiesString(string(r)).BoundaryBefore() &&
 		norm.NFKC.PropertiesString(Core(string(r))).BoundaryBefore()
 }
 
-// orderSpaces puts white space in order.
 func orderSpaces(in []place) []place {
 	var out []place
 	for i, r := range in {
@@ -406,7 +401,6 @@ func orderSpaces(in []place) []place {
 	return out
 }
 
-// cuts cuts an overlong form, and trims the pieces.
 func cuts(form []place) [][]place {
 	if Width(formString(form)) <= maxWidth {
 		return [][]place{form}
@@ -440,13 +434,12 @@ func cuts(form []place) [][]place {
 	return out
 }
 
-// Assigned reports whether the toolchain's Unicode has r.
+// Assigned reports whether r is assigned in the toolchain's Unicode.
 func Assigned(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// gear holds the random numbers of the boundary hash: SplitMix64, counted from the
-// ASCII of "boundary".
+// gear holds the random numbers of the boundary hash: SplitMix64 from the ASCII of "boundary".
 var gear = func() (g [256]uint64) {
 	for i := range g {
 		z := uint64(0x626F756E64617279) + uint64(i+1)*0x9E3779B97F4A7C15

@@ -2,8 +2,8 @@ package canontest
 
 import "pgregory.net/rapid"
 
-// Fragments are the parts of texts for property tests: every kind of rune, and the neighbours
-// that rules depend on.
+// Fragments are the parts of texts for property tests: every kind of rune, and neighbours that
+// affect the rules.
 var Fragments = []string{
 	"a", "B", "word", "The Quick", "z9", "1", "23", "456", "7890", "٣", "３", " ", "  ", "\t", "\u00a0", "\u3000", "\u1680",
 	".", ",", "'", "’", "．", "，", "＇", "ʼ", "。", "、", "-", "\n", "\r\n", "\u2028", "\x00", "\ufffd", "\xff", "\xe4\xb8", "\xed\xa0\x80", "\xe0\x80\x80",
@@ -19,8 +19,7 @@ var Fragments = []string{
 	"a line that is as long as others\n", "one more line of words and words\r\n", "a full line of words \t\r\n  ", "一行没有标点而且够长的文字\n", "שורה מלאה של מילים ועוד מילים\n", " \n", "a line\n",
 }
 
-// Text draws texts of fragments, some of them repeated so often that
-// segments become overlong.
+// Text generates texts of fragments. Some fragments repeat so often that segments become overlong.
 func Text() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var b []byte

@@ -1,14 +1,12 @@
-// Package vector has the loops over text in vector instructions, 64 bytes at a time. They cover
-// nearly all of nearly all texts: letters, digits and punctuation in ASCII, and Han with its
-// punctuation. It leaves the rest to package canon, which can do everything, character by
-// character. Its results must equal those of canon.
+// Package vector has loops over text in vector instructions, 64 bytes at a time. They cover nearly
+// all of most texts: ASCII letters, digits and punctuation, and Han with its punctuation. Package
+// canon processes the rest, character by character. Both must give equal results.
 package vector
 
 import "unsafe"
 
-// Classes classify the bytes of ASCII and some other characters. An ASCII byte without a class
-// separates; before any other character without a class, Copy stops. Han from U+4E00 to U+9FFF
-// needs no class.
+// Classes classify ASCII bytes and some other characters. ASCII bytes without a class separate;
+// Copy stops before any other character without one. Han from U+4E00 to U+9FFF needs no class.
 type Classes struct {
 	Class [128]uint8
 
@@ -19,42 +17,41 @@ type Classes struct {
 
 // Classes of characters.
 const (
-	Letter    uint8 = 1 << iota // in ASCII alone, A to Z and a to z; written in lower case
-	Digit                       // in ASCII alone
+	Letter    uint8 = 1 << iota // ASCII only, A to Z and a to z; written in lower case
+	Digit                       // ASCII only
 	Blank                       // white space within a line
-	Symbol                      // separates, and is written; in ASCII alone
+	Symbol                      // separates and is written; ASCII only
 	Dot                         // joins digits; separates elsewhere
 	Comma                       // may join digits; separates elsewhere
-	Quote                       // joins letters, as an apostrophe; separates elsewhere
-	Separator                   // beyond ASCII
+	Quote                       // joins letters, like an apostrophe; separates elsewhere
+	Separator                   // any other separator outside ASCII
 )
 
-// A Start is the start of a piece or a symbol, in the output and in the text, and the number of Han
-// characters before it.
+// A Start is the start of a piece or symbol in output and text, and the number of Han before it.
 type Start struct{ Out, In, Han uint32 }
 
-// Copied says how far Copy came.
+// Copied is the result of Copy.
 type Copied struct {
 	Read, Written int
 	Starts        int
-	Han           int  // characters
+	Han           int  // number of characters
 	Separated     bool // the next rune starts a new piece
 }
 
-// Copy writes the canonical form of text to dst, whose last byte before was a space, as one behind
-// a separator: pieces and symbols, with one space between each two. It writes the start of each to
-// starts. Behind the last there is a space if something was read that separates, unless it is a
-// symbol; blanks behind a Han character leave none, behind other words one.
+// Copy writes the canonical form of text, which follows a separator, to dst: pieces and symbols,
+// separated by single spaces. The byte before dst must be a space. Copy writes the start of each
+// piece and symbol to starts. If the last separator read is not a symbol, a space follows the last
+// piece. Trailing blanks leave a space, except after a Han character.
 //
-// It stops at the end of the text, or before it at a byte that depends on others than these: a
-// character without class, a byte before one that may depend on it, a comma between digits, white
-// space before Han.
+// Copy stops at the end of text, or earlier if the next byte depends on others. Such are a
+// character without a class, a byte before one that may affect it, a comma between digits, and
+// white space before Han.
 //
-// If text goes on behind its end, it must end in a letter, a digit, a character that separates in
-// any case, or Han.
+// If more text follows, text must end in a letter, a digit, Han, or a character that always
+// separates.
 //
-// dst has room for twice the text and two blocks, starts for as many as text has bytes. Only to be
-// called if CanCopy is true.
+// dst needs room for twice the text and two blocks, and starts one entry per byte of text. Call
+// Copy only if CanCopy is true.
 func Copy(c *Classes, dst, text []byte, starts []Start) Copied {
 	return copyWith(hasAVX512, c, dst, text, starts)
 }

@@ -6,15 +6,13 @@ import (
 	"github.com/firstseen/firstseen/internal/packing"
 )
 
-// hasWords reports whether the processor can run hashWordsAVX2: Intel's since 2013, AMD's since
-// 2015.
+// hasWords reports whether the CPU can run hashWordsAVX2: Intel since 2013, AMD since 2015.
 var hasWords = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 
-// CanCopy reports whether the processor can run Copy: Intel's since 2013, AMD's since 2015.
+// CanCopy reports whether the CPU can run Copy: Intel since 2013, AMD since 2015.
 var CanCopy = hasWords && cpu.X86.HasPOPCNT
 
-// hasAVX512 reports whether the processor can run copyAVX512: Intel's servers since 2021, AMD's
-// since 2022.
+// hasAVX512 reports whether the CPU can run copyAVX512: Intel servers since 2021, AMD since 2022.
 var hasAVX512 = CanCopy && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
 	cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2
 
@@ -30,15 +28,15 @@ func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, wri
 //go:noescape
 func copyAVX2(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
 
-// shuffles are what copyAVX2 has in the place of compression.
+// copyAVX2 uses shuffles instead of compress instructions.
 //
 //lint:ignore U1000 it is for assembly
 var shuffles = newShuffles()
 
 type shuffleTable struct {
 	packed [256][8]byte
-	// The shuffle for each mask: the low four bits say which of four bytes have a space before
-	// them, the high four which of them exist. Number 4 is a space.
+	// The shuffle for each mask. The low four bits select the bytes, of four, that follow a space.
+	// The high four select the bytes that exist. Index 4 is a space.
 	spaced [256][8]byte
 }
 

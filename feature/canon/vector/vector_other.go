@@ -5,7 +5,7 @@ package vector
 const (
 	hasWords  = false
 	hasAVX512 = false
-	// CanCopy is whether the processor can do what Copy does.
+	// CanCopy reports whether the CPU can run Copy.
 	CanCopy = false
 )
 

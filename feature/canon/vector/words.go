@@ -11,25 +11,24 @@ const (
 	hashLast  = 0x243f6a8885a308d3
 )
 
-// HashWord is the hash of a word of n bytes. first holds the first eight and last the last eight,
-// little-endian, filled up with zeros if there are fewer. See HashUnit of package canon.
+// HashWord returns the hash of a word of n bytes. first and last hold its first and last eight
+// bytes, little-endian, with zeros appended if n < 8. See canon.HashUnit.
 func HashWord(first, last uint64, n int) uint64 {
 	hi, lo := bits.Mul64(first^hashFirst, bits.RotateLeft64(last, 32)^hashLast^uint64(n))
 	return hi ^ lo
 }
 
-// Block is how many bytes the functions of this package look at together. Text given to
-// HashWords has as many behind it that can be read.
+// Block is the number of bytes that this package processes at once.
 const Block = 64
 
-// HashWords writes the hashes of the words of text[:size], which is not empty, to dst. Words are
-// stretches between single spaces. Words whose first byte b has begins[b] == 0 are left out, the
-// others have 1. It returns how many it wrote.
+// HashWords writes the hashes of the words of text[:size] to dst and returns their number. size
+// must be above 0. Words are separated by single spaces. A word whose first byte b has begins[b] ==
+// 0 is skipped; for others begins[b] must be 1.
 //
-// The text is ASCII. If CanCopy is true there may also be Han, or any characters of three bytes;
-// each of these is a word and ends the one before.
+// text is ASCII. If CanCopy is true, text may also have Han or other characters of three bytes.
+// Each is a word and ends the one before.
 //
-// There are Block+8 bytes in text behind its size, and dst has room for size/2+2 hashes.
+// text must have Block+8 readable bytes after size, and dst room for size/2+2 hashes.
 func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {
 	_ = text[size+Block+7]
 	_ = dst[size/2+1]
@@ -42,7 +41,7 @@ func HashWords(dst []uint64, text []byte, size int, begins *[256]uint8) int {
 func hashWordsPlain(dst []uint64, text []byte, size int, begins *[256]uint8) (at int) {
 	start := 0
 	for base := 0; base <= size; base += Block {
-		// The end counts as a space, also if it is that of a block.
+		// The end counts as a space, also at the end of a block.
 		ends, _ := marksIn((*[Block]byte)(text[base:]), min(size-base, Block), ' ')
 		if size-base < Block {
 			ends |= 1 << (size - base)
@@ -61,9 +60,9 @@ func hashWordsPlain(dst []uint64, text []byte, size int, begins *[256]uint8) (at
 	return at
 }
 
-// Feeds writes the positions of the line feeds of text to masks: a bit for each byte, the lowest
-// first, a mask for each Block, the last filled up with zeros. It returns the number of bytes up to
-// the end of the last Block that has a byte beyond ASCII, or 0.
+// Feeds writes the positions of the line feeds of text to masks. Each mask has a bit for each byte
+// of a Block, the lowest first; the last is padded with zeros. Feeds returns the end of the last
+// Block with a non-ASCII byte, or 0.
 func Feeds(masks []uint64, text []byte) (high int) {
 	blocks := 0
 	if hasWords && len(text) >= Block {
@@ -89,14 +88,13 @@ func feedsIn(masks []uint64, text []byte) (high int) {
 	return high
 }
 
-// marksIn marks the bytes of block[:n] that are b, a bit for each. beyond is not 0 if a byte of them,
-// or of the few behind, is no ASCII.
+// marksIn marks the bytes of block[:n] equal to b, one bit each. beyond is not 0 if one of them, or
+// of the next few, is not ASCII.
 func marksIn(block *[Block]byte, n int, b byte) (marks, beyond uint64) {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x80 * ones
-		// gather brings the lowest bit of each byte, by a multiplication, into the
-		// highest byte.
+		// gather is a multiplier that moves the lowest bit of each byte into the highest byte.
 		gather = 0x0102040810204080
 	)
 	for i := 0; i < n; i += 8 {
