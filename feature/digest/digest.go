@@ -1,6 +1,5 @@
-// Package digest hashes features and whole texts, under the secret of an index or
-// without one. All methods have their keys from here, so that of one text all have the
-// same fingerprint.
+// Package digest hashes features and whole texts, with or without the secret of an index. All
+// methods take their keys from here, so a text has the same fingerprint under each.
 package digest
 
 import (
@@ -13,18 +12,17 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// KeyBytes is the length of a secret.
+// KeyBytes is the length of a secret in bytes.
 const KeyBytes = 16
 
-// WholeSeed sets the whole-text fingerprint apart from the keys of segments: a text of one segment
-// does not get the same number twice.
+// WholeSeed separates whole-text fingerprints from segment keys, even for a text of one segment.
 const WholeSeed = 0x66697273747365ED
 
-// wholeLabel begins the input from which the key of whole texts is derived. No canonical form has
-// its first byte, so no segment's key gives that key away.
+// wholeLabel begins the input for deriving the key of whole texts. No canonical form starts with
+// its first byte, so no segment's key reveals that key.
 const wholeLabel = "\xffwhole text"
 
-// Check reports a secret of a wrong length. nil is none.
+// Check returns an error for a secret of the wrong length. A nil key means no secret.
 func Check(key []byte) error {
 	if key != nil && len(key) != KeyBytes {
 		return fmt.Errorf("feature scheme: a key of %d bytes, want %d", len(key), KeyBytes)
@@ -32,8 +30,8 @@ func Check(key []byte) error {
 	return nil
 }
 
-// Name returns the hash's part of a scheme's name: "xxh3", or for a secret "siphash+highway" with
-// eight hex digits that distinguish secrets without revealing them.
+// Name returns the hash's part of a scheme's name: "xxh3", or "siphash+highway" with eight hex
+// digits. The digits distinguish secrets without revealing them.
 func Name(key []byte) string {
 	if key == nil {
 		return "xxh3"
@@ -47,18 +45,17 @@ func sipKey(key []byte) (k0, k1 uint64) {
 	return binary.LittleEndian.Uint64(key), binary.LittleEndian.Uint64(key[8:])
 }
 
-// A Hasher computes the fingerprints of a scheme. Features are short, and
-// SipHash is the fastest keyed hash there; on whole texts HighwayHash is five
-// times as fast. It is for one goroutine.
+// A Hasher computes the fingerprints of a scheme. SipHash is the fastest keyed hash for short
+// features. HighwayHash is five times as fast on whole texts. A Hasher is for one goroutine.
 type Hasher struct {
 	keyed    bool
-	k0, k1   uint64 // of segments
-	whole    []byte // key of whole texts
+	k0, k1   uint64 // for segments
+	whole    []byte // the key for whole texts
 	stream   hash.Hash64
 	streamed bool
 }
 
-// New returns a Hasher under a secret, or, with nil, without one.
+// New returns a Hasher with a secret, or without one if key is nil.
 func New(key []byte) (h Hasher) {
 	if key == nil {
 		h.stream = xxh3.NewSeed(WholeSeed)
@@ -71,15 +68,15 @@ func New(key []byte) (h Hasher) {
 	}
 	var err error
 	if h.stream, err = highwayhash.New64(h.whole); err != nil {
-		panic("feature/digest: " + err.Error()) // only for another length of the key
+		panic("feature/digest: " + err.Error()) // the key always has the right length
 	}
 	return h
 }
 
-// Order is the hash of a form without the secret.
+// Order returns the unkeyed hash of a form.
 func Order(form []byte) uint64 { return xxh3.Hash(form) }
 
-// Key is the key of a form whose order is known.
+// Key returns the key of a form with the given Order.
 func (h *Hasher) Key(form []byte, order uint64) uint64 {
 	if h.keyed {
 		return siphash.Hash(h.k0, h.k1, form)
@@ -87,10 +84,10 @@ func (h *Hasher) Key(form []byte, order uint64) uint64 {
 	return order
 }
 
-// Reset forgets the parts of a whole text.
+// Reset discards the parts of a whole text.
 func (h *Hasher) Reset() { h.streamed = false }
 
-// Part takes any part of a whole text but the last.
+// Part adds a part of a whole text, except the last.
 func (h *Hasher) Part(p []byte) {
 	if !h.streamed {
 		h.stream.Reset()
@@ -99,7 +96,7 @@ func (h *Hasher) Part(p []byte) {
 	h.stream.Write(p)
 }
 
-// Text is the fingerprint of a whole text whose last part is p.
+// Text returns the fingerprint of a whole text with the last part p.
 func (h *Hasher) Text(p []byte) uint64 {
 	switch {
 	case h.streamed:
