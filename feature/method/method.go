@@ -1,220 +1,211 @@
-// Package method defines a method: how a text becomes a sketch, and how two sketches compare.
-// Package dedup knows methods by these types alone, and package feature lists them.
+// Package method defines the interface of a method: how it turns a text into a sketch and how it
+// compares two sketches. Package dedup uses methods through these types alone, and package feature
+// lists them.
 //
-// A [Method] makes a [Sketch] from a text: features, each with a key to look up, and the record
-// stored with the document. An [Extractor] makes the sketches, one for each worker. A [Judge], one
-// for each deciding goroutine, holds the sketch of the document under judgement. It compares that
+// A [Method] turns a text into a [Sketch]: features, each with a key for look-ups, and the data
+// stored with the document. An [Extractor] makes sketches, one for each worker. A [Judge], one for
+// each deciding goroutine, holds the sketch of the document under judgement. It compares this
 // sketch with the stored records of others. Neither reads or writes anything but its arguments, so
-// both can be tried alone.
+// both can be tested alone.
 //
-// docs/extend.md, "Add a method", goes through it step by step, and says how the known methods fit.
+// See docs/extend.md, "Add a method", for a step-by-step guide.
 package method
 
 import "slices"
 
-// A Method is a way to recognise near copies, with its settings.
+// A Method recognises near copies. It includes its settings.
 type Method interface {
-	// Name identifies the method, its rules, its settings and its secret in every
-	// file made with it. Sketches under two names cannot be compared.
+	// Name identifies the method, its rules, settings and secret in every file made with it.
+	// Sketches are comparable only under equal names.
 	Name() string
-	// Features is the most features that a text can have.
+	// Features returns the maximum number of features of a text.
 	Features() int
-	// NewExtractor returns an Extractor, for one goroutine.
+	// NewExtractor returns an Extractor for one goroutine.
 	NewExtractor() Extractor
-	// NewJudge returns a Judge, for one goroutine.
+	// NewJudge returns a Judge for one goroutine.
 	NewJudge(Rules) Judge
 }
 
 // An Extractor makes sketches.
 type Extractor interface {
-	// Extract overwrites dst with the sketch of text, whatever its bytes, using the
-	// memory that dst has, and keeps no reference to either.
+	// Extract overwrites dst with the sketch of text, which may hold any bytes. It reuses the
+	// memory of dst and keeps no reference to either argument.
 	Extract(dst *Sketch, text []byte)
 }
 
 // A Feature is a property that two documents can share: a segment, a run of words, a band of a
 // signature.
 type Feature struct {
-	// Key is the hash to look up, made with the secret of the index, if it has one.
+	// Key is the hash for look-ups, made with the secret of the index if there is one.
 	Key uint64
 
-	// Order is a hash of the same without the secret, so choices made by it are the same under any
-	// secret. It does not prove that two features are the same: collisions can be constructed.
+	// Order is a hash of the same data without the secret, for choices that must not depend on the
+	// secret. Equal Orders do not prove equal features: collisions can be constructed.
 	Order uint64
 
 	// Width is the length in columns, and Units in words; see package canon. Both are 0 if the
-	// method has no use for them.
+	// method does not use them.
 	Width, Units uint32
 
-	// Start and End are the byte range in the text that a report may quote, both 0
-	// for none. A text's part beyond 4 GiB is treated as all other text, but
-	// offsets stop there.
+	// Start and End are the byte range in the text that a report may quote, or both 0. Offsets stop
+	// at 4 GiB; text beyond is otherwise treated alike.
 	Start, End uint32
 }
 
-// A Sketch holds what a method extracts from one text. It holds no pointers into the text and can
-// be reused.
+// A Sketch holds the data of one text. It has no pointers into the text and is reusable.
 type Sketch struct {
-	// Features are distinct, in the method's order; at most Method.Features.
+	// Features are distinct and in the method's order, at most Method.Features.
 	Features []Feature
 
-	// Leads is how many of them, the last, only find candidates: they are no parts
-	// of the text that a result counts and shows.
+	// Leads counts the last features that only find candidates. Results neither count nor show them
+	// as parts of the text.
 	Leads int
 
-	// Whole is the fingerprint of the whole text: of all its canonical words and
-	// symbols in order, however short it is.
+	// Whole is the fingerprint of the whole text: all canonical words and symbols in order.
 	Whole uint64
 
-	// Width is the text's length in columns: of the chosen features, once each, and
-	// of every piece too short to be one. As the denominator of a share of text it
-	// has a meaning only when the sketch is not Truncated.
+	// Width is the text's length in columns: each chosen feature once, and every piece too short to
+	// be one. If Truncated, it cannot serve as the denominator of a share of text.
 	Width uint64
 
-	// Units is the same in words.
+	// Units is like Width, but in words.
 	Units uint64
 
-	// Truncated says that the text has more features than were chosen.
+	// Truncated reports that the text has more features than were chosen.
 	Truncated bool
 
-	// Data is what else the method knows, such as a signature: at most MaxData bytes.
+	// Data is other data of the method, such as a signature: at most MaxData bytes.
 	Data []byte
 
-	// Picks are the keys of the runs by which passages are found, in the order of the text, and
-	// PickList is their passages.List. Words is how many words the text has. All are empty if the
-	// method finds no passages.
+	// Picks are the keys of the runs for finding passages, in text order, and PickList is their
+	// passages.List. Words is the text's number of words. They are empty if unused.
 	Picks    []uint64
 	PickList []byte
 	Words    int
 }
 
-// MaxData is the most bytes of Sketch.Data.
+// MaxData is the maximum length of Sketch.Data in bytes.
 const MaxData = 640
 
-// Parts is how many of the features, the first, are parts of the text.
+// Parts returns the number of leading features that are parts of the text.
 func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }
 
 // Rules are the user's choices for judging.
 type Rules struct {
 	// Threshold is the share, above 0 and at most 1, that makes a near copy.
 	Threshold float64
-	// Score names the whole that the share refers to, if the method leaves a choice.
+	// Score names the denominator of the share, if the method offers a choice.
 	Score Score
 }
 
-// Score names the whole that a share refers to.
+// Score names the denominator of a share.
 type Score uint8
 
 const (
-	// ScoreText weighs features by the words they hold: shares are shares of text.
+	// ScoreText weighs features by their words, so shares are shares of text.
 	ScoreText Score = iota
 	// ScoreSegments counts every feature as one.
 	ScoreSegments
 )
 
-// A Judge holds the document under judgement. Weights are in the method's own unit; Whole returns
-// the weight of the whole document.
+// A Judge holds the document under judgement. The unit of weights is up to the method.
 type Judge interface {
-	// Load makes s the document under judgement, until the next Load.
+	// Load sets the document under judgement, until the next Load.
 	Load(s *Sketch)
 	// Record appends the data stored with the document to dst.
 	Record(dst []byte) []byte
-	// Same reports whether a stored record says that its document is the same text, and how many
-	// features that document has. It is asked about documents kept under the same Whole.
+	// Same reports whether a stored record describes the same text, and the number of features of
+	// its document. It is called for documents with the same Whole.
 	Same(record []byte) (same bool, features int, err error)
 
-	// Weight is the weight of sharing the i-th feature. Size is the feature's weight as a part of
-	// the text, and no less than Weight.
+	// Weight is the weight of the i-th feature when shared. Size is its weight as a part of the
+	// text, and no less than Weight.
 	Weight(i int) uint64
 	Size(i int) uint64
-	// Whole is the size of the document.
+	// Whole returns the size of the whole document.
 	Whole() uint64
 
-	// MayReach reports whether the document could be anything but unique, if it
-	// shared all features that are marked, and no others. A no costs no look-up.
+	// MayReach reports whether the document could be anything but unique if it shared exactly the
+	// marked features. If not, no look-up takes place.
 	MayReach(seen []bool) bool
-	// Select appends the positions of those candidates whose records are to be
-	// compared to dst: the fewer, the less is read.
+	// Select appends to dst the positions of the candidates whose records to compare. Fewer
+	// positions mean fewer reads.
 	Select(dst []int, f *Found) []int
-	// Compare compares the document with a candidate by the candidate's stored record.
+	// Compare compares the document with a candidate, given the candidate's stored record.
 	Compare(c *Candidate, record []byte) (Finding, error)
 }
 
-// Found is the table's answer about the document's features.
+// Found is the result of looking up the document's features.
 type Found struct {
-	// Candidates are the documents that hold any of them, in order of arrival.
+	// Candidates are the documents that hold any of the features, in order of arrival.
 	Candidates []Candidate
-	// Common are the positions of the features that are held by more documents
-	// than are named, ascending.
+	// Common are the ascending positions of features with the maximum number of named holders.
 	Common []uint32
 }
 
 // A Candidate is an earlier document that holds some of the features.
 type Candidate struct {
-	Num    uint32   // the store's number of it; a lower one is earlier
-	Shared []uint32 // positions of the features that are not common, ascending
-	Weight uint64   // of them
-	// CommonWeight is that of the common features it is named for. They are
-	// seldom evidence: many others hold them too.
+	Num    uint32   // the store's number; lower means earlier
+	Shared []uint32 // positions of the shared features that are not common, ascending
+	Weight uint64   // of Shared
+	// CommonWeight is the weight of the shared common features. They are seldom evidence, since
+	// many others hold them too.
 	CommonWeight uint64
-	// CountedWeight is that of those among them that documents hold which were removed.
+	// CountedWeight is the part of CommonWeight from features that removed documents hold, too.
 	CountedWeight uint64
-	// CountedLeads is how many of these features are leads.
+	// CountedLeads is the number of leads among the features of CountedWeight.
 	CountedLeads int
 }
 
-// A Relation is what one document is to another.
+// A Relation is the relation of one document to another.
 type Relation uint8
 
 const (
-	// Unrelated: nothing that matters.
+	// Unrelated documents share nothing that matters.
 	Unrelated Relation = iota
-	// Related: it shares enough to be reported, and is kept.
+	// Related documents share enough for a report. The later one is kept.
 	Related
-	// Copy: the other stands for it.
+	// Copy marks a document that the other one can replace.
 	Copy
 )
 
 // A Finding is the outcome of a comparison.
 type Finding struct {
 	Relation Relation
-	// Score is the share of the whole document that the candidate holds. Among several candidates
-	// it is a Copy of, the one with the best Score counts.
+	// Score is the share of the whole document that the candidate holds. Of several Copies, the
+	// highest wins.
 	Score float64
-	// Share is the share of the comparable part. Among several candidates it is Related to, the one
-	// with the largest Share counts.
+	// Share is the share of the comparable part. Of several Related, the largest wins.
 	Share float64
-	// Comparable is how many of its features the candidate could have shared.
+	// Comparable is the number of the document's features that the candidate could have shared.
 	Comparable int
-	// Features is how many the candidate has.
+	// Features is the candidate's number of features.
 	Features int
-	// Contained is the share of the document that stands in the candidate, and
-	// Estimated whether it and Score were estimated from sketches.
+	// Contained is the share of the document that the candidate contains. Estimated reports that it
+	// and Score come from sketches.
 	Contained float64
 	Estimated bool
-	// Thin: a Copy by so little that the document counts for its common features.
+	// Thin marks a Copy with a low score; the document then counts as a holder of its features.
 	Thin bool
 	// New is a long passage of the document missing entirely from the candidate. It makes the
 	// document Related instead of a Copy.
 	New Passage
-	// Distance is the number of bits in which the fingerprints differ, if the method uses that;
-	// ByDistance reports whether it does.
+	// Distance is the number of differing bits of the fingerprints, valid if ByDistance is set.
 	Distance   int
 	ByDistance bool
-	// Sure: it is a Copy, and reading both texts would not change that.
+	// Sure marks a Copy that reading both texts would not change.
 	Sure bool
-	// Open: the document is so short that the two records do not settle whether it is a copy. A
-	// caller with both texts should compare them.
+	// Open marks a document too short for the records to settle whether it is a copy. A caller with
+	// both texts should compare them.
 	Open bool
 }
 
-// A Passage is a stretch of a text of so many words, from its first word to the one behind
-// its last. One that ends at 0 is none.
+// A Passage is the words From to To, exclusive, of a text of Of words. To is 0 for no passage.
 type Passage struct{ From, To, Of uint64 }
 
-// Share is the quotient of two weights, or 0 if there is nothing. It is exact to the last bit while
-// both are below 2^53: a quotient equal to the decimal threshold given is the same double (rule 11
-// of docs/design.md).
+// Share returns weight/of, or 0 if of is 0. It is exact to the last bit while both are below 2^53.
+// So a quotient equal to the decimal threshold given is the same double (rule 11 of
+// docs/design.md).
 func Share(weight, of uint64) float64 {
 	if of == 0 {
 		return 0
@@ -222,49 +213,47 @@ func Share(weight, of uint64) float64 {
 	return float64(weight) / float64(of)
 }
 
-// A Rememberer is a Method that finds documents by more than equal keys. It keeps all of them in
-// memory and looks for the near ones there. Those found are looked up in the store as usual. Its
-// documents are decided one after the other.
+// A Rememberer is a Method that does not rely on equal keys alone. It keeps all documents in memory
+// and finds close ones there, which are then looked up in the store as usual. Its documents are
+// decided one after the other.
 type Rememberer interface {
 	Method
 	// NewMemory returns an empty Memory.
 	NewMemory() Memory
-	// MemoryFor is about how many bytes a Memory of so many documents takes.
+	// MemoryFor estimates the bytes of a Memory of that number of documents.
 	MemoryFor(documents uint64) uint64
 }
 
-// A Memory knows all kept documents by their stored records. It is for one goroutine.
+// A Memory holds all kept documents by their stored records. It is for one goroutine.
 type Memory interface {
-	// Add takes a document, by what its Judge's Record wrote.
+	// Add adds a document by its record, written by Judge.Record.
 	Add(record []byte) error
-	// Near appends the features, without those twice, of all documents added that could
-	// be found for s. Their order decides nothing.
+	// Near appends the distinct features of all added documents that could match s. Their order
+	// decides nothing.
 	Near(dst []Feature, s *Sketch) []Feature
 }
 
-// A Reason is a step of a judgement in words, for a person.
+// A Reason explains a step of a judgement to a person.
 type Reason struct {
-	// Rule is the deciding rule of docs/design.md, "The decision", such as "13"; "" if the method
-	// has its own.
+	// Rule is a rule of docs/design.md, "The decision", such as "13", or "" for one of the method.
 	Rule string `json:"rule"`
 	Says string `json:"says"`
 }
 
-// A Reasoner is a [Judge] that can explain Compare's finding. Decisions do not use it; it is for
-// a person's questions about one pair.
+// A Reasoner is a [Judge] that can explain Compare's finding. Decisions do not use it; it answers a
+// person's questions about one pair.
 type Reasoner interface {
-	// Reasons explains the comparison of the document under judgement with a candidate,
-	// after Select was asked.
+	// Reasons explains the comparison of the document under judgement with a candidate. The caller
+	// must have called Select.
 	Reasons(c *Candidate, record []byte) ([]Reason, error)
 }
 
-// ByKeys has the methods of a [Judge] whose features only find candidates and are no parts of the
-// text that a result counts. Every candidate found is compared.
+// ByKeys has the methods of a [Judge] whose features are all leads. It compares every candidate.
 type ByKeys struct {
 	Sketch *Sketch // of the document under judgement
 }
 
-// Load makes s the document under judgement.
+// Load sets the document under judgement.
 func (b *ByKeys) Load(s *Sketch) { b.Sketch = s }
 
 // Weight is 0.
