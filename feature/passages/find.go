@@ -9,65 +9,63 @@ import (
 )
 
 const (
-	// maxRead is how many earlier texts are read for a document, and one more for each readWords of its
-	// words. Most documents need one or two; a manual in one file holds hundreds of pages.
+	// maxRead is the maximum number of earlier texts to read for a document, plus one per readWords
+	// of its words. Most documents need one or two; a manual has hundreds of pages.
 	maxRead   = 32
 	readWords = 1000
-	// readBytes and readShare bound their bytes: that many, and so many times those of the document.
+	// readBytes, plus readShare times the document's length, bounds the bytes to read.
 	readBytes = 16 << 20
 	readShare = 4
-	// ShortText is of how many picks a text, of about 150 words, is so short that one pick in common
-	// is worth a reading.
+	// ShortText is the number of picks, about 150 words, below which one common pick suffices.
 	ShortText = 8
-	// leftLeast and leftShare say when hardly anything of a text is its own.
+	// leftLeast and leftShare decide when hardly anything of a text is its own.
 	leftLeast = 50
 	leftShare = 10
 )
 
 // A Candidate is an earlier document that holds picks of a text.
 type Candidate struct {
-	Document int // its number, from 1; a lower one is earlier. It stays that of this document.
+	Document int // a number from 1, lower if earlier; it never changes
 	List     List
-	Single   bool // one pick in common is worth a reading
+	Single   bool // one common pick is worth a reading
 }
 
-// A Passage is a stretch of a text that stands in an earlier document. Places are code points.
+// A Passage is a stretch of a text that occurs in an earlier document. Offsets are in code points.
 type Passage struct {
 	Start, End     int
 	Document       int
-	Of             string // the id of the document, for callers that have one
+	Of             string // the document's id, for callers that have one
 	OfStart, OfEnd int    // 0 if Inner
 	Units          int    // words
-	Inner          bool   // the earlier text was not read, and the passage may go on at both ends
+	Inner          bool   // the earlier text was not read, and the passage may extend further at both ends
 }
 
-// Found holds the passages that a text has in common with earlier ones.
+// Found holds the passages that a text shares with earlier ones.
 type Found struct {
 	Passages []Passage
 	Units    int // words of the text
-	Covered  int // of these, in passages
-	Left     int // words outside what can be cut
+	Covered  int // words in passages
+	Left     int // words outside the segments that can be cut
 	Consumed bool
 }
 
-// A Finder finds passages. It is not for concurrent use.
+// A Finder finds passages. It is not safe for concurrent use.
 type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier []*earlierText // the one asked for last is the last
+	earlier []*earlierText // least recently used first
 
-	chains    []Chain  // of the candidates
+	chains    []Chain  // of all candidates
 	ranked    []ranked // the candidates worth a reading
 	stretches []Stretch
 }
 
-// ranked is a candidate with its chains.
 type ranked struct {
 	Candidate
-	from, to int // its chains
-	longest  int // words of the longest
-	picks    int // of the one with most
+	from, to int // range in Finder.chains
+	longest  int // words of the longest chain
+	picks    int // of the chain with the most
 }
 
 // NewFinder returns a Finder of passages of least words or more.
@@ -75,17 +73,16 @@ func NewFinder(least int) *Finder {
 	return &Finder{least: least, text: units.New()}
 }
 
-// Texts are the texts of candidates.
+// Texts reads the texts of candidates.
 type Texts interface {
-	// Read returns the text of a candidate, or ok false if it cannot be had. It may use buf.
+	// Read returns the text of a candidate. ok is false if it is unavailable. It may use buf.
 	Read(document int, buf []byte) (text []byte, ok bool, err error)
-	// Same reports whether a text is the one that the candidate was remembered by.
+	// Same reports whether text is the one that the candidate's list was made from.
 	Same(document int, text []byte) bool
 }
 
-// Find finds the passages of a text whose picks are own. It reads the texts of a few candidates, the
-// one with the longest chain first. Those with no chain outside of the stretches found by then are
-// left out.
+// Find returns the passages of a text with the picks own. It reads the texts of a few candidates,
+// the one with the longest chain first. It skips those with all chains in stretches already found.
 func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts) (Found, error) {
 	f.rank(own, candidates)
 	if len(f.ranked) == 0 {
@@ -108,7 +105,7 @@ func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts
 	return found, f.place(&found, Cover(f.stretches), texts)
 }
 
-// reachesOutside reports whether a candidate has a chain that is in none of the stretches found.
+// reachesOutside reports whether a candidate has a chain outside all stretches found so far.
 func (f *Finder) reachesOutside(r *ranked) bool {
 	for _, c := range f.chains[r.from:r.to] {
 		within := func(s Stretch) bool { return s.From <= c.From && c.From+c.Words <= s.To }
@@ -119,7 +116,6 @@ func (f *Finder) reachesOutside(r *ranked) bool {
 	return false
 }
 
-// read reads the text of a candidate, of so many bytes, and appends its stretches.
 func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	e, err := f.open(r.Document, texts)
 	if err != nil {
@@ -146,8 +142,8 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	return len(e.bytes), nil
 }
 
-// An earlierText is the text of an earlier document that was read for one of the last texts. Pages of
-// one site share a frame, and have it from the same few documents.
+// An earlierText is a cached text of an earlier document. Pages of one site share a frame with the
+// same few documents.
 type earlierText struct {
 	document int
 	bytes    []byte
@@ -156,13 +152,11 @@ type earlierText struct {
 }
 
 const (
-	// keptTexts is how many texts are kept.
-	keptTexts = 16
-	// keptBytes is how many bytes their texts have in all; their words take three times as many.
-	keptBytes = 4 << 20
+	keptTexts = 16      // maximum number of cached texts
+	keptBytes = 4 << 20 // of cached texts in total; their words take three times as much
 )
 
-// open returns the text of an earlier document.
+// open returns the text of an earlier document, which becomes the most recently used.
 func (f *Finder) open(document int, texts Texts) (e *earlierText, err error) {
 	at := slices.IndexFunc(f.earlier, func(e *earlierText) bool { return e.document == document })
 	if at >= 0 {
@@ -181,8 +175,7 @@ func (f *Finder) open(document int, texts Texts) (e *earlierText, err error) {
 	return e, nil
 }
 
-// free returns a text to read another into. It forgets those not asked for the longest time that are
-// beyond the bounds.
+// free returns an earlierText for reuse. It evicts the least recently used ones beyond the limits.
 func (f *Finder) free() *earlierText {
 	bytes := 0
 	for _, e := range f.earlier {
@@ -227,11 +220,10 @@ func (f *Finder) rank(own List, candidates []Candidate) {
 	})
 }
 
-// place turns stretches into passages, and measures the text.
 func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
 	for i := range cover {
 		s := &cover[i]
-		if !s.Inner && s.OfEnd == 0 { // its beginning is the stretch's before
+		if !s.Inner && s.OfEnd == 0 { // Cover cut off its beginning
 			e, err := f.open(s.Document, texts)
 			if err != nil {
 				return err
@@ -252,28 +244,27 @@ func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
 	return nil
 }
 
-// A Stretch is a row of words of a text that stands in an earlier one.
+// A Stretch is a sequence of words of a text that occurs in an earlier one.
 type Stretch struct {
-	From, To int  // its first word, and the one behind its last
+	From, To int  // its first word, and the one after its last
 	Of       int  // its first word in the earlier text
-	Document int  // the earlier text: a lower number is earlier
-	Inner    bool // the earlier text was not read: the stretch may go on at both ends
-	// OfStart and OfEnd are its place in the earlier text, in code points; both 0 if not known.
+	Document int  // lower if earlier
+	Inner    bool // the earlier text was not read; the stretch may extend further at both ends
+	// OfStart and OfEnd are the range in the earlier text in code points, or both 0 if unknown.
 	OfStart, OfEnd int
 }
 
-// locate finds the place of a stretch in the earlier text.
 func (s *Stretch) locate(e *units.Text) {
 	s.OfStart, s.OfEnd = e.Points(e.Range(s.Of, s.Of+s.To-s.From))
 }
 
-// manyChains is from how many chains between two texts on those within a stretch found before are
-// left out: a sentence repeated in both has the product of its repetitions.
+// manyChains limits the chains between two texts. With more, those within stretches already found
+// are skipped: a sentence repeated in both has the product of its repetitions.
 const manyChains = 256
 
-// AppendRead appends the stretches of least words or more that the chains of d in e lead to. Both
-// texts are compared form by form, the chains too. It reports whether all chains of several picks are
-// in both: else e is hardly the text that was remembered.
+// AppendRead appends the stretches of least words or more around the chains of d in e. It compares
+// both texts word by word, in the chains too. It reports whether all chains of several picks are in
+// both texts; if not, e has probably changed since its picks were stored.
 func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
 	from, faithful := len(dst), true
 	for _, c := range chains {
@@ -296,7 +287,7 @@ func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, l
 	return dst, faithful
 }
 
-// around returns the longest stretch with the i-th word of d, if the j-th of e is the same.
+// around returns the longest stretch that includes the i-th word of d, if it equals the j-th of e.
 func around(d, e *units.Text, i, j int) (Stretch, bool) {
 	same := func(i, j int) bool {
 		return i >= 0 && j >= 0 && i < d.Len() && j < e.Len() && bytes.Equal(d.Form(i), e.Form(j))
@@ -314,9 +305,9 @@ func around(d, e *units.Text, i, j int) (Stretch, bool) {
 	return Stretch{From: i + from, To: i + to, Of: j + from}, true
 }
 
-// Cover returns disjoint stretches, in order, that together have all words of the given ones. Of those
-// that begin at or before the end so far, the one that ends last is next, without the words before
-// that end. Of several the earliest document's is, in it the leftmost.
+// Cover returns disjoint stretches, in order, that cover the same words. Of the stretches that
+// begin at or before the end so far, it takes the one that ends last, without the words already
+// covered. Ties go to the earliest document, and there to the leftmost stretch.
 func Cover(stretches []Stretch) []Stretch {
 	slices.SortFunc(stretches, func(a, b Stretch) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Of, b.Of))

@@ -1,10 +1,10 @@
-// Package passages finds the stretches of a text that stand in an earlier one, word for word.
+// Package passages finds the stretches of a text that occur in an earlier one, word for word.
 //
-// A text is a row of words (see package units). Of every 38 runs of 13 words that follow one
-// another, the one with the least hash is picked (winnowing: Schleimer, Wilkerson, Aiken, SIGMOD
-// 2003). Two texts with 50 words in common therefore have a pick in common. The picks of a text are
-// keys to find candidates by, and a list that is stored with it. Two lists show chains of common
-// picks. Reading both texts then shows the exact ends of the stretches.
+// A text is a sequence of words (see package units). Of every 38 consecutive runs of 13 words, the
+// one with the least hash is picked (winnowing: Schleimer, Wilkerson, Aiken, SIGMOD 2003). So two
+// texts with 50 consecutive words in common have a pick in common. The picks serve as keys to find
+// candidates, and a list of them is stored with the text. Comparing two lists yields chains of
+// common picks. Reading both texts then yields the exact ends of the stretches.
 package passages
 
 import (
@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// Run is how many words a run has.
+	// Run is the number of words in a run.
 	Run = 13
-	// Least is the default of the fewest words of a stretch.
+	// Least is the default minimum length of a stretch in words.
 	Least = 50
-	// MaxWindow is the most runs of a window; one of them is picked.
+	// MaxWindow is the maximum number of runs in a window. One of them is picked.
 	MaxWindow = Least - Run + 1
 
-	turn     = 13                 // bits by which a run's hash is rotated for each word
-	multiply = 0x9E3779B97F4A7C15 // of the hash of the words between two picks
+	turn     = 13                 // bits by which a run's hash rotates per word
+	multiply = 0x9E3779B97F4A7C15 // multiplier for the hash of the words between two picks
 )
 
-// powers are those of multiply: for all distances of picks.
+// powers has the powers of multiply for all distances between picks.
 var powers = func() (p [MaxWindow + 1]uint64) {
 	p[0] = 1
 	for i := range MaxWindow {
@@ -38,37 +38,37 @@ var powers = func() (p [MaxWindow + 1]uint64) {
 // A Pick is a picked run.
 type Pick struct {
 	At  uint32 // its first word
-	Run uint64 // the hash of its words, without a secret
-	Gap uint64 // the hash of the words from the pick before, or the beginning, to this one
+	Run uint64 // the unkeyed hash of its words
+	Gap uint64 // the hash of the words from the previous pick, or the beginning, to this one
 }
 
-// Window returns the runs of a window that finds stretches of least words or more.
+// Window returns the number of runs in a window that finds stretches of least words or more.
 func Window(least int) int { return min(least-Run+1, MaxWindow) }
 
-// A Picker picks runs of texts. It is not for concurrent use.
+// A Picker picks runs of texts. It is not safe for concurrent use.
 type Picker struct {
 	window int
-	hashes []uint64 // of the last Run words, and of those that follow
-	runs   []placed // after the last window-1 of those before
+	hashes []uint64 // of the previous Run words and of those that follow
+	runs   []placed // the previous window-1 runs and those that follow
 	words  int
 	last   placed // the last run
-	least  int    // number of the least run of the window
-	picked int    // of the last pick, -1 for none
-	before uint64 // its placed.prefix
+	least  int    // number of the least run in the window
+	picked int    // number of the last pick, or -1
+	before uint64 // prefix of the last pick
 	picks  []Pick
 }
 
-// A placed run is its hash, and that of all words before it.
+// placed has the hash of a run and of all words before it.
 type placed struct{ run, prefix uint64 }
 
-// NewPicker returns a Picker for stretches of least words or more, at least Run+1.
+// NewPicker returns a Picker for stretches of least words or more. least must be at least Run+1.
 func NewPicker(least int) *Picker {
 	p := &Picker{window: Window(least)}
 	p.Reset()
 	return p
 }
 
-// Reset makes ready for the next text.
+// Reset prepares for the next text.
 func (p *Picker) Reset() {
 	p.hashes = append(p.hashes[:0], make([]uint64, Run)...)
 	p.runs = append(p.runs[:0], make([]placed, p.window-1)...)
@@ -76,7 +76,7 @@ func (p *Picker) Reset() {
 	p.picks = p.picks[:0]
 }
 
-// Words takes the hashes of the next words of the text.
+// Words adds the hashes of the next words.
 func (p *Picker) Words(hashes []uint64) {
 	p.hashes = append(p.hashes[:Run], hashes...)
 	p.runs = p.runs[:p.window-1]
@@ -94,7 +94,7 @@ func (p *Picker) Words(hashes []uint64) {
 	copy(p.runs, p.runs[len(p.runs)-(p.window-1):])
 }
 
-// pick picks the least run of the window that ends with the run of that number, the last of runs.
+// pick picks the least run of the window ending with the given run, the last of runs.
 func (p *Picker) pick(number int) {
 	end := len(p.runs) - 1
 	at := func(n int) placed { return p.runs[end-(number-n)] }
@@ -120,18 +120,18 @@ func (p *Picker) pick(number int) {
 	p.picked, p.before = p.least, least.prefix
 }
 
-// Picks are those of the text, valid until the next.
+// Picks returns the picks of the text, valid until the next Reset.
 func (p *Picker) Picks() []Pick { return p.picks }
 
-// Len is how many words the text has.
+// Len returns the number of words in the text.
 func (p *Picker) Len() int { return p.words }
 
-// A List has four bytes for each pick of a text: from the lowest bit, 6 bits for the words since the
-// pick before or the beginning, 16 of the pick's key, and 10 of the hash of these words.
+// A List has four bytes per pick. The lowest 6 bits count the words since the previous pick or the
+// beginning. Then follow 16 bits of the pick's key and 10 bits of the hash of these words.
 type List []byte
 
 const (
-	// EntryBytes is how long an entry of a List is.
+	// EntryBytes is the length of an entry of a List.
 	EntryBytes = 4
 
 	distanceBits = 6
@@ -139,7 +139,7 @@ const (
 	gapBits      = 10
 )
 
-// AppendList appends the list of picks with these keys to dst.
+// AppendList appends the list of picks with the given keys to dst.
 func AppendList(dst []byte, picks []Pick, keys []uint64) List {
 	before := uint32(0)
 	for i, p := range picks {
@@ -150,47 +150,44 @@ func AppendList(dst []byte, picks []Pick, keys []uint64) List {
 	return dst
 }
 
-// Len is how many picks the list has.
+// Len returns the number of picks in the list.
 func (l List) Len() int { return len(l) / EntryBytes }
 
 func (l List) entry(i int) uint32 { return binary.LittleEndian.Uint32(l[EntryBytes*i:]) }
 
-// distanceOf returns the words since the pick before.
+// distanceOf returns the words since the previous pick.
 func distanceOf(entry uint32) int { return int(entry & (1<<distanceBits - 1)) }
 
-// keyOf returns the bits of the key in an entry.
 func keyOf(entry uint32) uint32 { return entry >> distanceBits & (1<<keyBits - 1) }
 
-// A Chain is a row of picks in one list that stand in another, each as far from the one before and
-// with the same words between.
+// A Chain is a sequence of picks that two lists have in common, at equal distances and with the
+// same words between them.
 type Chain struct {
-	From, Of int // words at which it begins, here and in the other text
+	From, Of int // the words at which it begins, here and in the other text
 	Words    int // from there to the end of the last run
 	Picks    int
 }
 
-// maxPlaces bounds at how many places of one key in its own list a chain may begin: a text that
-// repeats a sentence has thousands.
+// maxPlaces bounds the chains begun per key. A text that repeats a sentence has thousands.
 const maxPlaces = 32
 
-// A Chainer finds chains of one list in others. Its buffers are used again; it is not for concurrent
-// use.
+// A Chainer finds chains of one list in others. It is reusable, but not safe for concurrent use.
 type Chainer struct {
 	own          List
 	starts       []int
-	first        []int32 // of each key, 1 + its first entry
-	next         []int32 // of each entry, 1 + the next of the same key
+	first        []int32 // for each key, 1 + its first entry
+	next         []int32 // for each entry, 1 + the next with the same key
 	open, goesOn []link
 	chains       []Chain
 }
 
-// A link is a chain that has come to an entry of the own list.
+// A link is a chain that ends at an entry of the own list.
 type link struct {
 	Chain
 	entry int
 }
 
-// Load makes d the own list.
+// Load sets the own list.
 func (c *Chainer) Load(d List) {
 	if c.first == nil {
 		c.first = make([]int32, 1<<keyBits)
@@ -212,7 +209,7 @@ func (c *Chainer) Load(d List) {
 	}
 }
 
-// Chains returns the chains of the own list in e, the longest first. They are valid until the next call.
+// Chains returns the chains of the own list in e, the longest first, valid until the next call.
 func (c *Chainer) Chains(e List) []Chain {
 	c.chains, c.open = c.chains[:0], c.open[:0]
 	at := 0
@@ -241,7 +238,6 @@ func (c *Chainer) Chains(e List) []Chain {
 	return c.chains
 }
 
-// begin begins chains with a key, which stands at a word of the other text.
 func (c *Chainer) begin(key uint32, at int) {
 	continued := c.goesOn
 	for p, places := c.first[key], 0; p != 0 && places < maxPlaces; p, places = c.next[p-1], places+1 {
