@@ -8,19 +8,18 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A chooser keeps the n first of the distinct features it is given, in the order of compare. It
-// gathers up to 2n, or more if n is small, and then throws all but n away. So a text of a million
-// segments costs little more than looking at each. From then on it knows the last feature that
-// could be chosen.
+// A chooser keeps the first n distinct features in the order of compare. It collects up to 2n, or
+// more if n is small, and then discards all but n. So a text of a million segments costs little
+// more than one pass. After the first time it knows the last feature that could be chosen.
 type chooser struct {
 	n         int
 	features  []method.Feature
-	spare     []method.Feature // as large
+	spare     []method.Feature // with the same capacity
 	ranks     []uint64
 	counts    [widthLimit + 2]uint16
 	last      method.Feature // the n-th so far
-	full      bool           // last is known
-	truncated bool           // something distinct was thrown away
+	full      bool           // last is valid
+	truncated bool           // a distinct feature was discarded
 }
 
 func newChooser(n int) chooser {
@@ -38,9 +37,8 @@ func (c *chooser) reset() {
 	c.full, c.truncated = false, false
 }
 
-// compare orders features: the widest first, then by Order, and occurrences of
-// one segment by position. The key, which depends on the secret, decides only
-// between segments that were made to have one Order.
+// compare orders features by descending Width, then by Order, and occurrences of one segment by
+// position. The secret Key matters only for segments constructed to have equal Orders.
 func compare(a, b method.Feature) int {
 	return cmp.Or(
 		cmp.Compare(b.Width, a.Width),
@@ -50,8 +48,7 @@ func compare(a, b method.Feature) int {
 	)
 }
 
-// wants reports whether a segment of that width may be chosen; if not, it need
-// not be hashed.
+// wants reports whether a segment of that width may be chosen. If not, it need not be hashed.
 func (c *chooser) wants(width int) bool {
 	if c.full && uint32(width) < c.last.Width {
 		c.truncated = true
@@ -60,8 +57,8 @@ func (c *chooser) wants(width int) bool {
 	return true
 }
 
-// wantsOrder reports whether to add a segment that wants let pass. One with the
-// order of the last may be that one again, or another.
+// wantsOrder reports whether to add a segment accepted by wants. One with the Order of the last may
+// be a repeat or a different segment.
 func (c *chooser) wantsOrder(width int, order uint64) bool {
 	if !c.full || uint32(width) > c.last.Width || order <= c.last.Order {
 		return true
@@ -77,7 +74,7 @@ func (c *chooser) add(f method.Feature) {
 	}
 }
 
-// compact sorts, drops repeats, and drops what comes after the n-th.
+// compact sorts the features and drops repeats and all after the n-th.
 func (c *chooser) compact() {
 	if !c.sortByRank() {
 		slices.SortFunc(c.features, compare)
@@ -94,20 +91,19 @@ func (c *chooser) compact() {
 	}
 }
 
-// A rank is one number that orders features: the width, as much of the order as
-// fits, and the place among the features, by which the first occurrence of a
-// segment stays first.
+// A rank orders features by one number: the width, the bits of the order that fit, and the index.
+// The index keeps the first occurrence of a segment first.
 const (
 	widthBits  = 9
 	widthLimit = 1<<widthBits - 1
 	placeMask  = 1<<12 - 1
 
-	_ = uint(widthLimit - canon.MaxWidth) // each width has a place
+	_ = uint(widthLimit - canon.MaxWidth) // each width fits
 )
 
-// sortByRank sorts and drops repeats as compare would, in a fifth of the time, and drops features
-// narrower than the n-th. It leaves the features alone and reports false if two of them differ only
-// in parts that do not fit in a rank.
+// sortByRank sorts and drops repeats like compare, in a fifth of the time, and drops features
+// narrower than the n-th. It reports false, with the features unchanged, if a rank cannot
+// distinguish two of them.
 func (c *chooser) sortByRank() bool {
 	c.rank()
 	sorted := c.spare[:0]
@@ -136,8 +132,7 @@ func (c *chooser) sortByRank() bool {
 	return true
 }
 
-// rank fills ranks by width, with a counting sort, because widths are few. Then counts holds the
-// end of each width.
+// rank fills ranks by a counting sort, since widths are few. counts then has the end of each width.
 func (c *chooser) rank() {
 	wide, narrow := uint32(0), uint32(widthLimit)
 	for _, f := range c.features {
@@ -158,7 +153,7 @@ func (c *chooser) rank() {
 	}
 }
 
-// result writes the chosen features to dst and leaves the other fields empty.
+// result writes the chosen features to dst and clears its other fields.
 func (c *chooser) result(dst *method.Sketch) {
 	c.compact()
 	*dst = method.Sketch{Features: append(dst.Features[:0], c.features...), Truncated: c.truncated, Data: dst.Data[:0]}

@@ -1,16 +1,15 @@
-// Package segments is the method of the longest segments: the 50 longest distinct pieces of a text
-// are its features. A document is a copy of an earlier one holding the threshold's share of its
+// Package segments is the method of the longest segments: a text's features are its 50 longest
+// distinct pieces. A document is a copy of an earlier one that holds the threshold's share of its
 // text.
 //
-// An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each is kept
-// as a 64-bit key with its length and its place in the text. Beside them stands a fingerprint
-// of the whole text. A [Judge] weighs the text shared with an earlier document, by rules 2 to 5, 7
-// and 8 of docs/design.md, "The decision".
+// An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each has a
+// 64-bit key, a length and a place in the text. It also fingerprints the whole text. A [Judge]
+// weighs the text shared with an earlier document by rules 2 to 5, 7 and 8 of docs/design.md, "The
+// decision".
 //
-// The order of a text's segments does not matter to Features. Extract does not fail, whatever the
-// bytes, and does not allocate once its buffers exist. It holds no more memory for a huge text than
-// for a small one. The rules are written down in docs/canonical.md; a change of any of them changes
-// the scheme's name.
+// The order of a text's segments does not affect Features. Extract accepts any bytes, never fails,
+// and allocates nothing once its buffers exist. Its memory does not grow with the text.
+// docs/canonical.md has the rules; changing any of them changes the scheme's name.
 package segments
 
 import (
@@ -22,28 +21,28 @@ import (
 )
 
 const (
-	// DefaultSegments is how many segments are chosen when Scheme.Segments is 0.
+	// DefaultSegments is the number of segments if Scheme.Segments is 0.
 	DefaultSegments = 50
 
-	// DefaultMinWidth is the shortest segment, in columns, when
-	// Scheme.MinWidth is 0: five Han characters or about two English words.
+	// DefaultMinWidth is the minimum width in columns if Scheme.MinWidth is 0: five Han characters
+	// or about two English words.
 	DefaultMinWidth = 10
 
-	// MaxSegments and MaxMinWidth bound a Scheme. A minimum above the shortest
-	// piece of a cut segment would lose whole texts that have no punctuation.
+	// MaxSegments and MaxMinWidth bound a Scheme. With a minimum above the shortest piece of a cut
+	// segment, whole texts without punctuation would be lost.
 	MaxSegments = 1024
 	MaxMinWidth = canon.MinPiece
 )
 
 // A Scheme has the settings. Its zero value has the defaults.
 type Scheme struct {
-	Segments int    // chosen at most, 1 to MaxSegments; 0 is DefaultSegments
-	MinWidth int    // the least of a segment, in columns, 1 to MaxMinWidth; 0 is DefaultMinWidth
-	Key      []byte // of the hashes, 16 bytes or nil; the choice of segments does not depend on it
+	Segments int    // maximum number of segments, 1 to MaxSegments; 0 means DefaultSegments
+	MinWidth int    // minimum width in columns, 1 to MaxMinWidth; 0 means DefaultMinWidth
+	Key      []byte // for hashing, 16 bytes or nil; the choice of segments does not depend on it
 }
 
-// An Extractor makes sketches. It is not for concurrent use: have one for each worker. It owns
-// about 900 KiB of buffers; an ordinary document touches only as much as its own length.
+// An Extractor makes sketches. It is not safe for concurrent use; each worker needs its own. It
+// owns about 900 KiB of buffers, but an ordinary document touches only as much as its own length.
 type Extractor struct {
 	minWidth int
 	hash     digest.Hasher
@@ -51,8 +50,8 @@ type Extractor struct {
 	chosen   chooser
 	short    length // of the pieces too short to be segments
 
-	watch   func(*canon.Scanner) // nil if the words are not wanted
-	waiting int                  // pieces since it was called
+	watch   func(*canon.Scanner) // nil if not wanted
+	waiting int                  // pieces since the last call of watch
 }
 
 // NewExtractor returns an Extractor for the scheme, which must be valid.
@@ -67,8 +66,8 @@ func NewExtractor(s Scheme) *Extractor {
 	return e
 }
 
-// Watch has f called when the scanner has come to some more segments of a text, and at
-// its end, for a method that wants all their words.
+// Watch registers f for a method that needs all words of a text. f is called after every few
+// segments and at the end of the text.
 func (e *Extractor) Watch(f func(*canon.Scanner)) {
 	e.scanner.CountUnits()
 	e.watch = f
@@ -81,8 +80,8 @@ func (e *Extractor) tell() {
 	}
 }
 
-// Extract overwrites dst with the sketch of text. It keeps no reference to either. Any bytes will
-// do: those that are not UTF-8 separate segments.
+// Extract overwrites dst with the sketch of text and keeps no reference to either. The text may
+// hold any bytes: invalid UTF-8 separates segments.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.short = length{}
 	e.chosen.reset()
@@ -97,7 +96,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 				continue
 			}
 		}
-		e.tell() // before Whole is written over it
+		e.tell() // before Whole overwrites it
 		if step == canon.Part {
 			e.hash.Part(s.Whole())
 		}
@@ -118,10 +117,9 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Whole = e.hash.Text(s.Whole())
 }
 
-// Key is the key of a segment of that canonical form.
+// Key returns the key of a segment with the given canonical form.
 func (e *Extractor) Key(form []byte) uint64 { return e.hash.Key(form, digest.Order(form)) }
 
-// piece takes the piece that the scanner came to.
 func (e *Extractor) piece() {
 	s := e.scanner
 	width := s.Width()
@@ -149,10 +147,9 @@ func (e *Extractor) piece() {
 	}
 }
 
-// length is a length in both measures.
 type length struct{ columns, units uint64 }
 
-// offset is a position in the text, as far as it fits in 32 bits.
+// offset returns a position in the text, capped to 32 bits.
 func offset(i int) uint32 {
 	return uint32(min(uint64(i), 1<<32-1))
 }

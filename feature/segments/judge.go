@@ -8,36 +8,34 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// minComparable is from how many segments on a number of them says something (rules
-// 2, 5, 8 and 9). So many of a document's must be comparable with an earlier one
-// known only down to its cut-off for the share over them to count: of fewer, one long
-// passage quoted is most.
+// minComparable is the least number of segments that is significant (rules 2, 5, 8 and 9). A share
+// over comparable segments counts only from this number on. Of fewer, one long quoted passage can
+// be most.
 const minComparable = 5
 
-// boundary is the number of a text's runs of three words, for each segment, that lie across its
-// ends (rule 3). They are lost with either neighbour, so a segment of n words vouches for n-2 of
-// the text's runs. With this weight, a document of many short lines, half of them recurring, is not
-// half a copy. Measured on the labelled sets in docs/quality.md, against a weight of n: false
-// removals 1.6% to 0.4% of edited news, 8 to 0 of manual pages.
+// boundary is the number of a text's runs of three words, per segment, that cross the segment's
+// ends (rule 3). They are lost with either neighbour, so a segment of n words vouches for n-2 runs.
+// With this weight, a document of many short lines, half of them recurring, is not half a copy. On
+// the labelled sets in docs/quality.md, it lowers false removals from 1.6% to 0.4% of edited news,
+// and from 8 to 0 of manual pages.
 const boundary = 2
 
 // A Judge weighs the text that one document shares with others. Its buffers are reused.
 //
-// With both scores the judging is the same arithmetic over weights. Features come longest first, in
-// the order in which they are chosen. So the comparable part of an earlier document known only down
-// to its cut-off is always a prefix of them.
+// Both scores use the same arithmetic over weights. Features are sorted as they were chosen,
+// longest first. So the part comparable with a document known down to its cut-off is a prefix.
 type Judge struct {
 	Rules    method.Rules
 	sketch   *method.Sketch
-	features []method.Feature // its segments; leads of a method that has them weigh nothing
+	features []method.Feature // the segments; leads weigh nothing
 	prefix   []uint64         // prefix[p] is the size of the first p features
 	whole    uint64           // the size of the document
 }
 
-// NewJudge returns a Judge by the rules.
+// NewJudge returns a Judge with the given rules.
 func NewJudge(r method.Rules) *Judge { return &Judge{Rules: r} }
 
-// Load makes s the document under judgement.
+// Load sets the document under judgement.
 func (j *Judge) Load(s *method.Sketch) {
 	j.sketch, j.features = s, s.Features[:s.Parts()]
 	j.prefix = append(j.prefix[:0], 0)
@@ -50,16 +48,15 @@ func (j *Judge) Load(s *method.Sketch) {
 	}
 }
 
-// BySegments reports whether features count, and not their words.
+// BySegments reports whether the score counts features instead of words.
 func (j *Judge) BySegments() bool { return j.Rules.Score == method.ScoreSegments }
 
-// Weight is the weight of the i-th feature when shared: the runs of three words inside it, rule 3.
+// Weight returns the weight of the i-th feature when shared: its runs of three words (rule 3).
 func (j *Judge) Weight(i int) uint64 { return j.sizeWithout(i, boundary) }
 
-// Size is the weight of the i-th feature in the whole.
+// Size returns the weight of the i-th feature as a part of the text.
 func (j *Judge) Size(i int) uint64 { return j.sizeWithout(i, 0) }
 
-// sizeWithout is the size of the i-th feature without so many words.
 func (j *Judge) sizeWithout(i int, words uint32) uint64 {
 	switch {
 	case i >= len(j.features):
@@ -70,12 +67,11 @@ func (j *Judge) sizeWithout(i int, words uint32) uint64 {
 	return uint64(max(j.features[i].Units, words) - words)
 }
 
-// Whole is the denominator of rule 4.
+// Whole returns the denominator of rule 4.
 func (j *Judge) Whole() uint64 { return j.whole }
 
-// denominator is the size that shares over the first p features refer to (rules 4 and
-// 7): all of the document's text, short pieces included, only when all of its
-// segments are comparable.
+// denominator returns the denominator of shares over the first p features (rules 4 and 7). It
+// includes short pieces only if all segments are comparable.
 func (j *Judge) denominator(p int) uint64 {
 	if p == len(j.features) {
 		return j.whole
@@ -87,14 +83,13 @@ func (j *Judge) reaches(weight uint64, p int) bool {
 	return method.Share(weight, j.denominator(p)) >= j.Rules.Threshold
 }
 
-// MayReach is rule 5. The filter's answers have no false negatives and the table can
-// only refute, so a no is final.
+// MayReach implements rule 5. The filter has no false negatives and the table only refutes, so
+// false is final.
 func (j *Judge) MayReach(seen []bool) bool {
 	return j.mayReach(func(i int) bool { return seen[i] })
 }
 
-// mayReach reports whether the shared segments reach the threshold over any prefix that an earlier
-// document's cut-off could leave comparable.
+// mayReach reports whether shared segments reach the threshold over any possibly comparable prefix.
 func (j *Judge) mayReach(shared func(i int) bool) bool {
 	n := len(j.features)
 	var weight uint64
@@ -109,8 +104,7 @@ func (j *Judge) mayReach(shared func(i int) bool) bool {
 	return false
 }
 
-// Select picks the candidates with enough weight to suffice. A common segment counts as shared with
-// no document (rule 6).
+// Select picks candidates with sufficient weight. Common segments are not shared (rule 6).
 func (j *Judge) Select(dst []int, f *method.Found) []int {
 	for i := range f.Candidates {
 		if j.reaches(f.Candidates[i].Weight, min(minComparable, len(j.features))) {
@@ -120,10 +114,10 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	return dst
 }
 
-// MayReachWith is MayReach of those segments alone that a candidate shares.
+// MayReachWith is MayReach for the segments shared with c alone.
 func (j *Judge) MayReachWith(c *method.Candidate) bool {
 	if !j.reaches(c.Weight, min(minComparable, len(j.features))) {
-		return false // nor over more, if it is no heavier
+		return false // over more segments it would have to weigh more
 	}
 	return j.mayReach(func(i int) bool {
 		_, is := slices.BinarySearch(c.Shared, uint32(i))
@@ -131,8 +125,7 @@ func (j *Judge) MayReachWith(c *method.Candidate) bool {
 	})
 }
 
-// Compare is rules 7 and 8, and of rule 9 whether enough is comparable to justify a
-// removal.
+// Compare implements rules 7 and 8, and the part of rule 9 about comparable segments.
 func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error) {
 	r, rest, err := ParseRecord(data)
 	if err != nil || len(rest) > 0 {
@@ -141,7 +134,7 @@ func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error
 	return j.CompareRecord(c, &r), nil
 }
 
-// CompareRecord is Compare with a record that was parsed.
+// CompareRecord is Compare with a parsed record.
 func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
 	p := j.comparable(r)
 	over := j.weightOver(c, p)
@@ -160,8 +153,8 @@ func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
 	return f
 }
 
-// comparable returns how many of the document's features could be among those chosen
-// from the document of r (rule 7): all of them, or those at or above its cut-off.
+// comparable returns the number of the document's features that could be among those chosen from
+// r's document (rule 7). These are all, or those down to its cut-off.
 func (j *Judge) comparable(r *Record) int {
 	if r.CutWidth == 0 {
 		return len(j.features)
@@ -181,8 +174,8 @@ func (j *Judge) enough(p int) bool {
 	return p == n || p >= minComparable && 2*p >= n
 }
 
-// weightOver is the weight that a candidate holds of the first p features: all it
-// holds, unless the keys of two different segments are equal.
+// weightOver returns the shared weight within the first p features. It is all of the shared weight
+// unless the keys of different segments collide.
 func (j *Judge) weightOver(c *method.Candidate, p int) (weight uint64) {
 	for _, i := range c.Shared {
 		if int(i) >= p {
@@ -193,14 +186,14 @@ func (j *Judge) weightOver(c *method.Candidate, p int) (weight uint64) {
 	return weight
 }
 
-// Record appends the data stored with the document.
+// Record appends the stored data of the document to dst.
 func (j *Judge) Record(dst []byte) []byte {
 	r := j.record()
 	return r.Append(dst)
 }
 
-// Same is the comparison of rule 2. One comma more changes the number of segments, of
-// which a text with few would not be found again by the others.
+// Same implements rule 2. It ignores the number of segments if both texts have few. An additional
+// comma changes that number, and a text with few segments would not be found by its other ones.
 func (j *Judge) Same(data []byte) (same bool, features int, err error) {
 	a, _, err := ParseRecord(data)
 	b := j.record()
@@ -210,18 +203,17 @@ func (j *Judge) Same(data []byte) (same bool, features int, err error) {
 	return same, a.Features, err
 }
 
-// A Record is the method's part of the data stored with a document: see docs/format.md, "Data of a
+// A Record is the method's part of a document's stored data: see docs/format.md, "Data of a
 // document".
 type Record struct {
 	Features int    // segments chosen
 	CutWidth uint32 // width of the last chosen segment if there were more; else 0
-	CutOrder uint64 // its Order, its place among segments of that width; else 0
+	CutOrder uint64 // Order of that segment, its rank among equal widths; else 0
 	Whole    uint64 // whole-text fingerprint
 }
 
 var errRecord = errors.New("what is stored of a document's segments is not what was written: the store is damaged, or another program's")
 
-// record returns the record of the document under judgement.
 func (j *Judge) record() Record {
 	r := Record{Features: len(j.features), Whole: j.sketch.Whole}
 	if j.sketch.Truncated {
@@ -243,8 +235,7 @@ func (r *Record) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(b, r.Whole)
 }
 
-// ParseRecord reads what Append has written at the beginning of b, and returns the
-// rest.
+// ParseRecord parses a record, written by Append, at the start of b. It returns the rest of b.
 func ParseRecord(b []byte) (r Record, rest []byte, err error) {
 	features, n := binary.Uvarint(b)
 	if n <= 0 || features > 1<<31 {
