@@ -9,33 +9,30 @@ import (
 	"github.com/firstseen/firstseen/feature/digest"
 )
 
-// A Reader goes through texts word by word. It is not for concurrent use: have one for each
-// worker. It owns about 900 KiB of buffers; an ordinary text touches only as much as its own
-// length.
+// A Reader reads texts word by word. It is not safe for concurrent use; each worker needs its own.
+// It owns about 900 KiB of buffers, but an ordinary text touches only as much as its own length.
 //
-// A word is a CJK character, or a stretch of others between those and spaces, in the canonical form
-// (package canon). A term is a unit that an index of texts would count: a word, or two adjacent CJK
-// characters, for each such pair. A CJK character standing alone is a term by itself. So Chinese is
-// indexed without a dictionary.
+// A word is a CJK character, or a stretch of other characters between those and spaces, in
+// canonical form (package canon). A term is a word or a pair of adjacent CJK characters. A lone CJK
+// character is also a term. So Chinese needs no dictionary.
 type Reader struct {
 	scanner *canon.Scanner
 	whole   digest.Hasher
 	hashes  []uint64
 }
 
-// NewReader returns a Reader whose fingerprints of whole texts are under a secret of 16
-// bytes; nil is none.
+// NewReader returns a Reader. key is the 16-byte secret for fingerprints of whole texts, or nil.
 func NewReader(key []byte) *Reader {
 	return &Reader{scanner: canon.NewScanner(), whole: digest.New(key)}
 }
 
-// Parts calls each with the parts of the canonical text, and returns its fingerprint.
+// Parts calls each with the parts of the canonical text. It returns the text's fingerprint.
 func (r *Reader) Parts(text []byte, each func(part []byte)) (whole uint64) {
 	return r.read(text, math.MaxInt, func() {}, each)
 }
 
-// Hashes calls each with [canon.HashUnit] of the words of all segments of text, some at a
-// time, and returns the fingerprint of the whole text.
+// Hashes calls each with batches of word hashes ([canon.HashUnit]) of all segments of text. It
+// returns the fingerprint of the whole text.
 func (r *Reader) Hashes(text []byte, each func(words []uint64)) (whole uint64) {
 	r.scanner.CountUnits()
 	return r.read(text, canon.Together, func() {
@@ -44,8 +41,8 @@ func (r *Reader) Hashes(text []byte, each func(words []uint64)) (whole uint64) {
 	}, func([]byte) {})
 }
 
-// Terms calls each with the terms of text in their order, some at a time, as hashes of
-// their canonical form, and returns the fingerprint of the whole text.
+// Terms calls each with batches of hashes of the text's terms, in order and canonical form. It
+// returns the fingerprint of the whole text.
 func (r *Reader) Terms(text []byte, each func(terms []uint64)) (whole uint64) {
 	return r.read(text, math.MaxInt, func() {
 		r.hashes = r.appendTerms(r.hashes[:0], r.scanner.Text())
@@ -53,8 +50,7 @@ func (r *Reader) Terms(text []byte, each func(terms []uint64)) (whole uint64) {
 	}, func([]byte) {})
 }
 
-// read goes through a text. It calls latest after every so many pieces, and before each part of
-// the text is handed to each.
+// read scans a text. It calls latest after every pieces pieces, and before each for each part.
 func (r *Reader) read(text []byte, pieces int, latest func(), each func(part []byte)) (whole uint64) {
 	r.whole.Reset()
 	s, waiting := r.scanner, 0
@@ -77,10 +73,10 @@ func (r *Reader) read(text []byte, pieces int, latest func(), each func(part []b
 	}
 }
 
-// appendTerms appends the terms of canonical text.
+// appendTerms appends the hashes of the terms in canonical text.
 func (r *Reader) appendTerms(dst []uint64, text []byte) []uint64 {
-	var last []byte // a CJK character right before, nil for none
-	paired := false // it is in a term
+	var last []byte // the CJK character directly before, or nil
+	paired := false // last is already in a pair
 	unit, rest := r.scanner.NextUnit(text)
 	for ; unit != nil; unit, rest = r.scanner.NextUnit(rest) {
 		start := len(text) - len(rest) - len(unit)

@@ -1,6 +1,5 @@
-// Package terms reads the words and terms of texts, as 64-bit hashes. It counts in how many
-// documents of a collection a term stands, and keeps the counts in a file. Methods weigh words by
-// them.
+// Package terms reads the words and terms of texts as 64-bit hashes. It counts the documents that
+// contain a term and stores the counts in a file. Methods weigh words by them.
 //
 //	var c terms.Counter
 //	for each document {
@@ -27,23 +26,21 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 )
 
-// MaxTerms is how many terms a table can have: 56 MiB in memory, and 48 as a file.
+// MaxTerms is the maximum number of terms in a table: 56 MiB in memory, 48 MiB as a file.
 const MaxTerms = 4 << 20
 
-// A Table says in how many of a number of documents each of its terms stands. It is not
-// changed, and can be read by many goroutines.
+// A Table counts the documents that contain each term. It is immutable and safe for concurrent use.
 type Table struct {
 	documents uint32
 	hashes    []uint64 // ascending
 	counts    []uint32
 	rarities  []uint16 // derived from counts
-	first     []uint32 // of each value of the highest bits, the start of its hashes
+	first     []uint32 // for each value of the highest bits, the start of its hashes
 	digest    [digestBytes]byte
 }
 
 const firstBits = 16
 
-// newTable makes the table of terms, which are ascending.
 func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
 	t := &Table{documents: documents, hashes: hashes, counts: counts, first: make([]uint32, 1<<firstBits+1)}
 	at := 0
@@ -61,19 +58,19 @@ func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
 	return t
 }
 
-// Documents is how many documents were counted.
+// Documents returns the number of documents counted.
 func (t *Table) Documents() uint32 { return t.documents }
 
-// Len is how many terms there are.
+// Len returns the number of terms.
 func (t *Table) Len() int { return len(t.hashes) }
 
-// Bytes is the memory it takes.
+// Bytes returns the table's size in memory.
 func (t *Table) Bytes() int64 { return int64(14*len(t.hashes) + 4*len(t.first)) }
 
-// Digest distinguishes tables: 16 hexadecimal digits.
+// Digest returns 16 hexadecimal digits that identify the table.
 func (t *Table) Digest() string { return hex.EncodeToString(t.digest[:8]) }
 
-// Count is the known number of documents in which a term stands: 0 for one not in the table.
+// Count returns the number of documents known to contain a term, or 0 if the table lacks it.
 func (t *Table) Count(term uint64) uint32 {
 	at, ok := t.find(term)
 	if !ok {
@@ -82,7 +79,7 @@ func (t *Table) Count(term uint64) uint32 {
 	return t.counts[at]
 }
 
-// find finds a term among the few that begin with the same bits.
+// find searches only the terms with the same leading bits.
 func (t *Table) find(term uint64) (at int, ok bool) {
 	from, to := t.first[term>>(64-firstBits)], t.first[term>>(64-firstBits)+1]
 	for to-from > 16 {
@@ -100,8 +97,8 @@ func (t *Table) find(term uint64) (at int, ok bool) {
 	return 0, false
 }
 
-// Rarity is the inverse document frequency of a term in 256ths of a bit, rounded down: 256
-// log2((documents + 1) / (count + 1)). A term not in the table is taken to stand in one document.
+// Rarity returns the inverse document frequency of a term in 256ths of a bit, rounded down: 256
+// log2((documents + 1) / (count + 1)). A term not in the table counts as in one document.
 func (t *Table) Rarity(term uint64) uint32 {
 	at, ok := t.find(term)
 	if !ok {
@@ -117,14 +114,14 @@ func (t *Table) rarityOf(count uint32) uint32 {
 	return log2(uint64(t.documents)+1, uint64(count)+1)
 }
 
-// MaxRarity is that of a term not in the table: no other is rarer.
+// MaxRarity returns the rarity of a term not in the table. No other term is rarer.
 func (t *Table) MaxRarity() uint32 { return t.rarityOf(1) }
 
-// log2 is the binary logarithm of a/b in 256ths, rounded down, for 2^33 > a >= b > 0. Of
-// the quotient, scaled to be in 1 to 2, each squaring shows another bit.
+// log2 returns the binary logarithm of a/b in 256ths, rounded down, for 2^33 > a >= b > 0. It
+// scales the quotient to between 1 and 2; each squaring then yields a bit.
 func log2(a, b uint64) uint32 {
 	e := bits.Len64(a/b) - 1
-	m := a << 31 / (b << e) // in 2^31ths
+	m := a << 31 / (b << e) // in units of 2^-31
 	result := uint32(e)
 	for range 8 {
 		m = m * m >> 31
@@ -137,24 +134,22 @@ func log2(a, b uint64) uint32 {
 	return result
 }
 
-// A Counter counts the documents in which terms stand, one document after the other. Its zero value
-// is ready. It holds some 200 MiB at most, however many terms there are. By lossy counting (Manku,
-// Motwani, "Approximate Frequency Counts over Data Streams", VLDB 2002) it forgets the rarest when
-// it is full. Missed returns how many documents may be missing in a count.
+// A Counter counts documents with each term. Its zero value is ready for use. It takes up to about
+// 200 MiB, for any number of terms. When full, it drops the rarest by lossy counting (Manku,
+// Motwani, "Approximate Frequency Counts over Data Streams", VLDB 2002). Missed bounds the error.
 type Counter struct {
-	Most      int // terms held, 0 for MaxTerms
+	Most      int // maximum number of terms; 0 means MaxTerms
 	documents uint32
 	counted   map[uint64]counted
 	missed    uint32
 	sorted    []uint64
 }
 
-// counted is how often a term was seen since it was last forgotten, and in how many
-// documents it may have been before.
+// counted has a term's count since it was last dropped, and the maximum count before that.
 type counted struct{ seen, before uint32 }
 
-// AppendDistinct appends terms of a document to those found before. Now and then it leaves out
-// repeats, so that a long text takes no more than its distinct terms.
+// AppendDistinct appends terms of a document to found. It sometimes removes repeats, so the memory
+// for a long text stays in proportion to its distinct terms.
 func AppendDistinct(found, more []uint64) []uint64 {
 	const often = 1 << 17
 	before := len(found) / often
@@ -166,7 +161,7 @@ func AppendDistinct(found, more []uint64) []uint64 {
 	return found
 }
 
-// Add counts a document, whose terms may repeat.
+// Add counts a document. Its terms may repeat.
 func (c *Counter) Add(terms []uint64) {
 	if c.counted == nil {
 		c.counted = map[uint64]counted{}
@@ -191,8 +186,7 @@ func (c *Counter) Add(terms []uint64) {
 	}
 }
 
-// forget raises the possible error of counts by one document, and forgets the terms that cannot
-// be in more.
+// forget raises the possible error of counts by one, and drops terms whose count cannot exceed it.
 func (c *Counter) forget() {
 	c.missed++
 	for term, n := range c.counted {
@@ -202,14 +196,14 @@ func (c *Counter) forget() {
 	}
 }
 
-// Documents is how many were counted.
+// Documents returns the number of documents counted.
 func (c *Counter) Documents() uint32 { return c.documents }
 
-// Missed is the number of documents by which a count may be too low. A term not held stands in at
-// most that many: 0 while nothing was forgotten.
+// Missed returns the maximum number of documents that a count may be too low. A dropped term is in
+// at most that many. It is 0 until a term is dropped.
 func (c *Counter) Missed() uint32 { return c.missed }
 
-// Table is the table of the terms that stand in at least so many documents, as counted.
+// Table returns the table of the terms with a count of at least least.
 func (c *Counter) Table(least uint32) *Table {
 	var hashes []uint64
 	for term, n := range c.counted {
@@ -225,15 +219,15 @@ func (c *Counter) Table(least uint32) *Table {
 	return newTable(c.documents, hashes, counts)
 }
 
-// The file is described in docs/format.md, "The table of terms":
+// The file format; see docs/format.md, "The table of terms":
 //
 //	magic      8 bytes, "fsterms1"
-//	form       8 bytes, the version of the canonical form, zeros behind it
+//	form       8 bytes, the version of the canonical form, padded with zeros
 //	documents  u64
 //	terms      u64, n, at most MaxTerms
 //	hashes     n u64, ascending
 //	counts     n u32, 1 to documents each
-//	digest     the first 16 bytes of the SHA-256 of all before
+//	digest     the first 16 bytes of the SHA-256 of the preceding bytes
 //
 // All integers are little-endian.
 const (
@@ -243,26 +237,25 @@ const (
 	digestBytes = 16
 )
 
-// ErrTable is returned if a file is no table of terms.
+// ErrTable is returned if a file is not a table of terms.
 var ErrTable = errors.New("not a table of terms")
 
-// Size is the length of the file in bytes.
+// Size returns the length of the file in bytes.
 func (t *Table) Size() int64 { return headerBytes + termBytes*int64(len(t.hashes)) + digestBytes }
 
-// Write writes the table.
+// Write writes the file to w.
 func (t *Table) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	t.writeTo(out)
 	out.Write(t.digest[:])
-	return out.Flush() // the first error of all
+	return out.Flush() // the first error of all writes
 }
 
-// sum is the digest of what stands before it.
 func (t *Table) sum() (digest [digestBytes]byte) {
 	h := sha256.New()
 	out := bufio.NewWriter(h)
 	t.writeTo(out)
-	_ = out.Flush() // a hash takes all
+	_ = out.Flush() // a hash never fails
 	copy(digest[:], h.Sum(nil))
 	return digest
 }
@@ -282,8 +275,7 @@ func (t *Table) writeTo(out *bufio.Writer) {
 	}
 }
 
-// Parse reads a file's bytes. If they are not a table, or a damaged one, it returns ErrTable with
-// the fault.
+// Parse reads a table from the bytes of a file. The error wraps ErrTable for invalid bytes.
 func Parse(b []byte) (*Table, error) {
 	if len(b) < headerBytes+digestBytes || string(b[:8]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin as one does; firstseen terms makes them", ErrTable)
@@ -310,5 +302,5 @@ func Parse(b []byte) (*Table, error) {
 	return newTable(uint32(documents), hashes, counts), nil
 }
 
-// MaxSize is the length of the largest file.
+// MaxSize is the maximum length of a file in bytes.
 const MaxSize = headerBytes + termBytes*MaxTerms + digestBytes
