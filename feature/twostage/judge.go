@@ -8,35 +8,34 @@ import (
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
-// The numbers of the rules. docs/quality.md has the results of others.
+// The constants of the rules. docs/quality.md compares alternatives.
 const (
-	// One part in minShare of the text is the weight segments need to be worth a look (rule 5). A
-	// candidate's segments need the same weight for it to be compared (rule 12). minRunKeys runs
-	// also suffice; fewRunKeys lead to a candidate that must meet more.
+	// Segments must weigh one part in minShare of the text to justify a look-up (rule 5). A
+	// candidate's shared segments need the same weight for a comparison (rule 12). minRunKeys runs
+	// also suffice. With only fewRunKeys a candidate must meet stricter conditions.
 	minShare   = 5
 	minRunKeys = 3
 	fewRunKeys = 2
-	// maxLonger limits how many times as long as the document a candidate may be for sketches alone
-	// to show how much of the document it holds (rule 13). Up to stillTold they show it, less
-	// uncertain for each time that it is longer. Segments are not believed if the share is below
-	// denied.
+	// If a candidate is up to maxLonger times as long as the document, sketches alone decide (rule
+	// 13). Up to stillTold times as long, the share from sketches is reduced by uncertain per
+	// additional length. Below denied, it overrules the segments.
 	maxLonger = 2
 	stillTold = 4
 	uncertain = 0.075
 	denied    = 0.3
-	// Nothing is taken off if minComparable or more segments can be compared and all but one part
-	// in nearlyAll of them are shared.
+	// This reduction does not apply if minComparable or more segments are comparable and all but
+	// one part in nearlyAll of them are shared.
 	minComparable = 5
 	nearlyAll     = 10
-	// contained is the share of a document that makes it a copy whatever else the candidate holds.
-	// No document needs a larger share (rule 13).
+	// contained is the share of a document that makes it a copy whatever else the candidate holds,
+	// unless the threshold is higher. No rule asks for more (rule 13).
 	contained = 0.8
-	// Pages with menus (rule 14): one part in minCommon of the text has to be common,
-	// so many segments that are not have to be shared, both together hold explained
-	// of all segments and spoken of the document, and the lengths be no further apart than
-	// minLength to minLength+1. Of the words that the shared ones hold sketches have to find
-	// the part confirmed, and one part in minShare of the document: the longest segments of
-	// code are its comments, and those of tables are seldom a tenth of them.
+	// Pages with menus (rule 14): one part in minCommon of the text must be common, and at least
+	// minShared other segments shared. Together these must hold the share explained of all segments
+	// and the share spoken of the document's runs. The lengths may differ by minLength to
+	// minLength+1. Sketches must confirm the share confirmed of the words in the shared segments.
+	// They must also confirm one part in minShare of the document. The longest segments of code are
+	// comments, and those of tables are seldom a tenth of the text.
 	minCommon = 8
 	minShared = 10
 	explained = 0.72
@@ -50,8 +49,8 @@ type Judge struct {
 	segments.Judge
 	sketch   *method.Sketch
 	known    known
-	places   []byte // of its runs, as Sketch.Data has them; none of one made by hand
-	sorted   places // the same, once they were asked for; else of no runs
+	places   []byte // of its runs, as in Sketch.Data; none if a caller made the sketch
+	sorted   places // places sorted on demand; runs is 0 before
 	other    known  // of the candidate
 	uncommon uint64 // weight of the uncommon segments
 	common   uint64 // size of the common ones
@@ -59,26 +58,26 @@ type Judge struct {
 
 var errRecord = errors.New("what is stored of a document's runs is not what was written: the store is damaged, or another program's")
 
-// NewJudge returns a Judge by the rules.
+// NewJudge returns a Judge with the given rules.
 func NewJudge(r method.Rules) *Judge {
 	return &Judge{Judge: segments.Judge{Rules: r}}
 }
 
-// Load makes s the document under judgement.
+// Load sets the document under judgement.
 func (j *Judge) Load(s *method.Sketch) {
 	j.sketch = s
 	j.Judge.Load(s)
 	j.known, j.places, j.sorted.runs = known{}, nil, 0
 	if len(s.Data) == 0 {
-		return // made by hand: of no runs
+		return // made by a caller, without runs
 	}
 	var err error
 	if j.places, err = j.known.parse(s.Data, true); err != nil {
-		panic(err) // a sketch of another method
+		panic(err) // from another method
 	}
 }
 
-// MayReach is rule 5.
+// MayReach implements rule 5.
 func (j *Judge) MayReach(seen []bool) bool {
 	parts := j.sketch.Parts()
 	if j.Judge.MayReach(seen) {
@@ -101,12 +100,12 @@ func (j *Judge) MayReach(seen []bool) bool {
 	return runKeys >= fewRunKeys || j.enough(weight, runKeys)
 }
 
-// enough reports whether so much makes a candidate.
+// enough reports whether this weight or number of run keys makes a candidate.
 func (j *Judge) enough(weight uint64, runKeys int) bool {
 	return weight > 0 && minShare*weight >= j.Whole() || runKeys >= minRunKeys
 }
 
-// Select is rule 12.
+// Select implements rule 12.
 func (j *Judge) Select(dst []int, f *method.Found) []int {
 	if j.BySegments() {
 		return j.Judge.Select(dst, f)
@@ -122,7 +121,6 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	return dst
 }
 
-// weigh notes how much of the document is common.
 func (j *Judge) weigh(f *method.Found) {
 	j.common, j.uncommon = 0, 0
 	for i := range j.sketch.Parts() {
@@ -134,23 +132,23 @@ func (j *Judge) weigh(f *method.Found) {
 	}
 }
 
-// runKeys returns the number of runs that the candidate is known to share.
 func (j *Judge) runKeys(c *method.Candidate) int { return len(c.Shared) - j.ownShared(c) }
 
-// ownShared returns the number of uncommon segments that a candidate shares.
+// ownShared returns the number of uncommon segments shared with the candidate.
 func (j *Judge) ownShared(c *method.Candidate) int {
 	n, _ := slices.BinarySearch(c.Shared, uint32(j.sketch.Parts()))
 	return n
 }
 
-// leadsAll reports whether a candidate holds half of the text, or enough runs, counting those
-// common through removed documents. It may be a frame, so it is compared, and must meet more.
+// leadsAll reports whether a candidate holds half of the text, or enough runs, including features
+// common only through removed documents. These may be a frame, so the candidate is compared but
+// must meet stricter conditions.
 func (j *Judge) leadsAll(c *method.Candidate) bool {
 	return c.CommonWeight > 0 && 2*(c.Weight+c.CommonWeight) >= j.Whole() ||
 		c.CountedLeads > 0 && j.runKeys(c)+c.CountedLeads >= minRunKeys
 }
 
-// parse reads a record: the data of segments and, into j.other, that of runs.
+// parse parses the segment part of a record, and its runs into j.other.
 func (j *Judge) parse(record []byte) (segments.Record, error) {
 	r, rest, err := segments.ParseRecord(record)
 	if err == nil {
@@ -159,7 +157,7 @@ func (j *Judge) parse(record []byte) (segments.Record, error) {
 	return r, err
 }
 
-// Compare is rules 7, 8, 13 and 14.
+// Compare implements rules 7, 8, 13 and 14.
 func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, error) {
 	r, err := j.parse(record)
 	if err != nil {
@@ -179,7 +177,7 @@ func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, err
 	return f, nil
 }
 
-// byBoth lets segments decide beside a longer document, and sketches object or insist.
+// byBoth lets segments decide about a longer candidate. Sketches may overrule them either way.
 func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
 	a, b := j.known.distinct, j.other.distinct
 	share := j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)
@@ -192,7 +190,6 @@ func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
 	}
 }
 
-// holdsNearlyAll reports whether a candidate shares nearly all of the first p segments.
 func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
 	var shared, all uint64
 	for i := range p {
@@ -204,7 +201,6 @@ func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
 	return p >= minComparable && nearlyAll*shared >= (nearlyAll-1)*all
 }
 
-// bySketch lets the sketches decide.
 func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	a, b := j.known.distinct, j.other.distinct
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
@@ -229,25 +225,25 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	f.Thin = f.Relation == method.Copy && f.Score < contained
 }
 
-// newPassage returns the long passage of the document missing entirely from the candidate, if there
-// is one (rule 13).
+// newPassage returns the long passage missing entirely from the candidate, if any (rule 13).
 func (j *Judge) newPassage() (none method.Passage) {
 	if len(j.places) == 0 {
 		return none
 	}
 	if j.sorted.runs == 0 && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
-		panic(errRecord) // as Load does
+		panic(errRecord) // like Load
 	}
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
 
-// asked is the score that a candidate has to reach. It depends on how it became a candidate: the
-// share T of the text not common, unless all of the text leads to it.
+// asked returns the score that a candidate must reach (rule 13). A candidate by half of the text
+// needs T, others at most the larger of T and contained. With enough uncommon features, T of the
+// uncommon text suffices.
 func (j *Judge) asked(c *method.Candidate) float64 {
 	t, own := j.Rules.Threshold, c.CommonWeight-c.CountedWeight
 	switch common := method.Share(j.common, j.Whole()); {
 	case own > 0 && 2*(c.Weight+own) >= j.Whole():
-		// It holds half of the text, common segments included. If seven kept pages quote a text, all its
+		// It holds half of the text with common segments. If seven kept pages quote it, all its
 		// keys are common; but they name the same few documents.
 		return t
 	case j.enough(c.Weight, j.runKeys(c)):
@@ -256,15 +252,15 @@ func (j *Judge) asked(c *method.Candidate) float64 {
 	return max(t, contained)
 }
 
-// restOf returns the common part of a text plus a share of the rest. The product is rounded by
-// itself, so no processor fuses it with the sum and reaches another verdict.
+// restOf returns the common part of a text plus a share of the rest. It rounds the product
+// separately: a fused multiply-add on some processors could change the verdict.
 func restOf(common, share float64) float64 { return common + float64((1-common)*share) }
 
-// sameOutsideCommon is rule 14: two pages of one length with a common part, such as a menu, are
-// copies by the rest of their text.
+// sameOutsideCommon implements rule 14. Two pages of similar length with a common part, such as a
+// menu, are copies if the rest of their text is.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	a, b := j.known.distinct, j.other.distinct
-	whole, own := j.Whole(), uint64(0) // the size of the uncommon segments shared
+	whole, own := j.Whole(), uint64(0) // size of the shared uncommon segments
 	for _, i := range c.Shared[:j.ownShared(c)] {
 		own += j.Size(int(i))
 	}
@@ -275,12 +271,12 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
 }
 
-// Record appends the data stored with the document.
+// Record appends the stored data of the document to dst.
 func (j *Judge) Record(dst []byte) []byte {
 	return j.known.append(j.Judge.Record(dst))
 }
 
-// Same is rule 2: the data about a text's words is the same, however the text is cut.
+// Same implements rule 2. It compares only data about words, however the texts are cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
 	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err

@@ -68,7 +68,6 @@ func (j *Judge) sketchReasons(c *method.Candidate, f *method.Finding, say func(r
 	}
 }
 
-// candidateText describes how a document became a candidate.
 func (j *Judge) candidateText(c *method.Candidate) string {
 	var text string
 	switch own, keys := method.Share(c.Weight, j.Whole()), j.runKeys(c); {
@@ -97,6 +96,5 @@ func relationText(r method.Relation) string {
 	}[r]
 }
 
-// share writes a share as reports do, rounded down, so that one below a threshold never
-// reads as one that reached it.
+// share formats a share as reports do, rounded down so that it never seems to reach a threshold.
 func share(s float64) string { return fmt.Sprintf("%.4f", float64(int(s*1e4+1e-9))/1e4) }

@@ -8,45 +8,41 @@ import (
 )
 
 const (
-	// runWords is how many words a run has.
-	runWords = 5
-	// binCount is how many minima a sketch has.
-	binCount = 128
-	// maxKeys is how many runs a maker names.
-	maxKeys = 8
+	runWords = 5   // words in a run
+	binCount = 128 // minima in a sketch
+	maxKeys  = 8   // maximum number of run keys
 
-	binShift  = 64 - 7  // a run's bin is the highest 7 bits of its hash
-	cells     = 1 << 15 // of hashes, to count the different ones
+	binShift  = 64 - 7  // the highest 7 bits of a run's hash select its bin
+	cells     = 1 << 15 // of the bitmap for counting distinct hashes
 	cellShift = 64 - 15
-	turn      = 13 // bits by which a run's hash is rotated for each word
+	turn      = 13 // bits by which a run's hash rotates per word
 )
 
-// oftenUntil is the run from which on least hashes are seldom found: one in nine and fewer.
+// oftenUntil is the number of runs after which new least hashes are rare: at most one in nine runs.
 const oftenUntil = 1024
 
-// A maker makes sketches. It is not for concurrent use. Its buffers are 10 KiB, and up to
-// 3 MiB once there was a text of that many words without punctuation.
+// A maker makes sketches. It is not safe for concurrent use. Its buffers take 10 KiB, and up to 3
+// MiB after a long text without punctuation.
 type maker struct {
 	words  int
-	least  [binCount]uint64   // the least hash of each bin, without the bits that say which
-	places [binCount]uint32   // of the first run that has it: its first word
-	seen   [cells / 64]uint64 // a bit for each cell of hashes with a run
-	filled uint64             // cells with one of the first oftenUntil runs
+	least  [binCount]uint64   // the least hash of each bin, shifted to drop the bin's bits
+	places [binCount]uint32   // of the first run with that hash: its first word
+	seen   [cells / 64]uint64 // a bit for each cell hit by a run
+	filled uint64             // cells hit by the first oftenUntil runs
 	hash   uint64             // of the last four words
-	hashes []uint64           // of words, those four first
+	hashes []uint64           // of words, the last four of the previous batch first
 }
 
 // none is the value of a bin without a run.
 const none = ^uint64(0)
 
-// newMaker returns a maker.
 func newMaker() *maker {
 	m := &maker{hashes: make([]uint64, runWords-1, 512)}
 	m.Reset()
 	return m
 }
 
-// Reset makes ready for the next text.
+// Reset prepares for the next text.
 func (m *maker) Reset() {
 	m.words, m.hash = 0, 0
 	for i := range m.least {
@@ -57,16 +53,16 @@ func (m *maker) Reset() {
 	m.filled = 0
 }
 
-// Segments takes the latest segments of a scanner that counts units. Runs go on from one segment to
-// the next.
+// Segments processes the latest segments of a scanner that counts units. Runs extend across
+// segments.
 //
-// The hash of a run is the XOR of its words' hashes, each rotated by 13 bits for each word behind
-// it (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest bits are its bin; the least
-// of the others counts there.
+// The hash of a run is the XOR of its words' hashes, each rotated by 13 bits per word after it
+// (cyclic polynomial, Cohen, ACM TOIS 15, 1997). Its seven highest bits select the bin, which keeps
+// the least of the remaining bits.
 func (m *maker) Segments(s *canon.Scanner) {
 	m.hashes = s.AppendUnits(m.hashes[:runWords-1])
 	n := len(m.hashes) - (runWords - 1)
-	skip := min(max(runWords-1-m.words, 0), n) // words with which no run ends yet
+	skip := min(max(runWords-1-m.words, 0), n) // words that end no run yet
 	m.words += n
 	h := m.hash
 	in, out := m.hashes[runWords-1:][:n], m.hashes[:n]
@@ -81,9 +77,9 @@ func (m *maker) Segments(s *canon.Scanner) {
 	copy(m.hashes[:runWords-1], m.hashes[n:])
 }
 
-// often takes the runs that end with the words of in, of which the first is at place; those of out
-// leave them. h is the hash of the four words before. Least hashes are found often. It is a function of
-// its own, as is seldom, so that all of a loop is in registers.
+// often processes the runs that end with the words of in. The first run is at place, and h is the
+// hash of the four words before. The words of out leave the runs. It expects frequent new least
+// hashes. It is separate from seldom so that each loop keeps its state in registers.
 func (m *maker) often(h uint64, place int, in, out []uint64) uint64 {
 	out = out[:len(in)]
 	filled := m.filled
@@ -91,7 +87,7 @@ func (m *maker) often(h uint64, place int, in, out []uint64) uint64 {
 		h = bits.RotateLeft64(h, turn) ^ word
 		bin, rest := h>>binShift, h<<(64-binShift)
 		least, at := m.least[bin], m.places[bin]
-		if rest < least { // without a jump: it would be unpredictable
+		if rest < least { // without a branch, which would be unpredictable
 			at = uint32(place + i)
 		}
 		m.least[bin], m.places[bin] = min(least, rest), at
@@ -104,7 +100,7 @@ func (m *maker) often(h uint64, place int, in, out []uint64) uint64 {
 	return h
 }
 
-// seldom is often where least hashes are seldom found.
+// seldom is like often, but expects few new least hashes.
 func (m *maker) seldom(h uint64, place int, in, out []uint64) uint64 {
 	out = out[:len(in)]
 	for i, word := range in {
@@ -119,16 +115,16 @@ func (m *maker) seldom(h uint64, place int, in, out []uint64) uint64 {
 	return h
 }
 
-// Latest are the hashes of the words that Segments took last, valid until its next call.
+// Latest returns the word hashes of the last call of Segments, valid until the next call.
 func (m *maker) Latest() []uint64 { return m.hashes[runWords-1:] }
 
-// Runs is how many runs the text has, repeated ones included: four less than it has
-// words.
+// Runs returns the number of runs in the text, including repeated ones: four fewer than words.
 func (m *maker) Runs() int { return max(m.words-(runWords-1), 0) }
 
-// Distinct is how many different runs the text has, by linear counting (Whang, Vander-Zanden, Taylor,
-// ACM TODS 15, 1990): of cells on which they fall at random, so many are left empty. The standard error is
-// below 1% up to 100,000 runs, and 4% at 260,000. If no cell is empty, it is Runs.
+// Distinct estimates the number of distinct runs by linear counting (Whang, Vander-Zanden, Taylor,
+// ACM TODS 15, 1990): runs fall into random cells, and the number of empty cells gives the
+// estimate. The standard error is below 1% up to 100,000 runs, and 4% at 260,000. If no cell is
+// empty, it returns Runs.
 func (m *maker) Distinct() int {
 	empty := cells - int(m.filled)
 	if m.Runs() > oftenUntil {
@@ -143,11 +139,11 @@ func (m *maker) Distinct() int {
 	return min(int(drawn()[empty]), m.Runs())
 }
 
-// drawn returns, for each number of empty cells, how many different runs leave so many: to fill one
-// more when k are empty takes cells/k. Whole numbers alone, so that every machine gets the same.
+// drawn maps each number of empty cells to the expected number of distinct runs. With k cells
+// empty, filling one more takes cells/k runs. Integer arithmetic is exact everywhere.
 var drawn = sync.OnceValue(func() *[cells + 1]uint32 {
 	var n [cells + 1]uint32
-	sum := uint64(0) // in 2^-32
+	sum := uint64(0) // in units of 2^-32
 	for k := cells; k > 0; k-- {
 		n[k] = uint32((sum + 1<<31) >> 32)
 		sum += cells << 32 / uint64(k)
@@ -155,8 +151,8 @@ var drawn = sync.OnceValue(func() *[cells + 1]uint32 {
 	return &n
 })
 
-// AppendKeys appends the hashes of at most n runs: the least of their bins, and the least of
-// those. Texts with most runs in common have most of these in common.
+// AppendKeys appends the hashes of up to n runs: of the least of each bin, the least ones. Texts
+// with most runs in common have most of these in common.
 func (m *maker) AppendKeys(dst []uint64, n int) []uint64 {
 	from := len(dst)
 	for bin, least := range m.least {
@@ -175,7 +171,7 @@ func (m *maker) AppendKeys(dst []uint64, n int) []uint64 {
 	return dst
 }
 
-// sketch brings the sketch of the text into s.
+// Sketch sets s to the sketch of the text.
 func (m *maker) Sketch(s *sketch) {
 	*s = sketch{}
 	for bin, least := range m.least {
@@ -185,8 +181,8 @@ func (m *maker) Sketch(s *sketch) {
 	}
 }
 
-// nibble returns the kept number of the least hash in a bin, 1 to 15. It comes from the hash's
-// lowest bits, which are not those that make it the least.
+// nibble returns the number kept for the least hash of a bin, 1 to 15. It uses the lowest bits of
+// the hash, which are independent of its rank.
 func nibble(least uint64) uint64 {
 	return 1 + least>>(64-binShift)&(1<<32-1)*15>>32
 }

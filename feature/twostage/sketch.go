@@ -8,27 +8,27 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A sketch serves to estimate the share of text that two documents have in common. It has a number from 1 to 15 for each bin, or 0 if the text has no run in it: sixteen bins
-// of four bits a word, the lowest first.
+// A sketch serves to estimate the share of text that two documents have in common. It has a number
+// from 1 to 15 for each bin, or 0 for an empty bin. A word has sixteen bins of four bits, the
+// lowest first.
 type sketch [binCount / perWord]uint64
 
 const (
 	perWord = 16
 	lows    = 0x1111_1111_1111_1111 // the lowest bit of each four
-	values  = 15                    // of a bin with a run
+	values  = 15                    // of a filled bin
 )
 
 func (s *sketch) set(bin int, v uint64) { s[bin/perWord] |= v << (bin % perWord * 4) }
 
 func (s *sketch) at(bin int) uint64 { return s[bin/perWord] >> (bin % perWord * 4) & 15 }
 
-// filled marks the lowest bit of every four bits that are not 0.
+// filled returns the lowest bit of every four bits that are not 0.
 func filled(x uint64) uint64 {
 	x |= x >> 2
 	return (x | x>>1) & lows
 }
 
-// size is how many bins are not empty.
 func (s *sketch) size() (n int) {
 	for _, x := range s {
 		n += bits.OnesCount64(filled(x))
@@ -36,11 +36,11 @@ func (s *sketch) size() (n int) {
 	return n
 }
 
-// whole is the length in bytes of a sketch that says every bin.
+// whole is the length in bytes of a sketch that lists every bin.
 const whole = binCount / 2
 
-// Append appends the sketch to b, in the form of docs/format.md. It writes a mostly empty sketch by
-// its filled bins, and any other by all bins.
+// Append appends the sketch to b as described in docs/format.md. A sparse sketch lists only filled
+// bins.
 func (s *sketch) Append(b []byte) []byte {
 	n := s.size()
 	b = append(b, byte(n))
@@ -51,7 +51,7 @@ func (s *sketch) Append(b []byte) []byte {
 		return b
 	}
 	mask, from := len(b), len(b)+binCount/8
-	var few [whole]byte // fewer are appended
+	var few [whole]byte // an upper bound
 	b = append(b, few[:binCount/8+(n+1)/2]...)
 	i := 0
 	for bin := range binCount {
@@ -64,7 +64,7 @@ func (s *sketch) Append(b []byte) []byte {
 	return b
 }
 
-// Parse reads what Append has written at the beginning of b, and returns the rest.
+// Parse reads a sketch, written by Append, at the start of b. It returns the rest of b.
 func (s *sketch) Parse(b []byte) (rest []byte, err error) {
 	*s = sketch{}
 	if len(b) == 0 || b[0] > binCount {
@@ -89,8 +89,8 @@ func (s *sketch) Parse(b []byte) (rest []byte, err error) {
 	return b[length:], nil
 }
 
-// parseFew reads the numbers of the n bins in the mask. It reports whether there are as many, and
-// whether the unused part of the last byte is 0.
+// parseFew reads the n bins marked in mask. It reports whether their number is n and an unused half
+// byte is 0.
 func (s *sketch) parseFew(n int, mask, numbers []byte) bool {
 	i := 0
 	for bin := range binCount {
@@ -106,29 +106,28 @@ func (s *sketch) parseFew(n int, mask, numbers []byte) bool {
 	return i == n && (n%2 == 0 || numbers[n/2]>>4 == 0)
 }
 
-// An overlap is the part common to two documents, as far as their sketches show: a fraction giving
-// how many runs of each stand in the other. It is exact arithmetic on whole numbers, so every
-// machine gets the same result.
+// An overlap is the estimated number of runs that two documents have in common, as a fraction.
+// Integer arithmetic gives the same result on every machine.
 type overlap struct {
-	Num, Den uint64 // of documents of at most 2^40 runs Num < 2^52, Den < 2^12
+	Num, Den uint64 // for documents of at most 2^40 runs, Num < 2^52 and Den < 2^12
 }
 
 // Compare estimates the overlap of two documents of a and b runs.
 //
-// Of the n bins in which either has a run, raw have equal numbers in both, and both
-// is in how many each has one. Two different minima have equal numbers by chance
-// once in 15, so the Jaccard similarity is estimated by
+// Of the n bins filled in either, both are filled in both, and raw have equal numbers. Two
+// different minima have equal numbers with a probability of 1/15. The estimated Jaccard similarity
+// is therefore
 //
 //	J = (raw - both/15) / ((1 - 1/15) n) = (15 raw - both) / (14 n)
 //
-// and the runs in common by J (a + b) / (1 + J), which is Num / Den.
+// The runs in common are J (a + b) / (1 + J), which is Num / Den.
 func (s *sketch) Compare(t *sketch, a, b uint64) overlap {
 	raw, both, either := s.count(t)
 	j := uint64(max(values*raw-both, 0))
 	return overlap{Num: j * (a + b), Den: uint64((values-1)*either) + j}
 }
 
-// count returns in how many bins both have equal numbers, both have one, and either has.
+// count returns the number of bins with equal numbers, filled in both, and filled in either.
 func (s *sketch) count(t *sketch) (raw, both, either int) {
 	for i, x := range s {
 		y := t[i]
@@ -140,13 +139,13 @@ func (s *sketch) count(t *sketch) (raw, both, either int) {
 	return raw, both, either
 }
 
-// Contains reports whether 80% of the runs of s, a document of a runs, stand beyond doubt
-// in t, one of b runs. If it were just 80%, the Jaccard similarity would be 4a / (a + 5b),
-// and a bin would agree with the probability
+// Contains reports whether t, a document of b runs, contains 80% of the a runs of s beyond doubt.
+// At exactly 80% the Jaccard similarity would be 4a / (a + 5b), and a bin would agree with the
+// probability
 //
 //	p = J + (1 - J)/15 = (57a + 5b) / (15a + 75b)
 //
-// More than three standard errors above that leave one chance in 700.
+// It requires more than three standard errors above that, which leaves one chance in 700.
 func (s *sketch) Contains(t *sketch, a, b uint64) bool {
 	raw, _, either := s.count(t)
 	p := float64(57*a+5*b) / float64(15*a+75*b)
@@ -155,25 +154,24 @@ func (s *sketch) Contains(t *sketch, a, b uint64) bool {
 	return above > 0 && float64(above*above) > float64(9*n)*float64(p*(1-p))
 }
 
-// Share is the common share of a document of n runs, 0 to 1.
+// Share returns the common share of a document of n runs, 0 to 1.
 func (o overlap) Share(n uint64) float64 {
 	return min(1, method.Share(o.Num, o.Den*n))
 }
 
-// The limits for finding the new text of a document, seen from another's sketch (docs/design.md,
-// rule 13). A bin holds if the other document has its least run too. Edits all over thin those bins
-// out evenly; a passage missing entirely from the other leaves a gap.
+// The limits for finding text missing from another document by its sketch (docs/design.md, rule
+// 13). A bin holds if both documents have the same value. Scattered edits thin out these bins
+// evenly; a passage missing entirely leaves a gap.
 const (
-	window     = 10 // neighbours in the order of places
-	newAtMost  = 2  // of these hold in a new window
-	leastBins  = 24 // of a stretch that counts
-	newShare   = 4  // one part in so many of the document is more than that
+	window     = 10 // neighbouring bins in text order
+	newAtMost  = 2  // maximum number that hold in a new window
+	leastBins  = 24 // minimum bins of a stretch
+	newShare   = 4  // a stretch must exceed one part in newShare of the document
 	placeBytes = 4
 )
 
-// AppendPlaces appends the place of the least run of each bin. For every bin that has one, it
-// appends the number of the run's first word, u32, lowest bin first. Only the document under
-// judgement needs it.
+// AppendPlaces appends, for each filled bin, lowest first, the number of the first word of its
+// least run, u32. Only the document under judgement needs it.
 func (m *maker) AppendPlaces(dst []byte) []byte {
 	for bin, least := range m.least {
 		if least != none {
@@ -183,18 +181,18 @@ func (m *maker) AppendPlaces(dst []byte) []byte {
 	return dst
 }
 
-// Places is how many bytes AppendPlaces appends for a text with this sketch.
+// Places returns the length of the output of AppendPlaces for this sketch.
 func (s *sketch) Places() int { return placeBytes * s.size() }
 
-// places are the bins of a document in the order of its text. It is made to be used again.
+// places holds the bins of a document in text order. It is reusable.
 type places struct {
 	sorted [binCount]uint64 // place<<8 | bin
 	n      int
 	runs   uint64
 }
 
-// Sort reads the places that AppendPlaces wrote for a document with that sketch and number of
-// runs. It reports whether their number fits the sketch.
+// Sort loads the output of AppendPlaces for a document with the given sketch and number of runs. It
+// reports whether the length fits the sketch.
 func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
 	if p.n, p.runs = 0, runs; len(b) != s.Places() {
 		return false
@@ -209,10 +207,9 @@ func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
 	return true
 }
 
-// New finds the longest passage of s new beside t, and long enough to count. p belongs to
-// the sketch s.
+// New returns the longest passage of s that is new compared with t and long enough. p belongs to s.
 func (p *places) New(s, t *sketch) (longest method.Passage) {
-	var held [binCount + 1]uint8 // how many of the bins before each hold
+	var held [binCount + 1]uint8 // for each bin, the number of earlier bins that hold
 	for i := range p.n {
 		held[i+1] = held[i]
 		if bin := int(p.sorted[i] & 0xff); s.at(bin) == t.at(bin) {
@@ -238,8 +235,8 @@ func (p *places) New(s, t *sketch) (longest method.Passage) {
 	return p.words(longest)
 }
 
-// edge returns the place, in half runs, at which a stretch begins with the i-th bin, or ends before
-// it. It lies between the bin's run and the one before, or at the beginning or end of the text.
+// edge returns the boundary of a stretch before the i-th bin, in half runs. It lies midway between
+// the bin's run and the one before, or at an end of the text.
 func (p *places) edge(i int) uint64 {
 	switch i {
 	case 0:
@@ -250,7 +247,7 @@ func (p *places) edge(i int) uint64 {
 	return p.sorted[i-1]>>8 + p.sorted[i]>>8 + 1
 }
 
-// words are those that a passage in half runs is about: a run's middle is its third word.
+// words converts a passage from half runs to words. The middle of a run is its third word.
 func (p *places) words(halves method.Passage) method.Passage {
 	if halves.To == 0 {
 		return halves // none

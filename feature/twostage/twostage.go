@@ -1,14 +1,14 @@
-// Package twostage is the method that decides in two stages. The longest segments of a text, and
-// a few of its runs of five words, find the candidates. Sketches of the whole texts then measure
-// how alike they are.
+// Package twostage is the method that decides in two stages. The longest segments of a text, and a
+// few of its runs of five words, find the candidates. Sketches of the whole texts then measure
+// their similarity.
 //
-// Segments alone would have to find much and judge strictly. Here they only name candidates, and
-// guard against boilerplate. The rules are those of docs/design.md, "The decision".
+// Segments alone would have to find much and judge strictly. Here they only name candidates and
+// guard against boilerplate. docs/design.md, "The decision", has the rules.
 //
 // A sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation Hashing", NIPS 2012) of
-// 128 bins. Four bits of each are kept (b-bit minwise hashing, Li and König, WWW 2010). Words and
-// their order in the text count; the ends of lines and sentences do not. No secret enters: whether
-// two documents are alike must not depend on one.
+// 128 bins with four bits each (b-bit minwise hashing, Li and König, WWW 2010). It depends on the
+// words and their order, but not on the ends of lines and sentences. It uses no secret: whether two
+// documents are alike must not depend on one.
 package twostage
 
 import (
@@ -21,38 +21,36 @@ import (
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
-// minRuns is how many runs a text has at least for a sketch to be made of it. In
-// single sentences one word more or less changes half of them.
+// minRuns is the minimum number of runs for a sketch. In a single sentence, one word more or less
+// changes half of the runs.
 const minRuns = 20
 
-// keptForRuns is how many of the places of features are for keys of runs, however many
-// segments there are: long texts that were edited all over share no segment. Of fewer than
-// 30 places it is a tenth.
+// keptForRuns is the number of features reserved for run keys: long texts edited all over share no
+// segment. If there are fewer than 30 features, a tenth is reserved.
 const keptForRuns = 3
 
-// The limits of the words of passages. A pick stands for 13 words, and passages of so many more are
+// The limits of passage lengths in words. A pick covers 13 words, and only longer passages are
 // certain to have one.
 const (
 	MinPassage = passages.Run + 1
 	MaxPassage = 1000
-	// DefaultPassage is usual.
+	// DefaultPassage is the usual length.
 	DefaultPassage = passages.Least
 )
 
-// An Extractor makes sketches. It is not for concurrent use: have one for each
-// worker.
+// An Extractor makes sketches. It is not safe for concurrent use; each worker needs its own.
 type Extractor struct {
 	segments *segments.Extractor
 	runs     *maker
-	picker   *passages.Picker // nil if no passages are wanted
+	picker   *passages.Picker // nil to find no passages
 	most     int
 	keys     []uint64
-	form     [9]byte // of a run key: no canonical form of a segment begins with a zero or a one
+	form     [9]byte // of a run key: no segment's canonical form begins with byte 0 or 1
 }
 
-// NewExtractor returns an Extractor for the scheme, which must be valid. Segments says how many
-// features there are, those of runs included. minPassage is the fewest words of the passages to
-// find, MinPassage to MaxPassage; 0 finds none.
+// NewExtractor returns an Extractor for the scheme, which must be valid. s.Segments includes the
+// run keys. minPassage is the minimum passage length in words, MinPassage to MaxPassage, or 0 to
+// find none.
 func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 	most := cmp.Or(s.Segments, segments.DefaultSegments)
 	s.Segments = most - min(keptForRuns, most/10)
@@ -68,7 +66,7 @@ func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 	return e
 }
 
-// Extract overwrites dst with the sketch of text, whatever its bytes.
+// Extract overwrites dst with the sketch of text, which may hold any bytes.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.runs.Reset()
 	if e.picker != nil {
@@ -93,7 +91,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	}
 }
 
-// addPicks makes the keys of picks, and their list. Their domain is the byte 1.
+// addPicks adds the keys of the picks and their list. The byte 1 separates these keys from others.
 func (e *Extractor) addPicks(dst *method.Sketch) {
 	picks := e.picker.Picks()
 	e.form[0] = 1
@@ -106,7 +104,7 @@ func (e *Extractor) addPicks(dst *method.Sketch) {
 	dst.PickList = passages.AppendList(dst.PickList, picks, dst.Picks)
 }
 
-// addRunKeys puts keys of runs into the places that the segments leave free.
+// addRunKeys adds run keys as features until their number reaches the maximum.
 func (e *Extractor) addRunKeys(dst *method.Sketch) {
 	e.keys = e.runs.AppendKeys(e.keys[:0], min(maxKeys, e.most-len(dst.Features)))
 	for _, run := range e.keys {
@@ -116,11 +114,11 @@ func (e *Extractor) addRunKeys(dst *method.Sketch) {
 	dst.Leads = len(e.keys)
 }
 
-// known describes a text's runs. It is the end of a document's stored record. Sketch.Data has it
-// too and, behind it, the places of the runs in the text.
+// known describes a text's runs. It is the end of a document's stored record. In Sketch.Data the
+// runs' places follow.
 type known struct {
 	runs     uint64
-	distinct uint64 // of the runs, as linear counting has it, if runs >= minRuns; else runs
+	distinct uint64 // estimate of the distinct runs if runs >= minRuns; else runs
 	sketch   sketch // if runs >= minRuns
 }
 
@@ -135,8 +133,8 @@ func (k *known) append(b []byte) []byte {
 	return b
 }
 
-// parse reads what append has written, and places behind it, if there are any. Documents of version 0.2
-// have no number of distinct runs: it counts as that of all.
+// parse reads data written by append, and any places after it. Documents of version 0.2 have no
+// number of distinct runs, so it is set to the number of all runs.
 func (k *known) parse(b []byte, hasPlaces bool) (places []byte, err error) {
 	n := 0
 	*k = known{}
@@ -166,13 +164,12 @@ func (k *known) parse(b []byte, hasPlaces bool) (places []byte, err error) {
 	return places, nil
 }
 
-// Locate finds a passage in the text it is of: whole pieces between punctuation, from the
-// first byte to the one behind the last.
+// Locate returns the byte range of a passage, extended to whole pieces between punctuation.
 func Locate(text []byte, p method.Passage) (start, end int) {
 	s := canon.NewScanner()
 	total := uint64(0)
 	eachPiece(s, text, func(words uint64) { total += words })
-	// Runs leave out words that are symbols alone, which pieces count.
+	// Runs omit words that are only symbols, but pieces count them.
 	from, to := p.From*total/max(p.Of, 1), p.To*total/max(p.Of, 1)
 	at := uint64(0)
 	eachPiece(s, text, func(words uint64) {
@@ -188,7 +185,7 @@ func Locate(text []byte, p method.Passage) (start, end int) {
 	return s.Trim(text, start, end)
 }
 
-// eachPiece calls f with how many words each piece of a text has.
+// eachPiece calls f with the number of words in each piece of a text.
 func eachPiece(s *canon.Scanner, text []byte, f func(words uint64)) {
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
