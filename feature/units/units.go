@@ -1,5 +1,5 @@
-// Package units lists the words of a text by their canonical forms, each with its place in the text.
-// It serves readers of few texts: methods that see every text use the hashes of package canon.
+// Package units lists the words of a text in canonical form, each with its place in the text. It is
+// for readers of few texts: methods that see every text use the hashes of package canon.
 package units
 
 import (
@@ -11,17 +11,17 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 )
 
-// A Text is a text in words. A word is a Han character or another word between spaces. Its buffers
-// are used again; it is not for concurrent use.
+// A Text is a text in words: CJK characters, or other words between spaces. Its buffers are reused.
+// It is not safe for concurrent use.
 type Text struct {
 	scanner *canon.Scanner
 	locator *canon.Locator
 	text    []byte
 	forms   []byte
-	ends    []int   // of each word's form
-	pieces  []piece // and one behind the last
+	ends    []int   // of each word's form in forms
+	pieces  []piece // and a last one at the end of the text
 	ranges  []canon.ByteRange
-	located int // the piece that ranges are of, or -1
+	located int // the piece of ranges, or -1
 	counted position
 }
 
@@ -31,22 +31,22 @@ type position struct{ bytes, points int }
 // A piece is a stretch of text between separators.
 type piece struct {
 	first      int // its first word
-	start, end int // in the text, in bytes
+	start, end int // byte range in the text
 }
 
-// New returns the empty Text.
+// New returns an empty Text.
 func New() *Text {
 	t := &Text{scanner: canon.NewScanner(), locator: canon.NewLocator(), pieces: []piece{{}}}
 	t.scanner.KeepLong()
 	return t
 }
 
-// Another returns a Text that shares its tools with t: one may be read while the other is kept.
+// Another returns an empty Text that shares its scanner and locator with t.
 func (t *Text) Another() *Text {
 	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
 }
 
-// Read reads a text, which must stay as it is until the next is read.
+// Read reads a text, which must not change until the next Read.
 func (t *Text) Read(text []byte) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
 	t.counted = position{}
@@ -67,10 +67,10 @@ func (t *Text) Read(text []byte) {
 	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
 }
 
-// Len is how many words the text has.
+// Len returns the number of words.
 func (t *Text) Len() int { return len(t.ends) }
 
-// Form is the canonical form of a word.
+// Form returns the canonical form of the i-th word.
 func (t *Text) Form(i int) []byte {
 	if i == 0 {
 		return t.forms[:t.ends[0]]
@@ -78,13 +78,13 @@ func (t *Text) Form(i int) []byte {
 	return t.forms[t.ends[i-1]:t.ends[i]]
 }
 
-// Begins reports whether a separator, or an end of the text, is before the i-th word; i may be Len.
+// Begins reports whether a separator or an end of the text precedes the i-th word; i may be Len.
 func (t *Text) Begins(i int) bool {
 	return t.pieces[t.pieceOf(i)].first == i
 }
 
-// Segments returns the longest row of whole segments, stretches between separators, among the words from
-// the first to the one before behind. It is empty at behind if there is none.
+// Segments returns the longest range of whole segments, stretches between separators, within the
+// words from first to behind, exclusive. It is empty at behind if there is none.
 func (t *Text) Segments(first, behind int) (from, to int) {
 	p := sort.Search(len(t.pieces), func(p int) bool { return t.pieces[p].first >= first })
 	if p == len(t.pieces) || t.pieces[p].first > behind {
@@ -93,23 +93,21 @@ func (t *Text) Segments(first, behind int) (from, to int) {
 	return t.pieces[p].first, t.pieces[t.pieceOf(behind)].first
 }
 
-// pieceOf is the last piece that begins at or before a word.
 func (t *Text) pieceOf(i int) int {
 	return sort.Search(len(t.pieces), func(p int) bool { return t.pieces[p].first > i }) - 1
 }
 
-// Range returns the byte range of the words from the first to the one before the last: from the first
-// word's first character to behind the last one's last.
+// Range returns the byte range of the words from first to behind, exclusive.
 func (t *Text) Range(first, behind int) (start, end int) {
 	return t.locate(first).Start, t.locate(behind - 1).End
 }
 
-// Points returns a byte range of the text in code points. A byte that is not UTF-8 is one.
+// Points converts a byte range of the text to code points. An invalid UTF-8 byte counts as one.
 func (t *Text) Points(start, end int) (from, to int) {
 	return t.point(start), t.point(end)
 }
 
-// point counts the code points before a byte, from the place that was counted to before.
+// point returns the number of code points before a byte. It counts on from the previous result.
 func (t *Text) point(at int) int {
 	if at < t.counted.bytes {
 		t.counted = position{}
@@ -119,7 +117,7 @@ func (t *Text) point(at int) int {
 	return t.counted.points
 }
 
-// locate finds a word in the text, with the others of its piece.
+// locate returns the byte range of the i-th word. It locates all words of the piece at once.
 func (t *Text) locate(i int) canon.ByteRange {
 	n := t.pieceOf(i)
 	p := t.pieces[n]
