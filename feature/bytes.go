@@ -7,7 +7,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// The method bytes is the method exact over the bytes of a text. It has no canonical form.
+// The method bytes is the method exact applied to the raw bytes, without a canonical form.
 func init() {
 	registry = append(registry, &registered{
 		Info: Info{
@@ -23,8 +23,7 @@ func init() {
 
 type bytesExtractor struct{ whole digest.Hasher }
 
-// Extract makes a sketch of no features, the fingerprint, and the first 128 bits of the SHA-256 of
-// the text.
+// Extract writes only the fingerprint and the first 128 bits of the SHA-256 of the text.
 func (e *bytesExtractor) Extract(dst *method.Sketch, text []byte) {
 	e.whole.Reset()
 	sum := sha256.Sum256(text)

@@ -12,9 +12,9 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// exact is the method that knows exact copies alone: two documents are one when their canonical
-// texts are, whatever their punctuation, case, width and spaces. It has no features. A document is
-// looked up under the fingerprint of its whole text, and believed by a cryptographic hash of it.
+// exact is the method that finds only exact copies: documents with equal canonical texts.
+// Punctuation, case, width and spaces do not matter. A document has no features: the fingerprint of
+// its whole text finds others, and a cryptographic hash confirms them.
 var exact = registered{
 	Info: Info{
 		Name: "exact", FilterOnly: true,
@@ -28,8 +28,7 @@ var exact = registered{
 	judge: newSumJudge,
 }
 
-// sumBytes is how much of a SHA-256 is stored. To find two texts with equal 128 bits takes 2^64
-// trials.
+// sumBytes is the stored length of a SHA-256. A collision of 128 bits takes 2^64 trials.
 const sumBytes = 16
 
 type exactExtractor struct {
@@ -38,8 +37,7 @@ type exactExtractor struct {
 	sha    [sha256.Size]byte
 }
 
-// Extract makes a sketch of no features, the fingerprint, and the first 128 bits of the SHA-256 of
-// the canonical text.
+// Extract writes only the fingerprint and the first 128 bits of the canonical text's SHA-256.
 func (e *exactExtractor) Extract(dst *method.Sketch, text []byte) {
 	e.sum.Reset()
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
@@ -47,17 +45,16 @@ func (e *exactExtractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Data = append(dst.Data, e.sum.Sum(e.sha[:0])[:sumBytes]...)
 }
 
-// A sumJudge compares documents by the hashes of their texts.
 type sumJudge struct{ method.ByKeys }
 
 func newSumJudge(Scheme, method.Rules) method.Judge { return &sumJudge{} }
 
 var errSum = errors.New("what is stored of a document is no hash of its text: the store is damaged, or another program's")
 
-// Record appends the hash of the text.
+// Record appends the hash of the text to dst.
 func (j *sumJudge) Record(dst []byte) []byte { return append(dst, j.Sketch.Data...) }
 
-// Same compares the hashes of two texts.
+// Same compares the hashes of the two texts.
 func (j *sumJudge) Same(record []byte) (same bool, features int, err error) {
 	if len(record) != sumBytes {
 		return false, 0, errSum
@@ -65,7 +62,7 @@ func (j *sumJudge) Same(record []byte) (same bool, features int, err error) {
 	return bytes.Equal(record, j.Sketch.Data), 0, nil
 }
 
-// Compare is never asked.
+// Compare is never called, because the method names no candidates.
 func (*sumJudge) Compare(*method.Candidate, []byte) (method.Finding, error) {
 	return method.Finding{}, fmt.Errorf("the method exact compares no candidates: %w", errSum)
 }

@@ -1,18 +1,18 @@
-// Package feature turns a text into fingerprints that survive the small changes two copies of one
-// document show: width, case, spacing, punctuation, line breaks, invisible characters, the order of
-// paragraphs.
+// Package feature turns a text into fingerprints. They survive the small differences between two
+// copies of a document: width, case, spacing, punctuation, line breaks, invisible characters, the
+// order of paragraphs.
 //
-// A [Scheme] chooses a method and its settings; [Methods] lists all methods. Package feature/method
-// defines a method. Package feature/canon has the part they share: the canonical form of a text.
+// A [Scheme] selects a method and its settings; [Methods] lists the methods. Package feature/method
+// defines the interface of a method. Package feature/canon has the canonical form of a text, which
+// all methods but bytes share.
 //
 //	e, err := feature.NewExtractor(feature.Scheme{})
 //	var sketch feature.Sketch
 //	for _, text := range texts {
-//		e.Extract(&sketch, text) // sketch is overwritten, its memory reused
+//		e.Extract(&sketch, text) // overwrites sketch and reuses its memory
 //	}
 //
-// The package promises: equal Scheme names give equal sketches of equal texts, on every machine,
-// built with any toolchain.
+// Equal Scheme names give equal sketches of equal texts, on every machine and with every toolchain.
 package feature
 
 import (
@@ -24,71 +24,66 @@ import (
 	"github.com/firstseen/firstseen/feature/twostage"
 )
 
-// The limits of a Scheme's settings.
 const (
 	MaxSegments = segments.MaxSegments
 	MaxMinWidth = segments.MaxMinWidth
 	MinPassage  = twostage.MinPassage
-	// DefaultPassage is the usual Scheme.Passages.
+	// DefaultPassage is the usual value of Scheme.Passages.
 	DefaultPassage = twostage.DefaultPassage
 	MaxPassage     = twostage.MaxPassage
-	// MaxData is the most bytes of a Sketch's Data.
+	// MaxData is the maximum length of Sketch.Data in bytes.
 	MaxData = method.MaxData
 )
 
 type (
-	// Sketch holds what a method extracts from one text.
+	// Sketch holds the data that a method extracts from one text.
 	Sketch = method.Sketch
-	// Feature is one of the things a document can have in common with another.
+	// Feature is a property that two documents can share.
 	Feature = method.Feature
 	// Passage is a stretch of a text.
 	Passage = method.Passage
-	// Set is the name of a Sketch when there was one method.
+	// Set is the former name of Sketch.
 	Set = method.Sketch
 )
 
-// A Scheme selects how alike texts are recognised: a method with its settings. Its zero value is
-// the default.
+// A Scheme selects a method with its settings. The zero value is the default.
 type Scheme struct {
-	// Method is the name of the method, one of [Methods]; "" is the first of them.
+	// Method is the name of the method, one of [Methods]; "" selects the first.
 	Method string
 
-	// Segments is how many of the longest distinct segments are chosen,
-	// 1 to MaxSegments; 0 is 50.
+	// Segments is the maximum number of segments, 1 to MaxSegments; 0 means 50.
 	Segments int
 
-	// MinWidth is the length in columns below which a piece of text is not a
-	// segment, 1 to MaxMinWidth; 0 is 10: five Han characters or about two
-	// English words.
+	// MinWidth is the minimum width of a segment in columns, 1 to MaxMinWidth. 0 means 10: five Han
+	// characters or about two English words.
 	MinWidth int
 
-	// Passages is the fewest words of the passages to find, MinPassage to MaxPassage; 0 finds none.
-	// Of the default method alone.
+	// Passages is the minimum length of a passage in words, MinPassage to MaxPassage; 0 finds none.
+	// Only the default method uses it.
 	Passages int
 
-	// Shingle is how many words a shingle has, 1 to MaxShingle; 0 is 5. Bands and Rows are
-	// how its signatures are looked up; both 0 suits the default threshold. Of the
-	// method shingles alone.
+	// Shingle is the number of words in a shingle, 1 to MaxShingle; 0 means 5. Bands and Rows
+	// divide the signature for look-ups; both 0 suits the default threshold. Only the method
+	// shingles uses them.
 	Shingle, Bands, Rows int
 
 	// Distance is the number of bits in which the fingerprints of copies may differ, 1 to
-	// MaxDistance; 0 is 3. Of the method simhash alone.
+	// MaxDistance; 0 means 3. Only the method simhash uses it.
 	Distance int
 
-	// Terms says how rare a term is. The method imatch needs it, simhash can use it.
+	// Terms gives the rarity of terms. The method imatch requires it; simhash can use it.
 	Terms *terms.Table
 
-	// LeastRare and MostRare are how rare terms are that count, in hundredths of the
-	// rarest; MostRare 0 is 30 and 70. Of the method imatch alone.
+	// LeastRare and MostRare bound the rarity of the terms that count, in hundredths of the maximum
+	// rarity. MostRare 0 means 30 and 70. Only the method imatch uses them.
 	LeastRare, MostRare int
 
-	// Key, if not nil, is a secret of 16 bytes under which texts are hashed.
-	// Without it, plain words can be written that collide with a chosen text.
-	// The choice of features does not depend on it.
+	// Key, if not nil, is a 16-byte secret for hashing texts. Without it, anyone can construct
+	// plain words that collide with a chosen text. The choice of features does not depend on it.
 	Key []byte
 }
 
-// New returns the method with its settings, or an error if one is out of range.
+// New returns the scheme's method, or an error if a setting is out of range.
 func (s Scheme) New() (method.Method, error) {
 	m := s.registered()
 	if m == nil {
@@ -97,7 +92,6 @@ func (s Scheme) New() (method.Method, error) {
 	return m.choose(s)
 }
 
-// must is New of a valid scheme.
 func (s Scheme) must() method.Method {
 	m, err := s.New()
 	if err != nil {
@@ -106,29 +100,27 @@ func (s Scheme) must() method.Method {
 	return m
 }
 
-// Validate reports the first field out of range.
+// Validate returns an error for the first field out of range.
 func (s Scheme) Validate() error {
 	_, err := s.New()
 	return err
 }
 
-// Locate finds a passage of a Finding in the text it is of: from the first byte to the one
-// behind the last.
+// Locate returns the byte range of p, a passage of a Finding, in its text.
 func Locate(text []byte, p Passage) (start, end int) { return twostage.Locate(text, p) }
 
 // Name identifies the scheme in every file made with it, for instance "fs1-u15b-xxh3-n50-w10". It
-// distinguishes secrets without revealing them. Sketches of schemes with different names cannot be
-// compared. The scheme must be valid.
+// distinguishes secrets without revealing them. Sketches are comparable only under equal names. The
+// scheme must be valid.
 func (s Scheme) Name() string { return s.must().Name() }
 
-// Features is the most features that a text can have. The scheme must be valid.
+// Features returns the maximum number of features of a text. The scheme must be valid.
 func (s Scheme) Features() int { return s.must().Features() }
 
-// Named returns the scheme of a name, with that key, and whether there is one that needs
-// no table of terms.
+// Named returns the scheme with that name and key, and whether one without a table of terms exists.
 func Named(name string, key []byte) (Scheme, bool) { return NamedWith(name, key, nil) }
 
-// NamedWith is Named of schemes with that table of terms; nil is none.
+// NamedWith is Named with a table of terms, which may be nil.
 func NamedWith(name string, key []byte, table *terms.Table) (Scheme, bool) {
 	for _, m := range registry {
 		s := Scheme{Method: m.Info.Name, Key: key}
@@ -142,8 +134,7 @@ func NamedWith(name string, key []byte, table *terms.Table) (Scheme, bool) {
 	return Scheme{Key: key}, false
 }
 
-// An Extractor makes sketches. It is not for concurrent use: have one for each
-// worker.
+// An Extractor makes sketches. It is not safe for concurrent use; each worker needs its own.
 type Extractor struct{ method.Extractor }
 
 // NewExtractor returns an Extractor for the scheme, or the error of Validate.
@@ -155,8 +146,8 @@ func NewExtractor(s Scheme) (*Extractor, error) {
 	return &Extractor{m.NewExtractor()}, nil
 }
 
-// ExtractFor is Extract, but makes no features if only exact copies are to be found: the sketch is
-// that of an empty text, with the fingerprint of this one.
+// ExtractFor is Extract, but if exact is set, dst gets no features. It is then the sketch of an
+// empty text with the fingerprint of this one.
 func (e *Extractor) ExtractFor(dst *Sketch, text []byte, exact bool) {
 	e.Extract(dst, text)
 	if exact && len(dst.Features) > 0 {

@@ -15,9 +15,8 @@ import (
 )
 
 // imatch is the method I-Match (Chowdhury, Frieder, Grossman, McCabe, "Collection Statistics for
-// Fast Duplicate Document Detection", ACM TOIS 20, 2002). Of a text's terms, those in neither too
-// many nor too few documents of a collection count. Two documents are copies if these are the same,
-// in whatever order and number.
+// Fast Duplicate Document Detection", ACM TOIS 20, 2002). Only terms that are neither common nor
+// rare in a collection count. Two documents are copies if they have the same set of counting terms.
 var imatch = registered{
 	Info: Info{
 		Name:  "imatch",
@@ -38,15 +37,15 @@ var imatch = registered{
 	},
 }
 
-// The default limits of the counting terms, in hundredths of the rarity of a term in one document,
-// and the least number of terms.
+// The default limits of rarity, in hundredths of the rarity of a term in one document, and the
+// minimum number of distinct counting terms.
 const (
 	defaultLeast = 30
 	defaultMost  = 70
 	minTerms     = 5
 )
 
-// ErrNoTerms is returned if the table of terms is missing.
+// ErrNoTerms is returned if the scheme has no table of terms.
 var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --method imatch:terms=FILE")
 
 func settleRarities(s *Scheme) error {
@@ -62,7 +61,7 @@ func settleRarities(s *Scheme) error {
 	return nil
 }
 
-// termsHash is the signature: the beginning of the SHA-256 of the terms that count.
+// termsHash describes a prefix of the SHA-256 of the counting terms.
 var termsHash = signature{
 	bytes:   sumBytes,
 	damaged: errors.New("what is stored of a document is no hash of its terms: the store is damaged, or another program's"),
@@ -77,7 +76,7 @@ func compareHashes(own *method.Sketch, other *stored) (f method.Finding) {
 
 type matchExtractor struct {
 	table       *terms.Table
-	least, most uint64 // rarities, times 100
+	least, most uint64 // rarities times 100
 	reader      *terms.Reader
 	hash        digest.Hasher
 	chosen      []uint64
@@ -92,8 +91,7 @@ func newMatchExtractor(s Scheme) method.Extractor {
 	}
 }
 
-// Extract makes one feature for the terms that count, if there are minTerms of them or more, and has
-// a hash of them as data.
+// Extract hashes the counting terms, if at least minTerms, into one feature and the data.
 func (e *matchExtractor) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.chosen = e.chosen[:0]
@@ -112,8 +110,7 @@ func (e *matchExtractor) Extract(dst *method.Sketch, text []byte) {
 	dst.Leads = 1
 }
 
-// add takes the next terms of the text. If many repeat, they are made distinct before they take
-// more memory.
+// add takes the next terms of the text. It removes repeats early to bound the memory.
 func (e *matchExtractor) add(hashes []uint64) {
 	for _, term := range hashes {
 		if rarity := 100 * uint64(e.table.Rarity(term)); rarity >= e.least && rarity <= e.most {

@@ -14,50 +14,48 @@ import (
 	"github.com/firstseen/firstseen/feature/twostage"
 )
 
-// An Info describes a method to the user choosing one.
+// An Info describes a method to a user choosing one.
 type Info struct {
-	Name string // of Scheme.Method
-	Help string // one line: what makes a copy
-	// Score names the whole that the score of a report is a share of.
+	Name string // as in Scheme.Method
+	Help string // one line: the criterion for a copy
+	// Score explains the score in a report.
 	Score string
-	// Threshold is the default share that makes a copy; a given one must be above 0. It is 0 if the
-	// method has no use for one.
+	// Threshold is the default share of a copy, or 0 if unused. A given one must be above 0.
 	Threshold float64
-	// FilterOnly: it works without a side table, too.
+	// FilterOnly marks a method that also works without a side table.
 	FilterOnly bool
 }
 
-// registered is a method. Its functions get valid schemes, with the defaults written out.
+// registered is a method. Its functions get valid schemes with the defaults filled in.
 type registered struct {
 	Info
-	rules       string              // the first parts of its schemes' names: their version, that of the canonical form
+	rules       string              // the first parts of a scheme's name: the versions of the method and of the canonical form
 	weighsTerms bool                // it can use a table of terms
 	numbers     []number            // its settings, in the order of the name
-	settle      func(*Scheme) error // fills in and checks what the ranges of numbers do not say; may be nil
-	features    func(Scheme) int    // the most that a text can have; nil: none
+	settle      func(*Scheme) error // fills in and checks settings beyond the ranges of numbers; may be nil
+	features    func(Scheme) int    // the maximum for one text; nil for none
 	extractor   func(Scheme) method.Extractor
 	judge       func(Scheme, method.Rules) method.Judge
 
-	// Of a method.Rememberer.
+	// Only set for a method.Rememberer.
 	memory    func(Scheme) method.Memory
 	memoryFor func(s Scheme, documents uint64) uint64
 }
 
-// A number is a setting. A name has it behind its letter.
+// A number is a numeric setting. In a name it follows its letter.
 type number struct {
 	letter      string
 	of          func(*Scheme) *int
-	usual       int    // stands for 0, if it is not 0 itself
-	least, most int    // most 0: the method checks it
-	optional    bool   // it can be 0, and is then not in the name
-	what        string // of an error, with a verb for the number
+	usual       int    // the default, which replaces 0
+	least, most int    // most 0: settle checks the range
+	optional    bool   // it may be 0, and the name then omits it
+	what        string // for errors, with a verb for the number
 }
 
-// Former is the name of a method no longer offered: the longest segments alone.
+// Former names a method no longer offered: the longest segments alone.
 const Former = "fs1"
 
-// registry are all there are, the default first. A new one is a line here; see
-// docs/extend.md, "Add a method".
+// registry lists all methods, the default first. See docs/extend.md, "Add a method".
 var registry = []*registered{
 	{
 		Info: Info{
@@ -103,7 +101,7 @@ func (s Scheme) segments() segments.Scheme {
 	return segments.Scheme{Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
 }
 
-// registered returns the method of the scheme, nil if there is none.
+// registered returns the method of the scheme, or nil if there is none.
 func (s Scheme) registered() *registered {
 	i := slices.IndexFunc(registry, func(m *registered) bool { return s.Method == m.Name || s.Method == "" })
 	if i < 0 {
@@ -112,7 +110,7 @@ func (s Scheme) registered() *registered {
 	return registry[i]
 }
 
-// choose returns the method with the settings of a scheme, or an error if one is out of range.
+// choose returns the method with the settings of s, or an error if one is out of range.
 func (m *registered) choose(s Scheme) (method.Method, error) {
 	for _, n := range m.numbers {
 		v := n.of(&s)
@@ -135,13 +133,13 @@ func (m *registered) choose(s Scheme) (method.Method, error) {
 	return chosen{m, s}, nil
 }
 
-// parse reads the numbers of a scheme from a name. It reports whether there are as many.
+// parse sets the numbers of s from a name. It reports whether all required ones are there.
 func (m *registered) parse(s *Scheme, name string) bool {
 	for _, n := range slices.Backward(m.numbers) {
 		at := strings.LastIndex(name, "-"+n.letter)
 		switch {
 		case at >= 0:
-			*n.of(s), _ = strconv.Atoi(name[at+1+len(n.letter):]) // else the names differ
+			*n.of(s), _ = strconv.Atoi(name[at+1+len(n.letter):]) // NamedWith rejects a malformed number
 			name = name[:at]
 		case !n.optional:
 			return false
@@ -150,14 +148,13 @@ func (m *registered) parse(s *Scheme, name string) bool {
 	return true
 }
 
-// chosen is a method with its settings.
 type chosen struct {
 	*registered
 	scheme Scheme
 }
 
-// Name identifies the scheme, for instance "fs3-u15b-xxh3-n50-w10": the versions of the rules and of
-// the canonical form, the hash, the table of terms if there is one, the numbers.
+// Name identifies the scheme, for instance "fs3-u15b-xxh3-n50-w10". It lists the versions of method
+// and canonical form, the hash, any table of terms, and the numbers.
 func (c chosen) Name() string {
 	name := c.rules + "-" + digest.Name(c.scheme.Key)
 	if c.weighsTerms && c.scheme.Terms != nil {
@@ -182,14 +179,14 @@ func (c chosen) NewExtractor() method.Extractor { return c.extractor(c.scheme) }
 
 func (c chosen) NewJudge(r method.Rules) method.Judge { return c.judge(c.scheme, r) }
 
-// remembering is a method.Rememberer.
+// remembering implements method.Rememberer.
 type remembering struct{ chosen }
 
 func (r remembering) NewMemory() method.Memory { return r.memory(r.scheme) }
 
 func (r remembering) MemoryFor(documents uint64) uint64 { return r.memoryFor(r.scheme, documents) }
 
-// Methods are the methods that can be chosen, the default first.
+// Methods returns the methods offered, the default first.
 func Methods() (infos []Info) {
 	for _, m := range registry {
 		if m.Name != Former {
@@ -199,7 +196,7 @@ func Methods() (infos []Info) {
 	return infos
 }
 
-// MethodOf is the method that a scheme of that name has, "" for none of this program.
+// MethodOf returns the method of the named scheme, or "" if this program does not have it.
 func MethodOf(scheme string) string {
 	version, _, _ := strings.Cut(scheme, "-")
 	for _, m := range registry {
@@ -216,8 +213,8 @@ func (s Scheme) WeighsTerms() bool {
 	return m != nil && m.weighsTerms
 }
 
-// MemoryFor is about how many bytes a run with so many kept documents has in memory for
-// the method, beside the filter and what every method needs. The scheme must be valid.
+// MemoryFor estimates the memory that the method needs for a run with that number of kept
+// documents. The filter and needs common to all methods are not included. The scheme must be valid.
 func (s Scheme) MemoryFor(documents uint64) (bytes uint64) {
 	if s.Terms != nil {
 		bytes = uint64(s.Terms.Bytes())
@@ -228,7 +225,7 @@ func (s Scheme) MemoryFor(documents uint64) (bytes uint64) {
 	return bytes
 }
 
-// Info returns the Info of the scheme's method, or the zero Info if no method has its name.
+// Info returns the Info of the scheme's method, or the zero Info for an unknown method.
 func (s Scheme) Info() (info Info) {
 	if m := s.registered(); m != nil {
 		info = m.Info
@@ -236,8 +233,7 @@ func (s Scheme) Info() (info Info) {
 	return info
 }
 
-// BySegments reports whether the method is one of the longest segments, whose settings
-// are Segments and MinWidth.
+// BySegments reports whether the method uses segments, and so the settings Segments and MinWidth.
 func (s Scheme) BySegments() bool {
 	return s.Method == "" || s.Method == registry[0].Name || s.Method == Former
 }

@@ -9,51 +9,49 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// MaxDistance is the most of Scheme.Distance: with more, blocks would be so short that every look-up
-// goes through most of the numbers.
+// MaxDistance is the maximum Scheme.Distance. With more, blocks would be so short that look-ups
+// scan most numbers.
 const MaxDistance = 7
 
-// The layout of the memory, in bytes. A list is chunks, each twice as long as the one
-// before it up to 4 KiB: those of a short list waste little, and most of a long one lies
-// together, which is read four times as fast. A chunk begins with the number of the one
-// before it in its list, u32, how many numbers it has, u24, and its size class, u8.
+// The layout of the memory, in bytes. A list is a sequence of chunks, each twice as long as the one
+// before, up to 4 KiB. So short lists waste little, and most of a long list is contiguous, which
+// reads four times as fast. A chunk begins with the number of the previous chunk in its list (u32),
+// its count of numbers (u24) and its size class (u8).
 const (
 	unitBytes   = 256
-	mostClass   = 4 // of a chunk of unitBytes << class
+	mostClass   = 4 // a chunk has unitBytes << class bytes
 	headBytes   = 8
 	slabBytes   = 4 << 20
 	perSlab     = slabBytes / unitBytes
-	mostKeyBits = 20 // of a table: of a longer block its lowest bits
+	mostKeyBits = 20 // a table uses the lowest bits of longer blocks
 )
 
-// A nearIndex finds, among many 64-bit numbers in memory, those that differ from another in a few
-// bits: all of them, and no others. Find may be called by several goroutines at once, but not while
-// Add is.
+// A nearIndex holds 64-bit numbers in memory. It finds exactly those that differ from a given
+// number in a few bits. Find is safe for concurrent use, but not during Add.
 //
-// A number is cut into one block more than bits may differ, so of two near numbers at least one
-// block is the same (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW
-// 2007). For each block there is a table from its value to the numbers that have it. These lie
-// together, one after the other in memory, and all are looked at: a few in every 2^16 of all
-// numbers. Measured against tables of longer prefixes it takes the least memory, and at 50 million
-// numbers microseconds; see docs/methods.md.
+// A number is cut into blocks, one more than the bits that may differ. Two near numbers therefore
+// agree in at least one block (Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web
+// Crawling", WWW 2007). Each block has a table from its values to lists of numbers. A look-up scans
+// one list per table: a few in every 2^16 of all numbers. Measured against tables of longer
+// prefixes this takes the least memory. A look-up in 50 million takes microseconds; see
+// docs/methods.md.
 type nearIndex struct {
 	distance int
 	tables   []table
 	slabs    [][]byte
-	units    uint32 // given out; a chunk goes by the number of its first, from 1
+	units    uint32 // allocated so far; a chunk has the number of its first unit, from 1
 	n        int
 }
 
-// A table has for each value of a block the list of numbers that have it.
+// A table maps each value of a block to the list of numbers with that value.
 type table struct {
 	shift int
-	mask  uint64   // of the block, shifted
-	key   uint64   // of its lowest bits, by which lists are found
-	heads []uint32 // the last chunk of each list, 0 for none
+	mask  uint64   // of the block, after the shift
+	key   uint64   // of the block's lowest bits, which select the list
+	heads []uint32 // the last chunk of each list, or 0
 }
 
-// newNearIndex returns an empty index for numbers that differ in at most so many bits, 1 to
-// MaxDistance.
+// newNearIndex returns an empty index for the given distance, 1 to MaxDistance.
 func newNearIndex(distance int) *nearIndex {
 	x := &nearIndex{distance: distance}
 	blocks := distance + 1
@@ -69,8 +67,8 @@ func newNearIndex(distance int) *nearIndex {
 
 func lowest(n int) uint64 { return 1<<n - 1 }
 
-// nearIndexBytes is the most memory that an index of n numbers takes: eight bytes for each number in
-// each table, and the free room in the last chunk of each list.
+// nearIndexBytes returns the maximum memory of an index of n numbers. It counts eight bytes per
+// number in each table, and the unused end of each list's last chunk.
 func nearIndexBytes(n uint64, distance int) (total uint64) {
 	const first, last = unitBytes / 8, unitBytes << mostClass / 8
 	blocks := distance + 1
@@ -79,10 +77,10 @@ func nearIndexBytes(n uint64, distance int) (total uint64) {
 		used := min(n, lists)
 		total += 4*lists + 8*min(2*n+first*used, n+n/first+last*used)
 	}
-	return total + total/256 + slabBytes // ends of slabs
+	return total + total/256 + slabBytes // unused ends of slabs
 }
 
-// Add adds a number, which may be there already. It fails if there is no memory.
+// Add adds a number, even if it is already there. It fails if memory runs out.
 func (x *nearIndex) Add(number uint64) error {
 	for i := range x.tables {
 		t := &x.tables[i]
@@ -107,13 +105,13 @@ func (x *nearIndex) Add(number uint64) error {
 	return nil
 }
 
-// filled is how many numbers a chunk has, and its class.
+// filled returns the count of numbers in a chunk, and its size class.
 func (x *nearIndex) filled(chunk uint32) (n, class int) {
 	v := binary.LittleEndian.Uint32(x.chunk(chunk)[4:])
 	return int(v & (1<<24 - 1)), int(v >> 24)
 }
 
-// take gives out an empty chunk with another behind it.
+// take allocates an empty chunk that links to next.
 func (x *nearIndex) take(next uint32, class int) (uint32, error) {
 	units := uint32(1) << class
 	if left := uint32(len(x.slabs)*perSlab) - x.units; left < units {
@@ -135,21 +133,20 @@ func (x *nearIndex) take(next uint32, class int) (uint32, error) {
 	return chunk, nil
 }
 
-// chunk returns a chunk, and the bytes behind it in its slab.
+// chunk returns the slab from the given chunk on.
 func (x *nearIndex) chunk(i uint32) []byte {
 	return x.slabs[int(i-1)/perSlab][int(i-1)%perSlab*unitBytes:]
 }
 
-// free gives the memory back, once the index is no longer reachable.
+// free releases the memory once the index is unreachable.
 func (x *nearIndex) free() {
 	for _, s := range x.slabs {
-		_ = hugemem.Free(s) // no caller is left to report to
+		_ = hugemem.Free(s) // there is no caller to report to
 	}
 	x.slabs = nil
 }
 
-// Find appends to dst all numbers that differ from number in at most the index's
-// distance, each as often as it was added.
+// Find appends to dst all numbers within the distance of number, each as often as it was added.
 func (x *nearIndex) Find(dst []uint64, number uint64) []uint64 {
 	for i := range x.tables {
 		t := &x.tables[i]
@@ -169,8 +166,7 @@ func (x *nearIndex) Find(dst []uint64, number uint64) []uint64 {
 	return dst
 }
 
-// first reports whether the i-th block is the first in which two numbers, that differ in
-// these bits, are the same.
+// first reports whether the i-th block is the first in which numbers with the XOR differ agree.
 func (x *nearIndex) first(differ uint64, i int) bool {
 	for j := range x.tables[:i] {
 		if t := &x.tables[j]; differ>>t.shift&t.mask == 0 {

@@ -13,15 +13,15 @@ import (
 )
 
 // shingles is the method of w-shingling (Broder, "On the resemblance and containment of documents",
-// SEQUENCES 1997): documents are alike as their sets of shingles, runs of five words, are. Min-hash
-// estimates it, and bands of a signature find the documents to compare (Leskovec, Rajaraman, Ullman,
-// "Mining of Massive Datasets", 3.4).
+// SEQUENCES 1997). Documents are as alike as their sets of shingles, runs of five words.
+// Min-hashing estimates this likeness. Bands of a signature find the documents to compare
+// (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", 3.4).
 //
 // The signature has 128 places by one permutation (Li, Owen, Zhang, "One Permutation Hashing", NIPS
-// 2012): a shingle belongs to one place by its hash, and the least there counts. A place without a
-// shingle has that of another, chosen by a hash of both (Shrivastava, "Optimal Densification for
-// Fast and Accurate Minwise Hashing", ICML 2017). The stored signature has eight bits of each place
-// (b-bit minwise hashing, Li and König, WWW 2010).
+// 2012). A shingle's hash selects its place, and the least hash of each place counts. An empty
+// place borrows the value of another, chosen by a hash of place and attempt (Shrivastava, "Optimal
+// Densification for Fast and Accurate Minwise Hashing", ICML 2017). The stored signature keeps
+// eight bits of each place (b-bit minwise hashing, Li and König, WWW 2010).
 var shingles = registered{
 	Info: Info{
 		Name: "shingles", Threshold: defaultSimilarity,
@@ -46,21 +46,21 @@ var shingles = registered{
 }
 
 const (
-	// MaxShingle is the most words of a shingle: its hash is turned by 13 of 64 bits for each word.
+	// MaxShingle bounds the words of a shingle. A shingle's hash rotates by 13 of 64 bits per word.
 	MaxShingle     = 32
 	defaultShingle = 5
-	// defaultSimilarity is the Jaccard similarity from which on documents are copies.
+	// defaultSimilarity is the least Jaccard similarity of copies.
 	defaultSimilarity = 0.6
 
-	places     = 128 // of a signature, and its bytes
+	places     = 128 // in a signature, one byte each
 	placeShift = 64 - 7
-	turn       = 13         // bits by which the hash of a shingle is rotated for each word
-	none       = ^uint64(0) // the value of a place without a shingle
+	turn       = 13         // bits by which the hash of a shingle rotates per word
+	none       = ^uint64(0) // the value of an empty place
 )
 
-// BandsFor chooses the bands of the method shingles for documents that are copies from a Jaccard
-// similarity of t on. They are as long as possible, so that few others share one. Two documents as
-// alike as t must share one with a chance of at least 0.99. That chance is 1 - (1 - t^rows)^bands.
+// BandsFor chooses bands and rows of the method shingles for copies with a Jaccard similarity of t
+// or more. The bands are as long as possible, so few other documents share one. Two documents of
+// similarity t share a band with a probability of 1 - (1 - t^rows)^bands, at least 0.99.
 func BandsFor(t float64) (bands, rows int) {
 	for rows = 16; rows > 1; rows-- {
 		bands = places / rows
@@ -71,8 +71,7 @@ func BandsFor(t float64) (bands, rows int) {
 	return places, 1
 }
 
-// power multiplies one after the other: each product is rounded by itself, the same on
-// every machine.
+// power returns x^n. It rounds each product separately, so every machine gets the same result.
 func power(x float64, n int) float64 {
 	p := 1.0
 	for range n {
@@ -96,16 +95,16 @@ type shingler struct {
 	reader *terms.Reader
 	hash   digest.Hasher
 
-	words int // of the text
+	words int // in the text so far
 	run   uint64
-	ring  [MaxShingle]uint64 // the last words, at their number modulo its length
-	least [places]uint64     // of each place the least hash, without the bits that say which
+	ring  [MaxShingle]uint64 // the last words; the word numbered i is at i modulo Shingle
+	least [places]uint64     // the least hash of each place, shifted to drop the bits that select the place
 	form  []byte             // of a band
 }
 
-// Extract has the bands as features, the signature as data, and as Units the number of shingles,
-// repeated ones included. A text of fewer words than a shingle has is one shingle; one without words
-// has none, and no signature.
+// Extract writes the bands as features, the signature as data, and the number of shingles as Units.
+// Repeated shingles count in Units. A text shorter than a shingle is one shingle. A text without
+// words has none, and no signature.
 func (e *shingler) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.words, e.run = 0, 0
@@ -127,9 +126,8 @@ func (e *shingler) Extract(dst *method.Sketch, text []byte) {
 	}
 }
 
-// add takes the next words of the text. The hash of a shingle is the XOR of its words'
-// hashes, each rotated by 13 bits for each word behind it (cyclic polynomial, Cohen, ACM
-// TOIS 15, 1997).
+// add takes the next words of the text. The hash of a shingle is the XOR of its words' hashes, each
+// rotated by 13 bits per word after it (cyclic polynomial, Cohen, ACM TOIS 15, 1997).
 func (e *shingler) add(hashes []uint64) {
 	w := e.scheme.Shingle
 	for _, h := range hashes {
@@ -145,15 +143,15 @@ func (e *shingler) add(hashes []uint64) {
 	}
 }
 
-// shingle takes a shingle to its place.
+// shingle enters the hash of a shingle in its place.
 func (e *shingler) shingle(run uint64) {
 	h := mix(run)
 	place := &e.least[h>>placeShift]
 	*place = min(*place, h<<(64-placeShift))
 }
 
-// fill gives places without a shingle that of another, and mixes all: that a hash is the
-// least of its place says much of its high bits.
+// fill copies other values into empty places. It then mixes every value: the high bits of a minimum
+// are mostly zero, and its seven lowest always.
 func (e *shingler) fill() {
 	own := e.least
 	for i, least := range own {
@@ -164,7 +162,7 @@ func (e *shingler) fill() {
 	}
 }
 
-// bands makes features of the bands: each is the places it has, and which it is.
+// bands adds a feature for each band: a hash of the band's number and places.
 func (e *shingler) bands(dst *method.Sketch) {
 	for band := range e.scheme.Bands {
 		e.form = append(e.form[:0], byte(band))
@@ -189,13 +187,13 @@ var minima = signature{
 	damaged: errors.New("what is stored of a document is no signature of its shingles: the store is damaged, or another program's"),
 }
 
-// newShingleJudge returns a judge that estimates the Jaccard similarity. Of the places, raw have
-// equal bytes, which two different values have by chance once in 256:
+// newShingleJudge returns a judge that estimates the Jaccard similarity. It counts the raw places
+// with equal bytes; two different values have equal bytes with a probability of 1/256:
 //
 //	J = (raw/places - 1/256) / (1 - 1/256) = (256 raw - places) / (255 places)
 //
-// Contained follows from J and both numbers of shingles, a and b: the texts have
-// J (a + b) / (1 + J) in common.
+// Contained follows from J and the numbers of shingles, a and b: the texts have J (a + b) / (1 + J)
+// shingles in common.
 func newShingleJudge(_ Scheme, r method.Rules) method.Judge {
 	compare := func(own *method.Sketch, other *stored) (f method.Finding) {
 		raw := 0

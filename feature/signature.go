@@ -8,25 +8,22 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A signature describes Sketch.Data of the methods that compare documents by it alone. Their record
-// is the fingerprint of the whole text and, if the document has one, the signature.
+// A signature describes Sketch.Data for methods that compare documents by it alone. Their record is
+// the fingerprint of the whole text, followed by the signature if the document has one.
 type signature struct {
 	bytes   int
-	counted bool  // Sketch.Units stands in the record too, a varint, 0 of a document without signature
-	damaged error // the error for another record
+	counted bool  // the record also has Sketch.Units, a varint; 0 without a signature
+	damaged error // the error for a malformed record
 }
 
-// stored is the record of a document.
 type stored struct {
 	whole     uint64
 	units     uint64
 	signature []byte
 }
 
-// maxUnits is more than the units of any text.
-const maxUnits = 1 << 40
+const maxUnits = 1 << 40 // more than any text has
 
-// parse reads what Record has written.
 func (g *signature) parse(record []byte) (s stored, err error) {
 	if len(record) < 8 {
 		return s, g.damaged
@@ -46,7 +43,6 @@ func (g *signature) parse(record []byte) (s stored, err error) {
 	return s, nil
 }
 
-// A signatureJudge compares documents by their signatures.
 type signatureJudge struct {
 	method.ByKeys
 	*signature
@@ -54,7 +50,7 @@ type signatureJudge struct {
 	other   stored
 }
 
-// Record appends the record of the document.
+// Record appends the record of the document to dst.
 func (j *signatureJudge) Record(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, j.Sketch.Whole)
 	if j.counted {
@@ -63,8 +59,8 @@ func (j *signatureJudge) Record(dst []byte) []byte {
 	return append(dst, j.Sketch.Data...)
 }
 
-// Same compares fingerprints, and signatures of words. Those of terms go by how a text is cut, and a
-// comma may cut it.
+// Same compares the fingerprints, and the signatures if they are made of words. Signatures of terms
+// depend on punctuation: a comma may split a term.
 func (j *signatureJudge) Same(record []byte) (same bool, features int, err error) {
 	s, err := j.parse(record)
 	same = err == nil && s.whole == j.Sketch.Whole
@@ -74,7 +70,7 @@ func (j *signatureJudge) Same(record []byte) (same bool, features int, err error
 	return same, 0, err
 }
 
-// Compare compares the signatures, if both documents have one.
+// Compare compares the signatures if both documents have one.
 func (j *signatureJudge) Compare(_ *method.Candidate, record []byte) (f method.Finding, err error) {
 	j.other, err = j.parse(record)
 	if err != nil || len(j.other.signature) == 0 || len(j.Sketch.Data) == 0 {
@@ -83,7 +79,7 @@ func (j *signatureJudge) Compare(_ *method.Candidate, record []byte) (f method.F
 	return j.compare(j.Sketch, &j.other), nil
 }
 
-// lead returns the feature that leads to documents with a common part of their signatures.
+// lead returns the feature that finds documents with the same form, a part of their signatures.
 func lead(h *digest.Hasher, form []byte) method.Feature {
 	order := digest.Order(form)
 	return method.Feature{Key: h.Key(form, order), Order: order}

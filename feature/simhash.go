@@ -12,17 +12,16 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// simhash is the method of fingerprints that are near if their texts are (Charikar, "Similarity
+// simhash is the method whose fingerprints are close if the texts are (Charikar, "Similarity
 // Estimation Techniques from Rounding Algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting
-// Near-Duplicates for Web Crawling", WWW 2007). Two documents are copies if their fingerprints of 64
-// bits differ in at most three.
+// Near-Duplicates for Web Crawling", WWW 2007). Two documents are copies if their 64-bit
+// fingerprints differ in at most three bits.
 //
-// Each term of a text has a hash, and votes with its weight for each bit: for it if its hash has
-// the bit set, against it if not. The fingerprint has the bits with more votes for than against. A
-// term weighs one for each occurrence. If a table of terms is given, it weighs more the rarer it is
-// (TF-IDF).
+// Each term votes with its weight on every bit of the fingerprint: for it if the term's hash has
+// the bit set, else against it. The fingerprint has the bits with more votes for than against. A
+// term weighs one per occurrence. With a table of terms, its weight grows with its rarity (TF-IDF).
 //
-// Near fingerprints need not share any key to look up. So all kept fingerprints are in memory too.
+// Close fingerprints need not share a key to look up. So all kept ones are also in memory.
 var simhash = registered{
 	Info: Info{
 		Name:  "simhash",
@@ -46,7 +45,6 @@ var simhash = registered{
 	memoryFor: func(s Scheme, documents uint64) uint64 { return nearIndexBytes(documents, s.Distance) },
 }
 
-// A voter makes sketches of fingerprints.
 type voter struct {
 	table  *terms.Table
 	reader *terms.Reader
@@ -54,8 +52,7 @@ type voter struct {
 	votes  votes
 }
 
-// Extract has the fingerprint as the only feature, and as data. A text without terms that weigh
-// anything has none.
+// Extract writes the fingerprint as the only feature and as data. A text of weight 0 gets neither.
 func (e *voter) Extract(dst *method.Sketch, text []byte) {
 	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
 	e.votes = votes{}
@@ -78,15 +75,14 @@ func (e *voter) add(hashes []uint64) {
 	}
 }
 
-// votes are the votes of a text's terms for the bits of its fingerprint: 64 sums. planes[i] has the
-// i-th bit of each sum. So a vote for all bits is a few additions of 64 bits at once; adding one
-// after the other takes ten times as long. The zero value has no votes.
+// votes sums a text's votes for the 64 bits of its fingerprint. planes[i] has the i-th bit of each
+// sum, so a few 64-bit operations add a vote for all bits. Adding to 64 separate sums takes ten
+// times as long. The zero value has no votes.
 type votes struct {
-	all    uint64 // the weight of all
+	all    uint64 // the total weight
 	planes [64]uint64
 }
 
-// add adds the votes of a term with that hash.
 func (v *votes) add(hash, weight uint64) {
 	v.all += weight
 	for ; weight != 0; weight &= weight - 1 {
@@ -98,7 +94,7 @@ func (v *votes) add(hash, weight uint64) {
 	}
 }
 
-// fingerprint has the bits for which more than half of the weight votes.
+// fingerprint returns the bits with more than half of the total weight.
 func (v *votes) fingerprint() (f uint64) {
 	for bit := range 64 {
 		var sum uint64
@@ -117,8 +113,7 @@ var fingerprint = signature{
 	damaged: errors.New("what is stored of a document is no fingerprint of 64 bits: the store is damaged, or another program's"),
 }
 
-// newDistanceJudge returns a judge that counts the bits that differ. The score is the share of those
-// that do not.
+// newDistanceJudge returns a judge of differing bits. The score is the share of equal bits.
 func newDistanceJudge(s Scheme, _ method.Rules) method.Judge {
 	compare := func(own *method.Sketch, other *stored) method.Finding {
 		f := method.Finding{ByDistance: true}
@@ -133,8 +128,8 @@ func newDistanceJudge(s Scheme, _ method.Rules) method.Judge {
 	return &signatureJudge{signature: &fingerprint, compare: compare}
 }
 
-// fingerprints are those of all kept documents: a method.Memory that finds all that are near. Every
-// document takes some 33 bytes, with the default distance.
+// fingerprints holds the fingerprints of all kept documents: a method.Memory that finds close ones.
+// A document takes about 33 bytes with the default distance.
 type fingerprints struct {
 	index *nearIndex
 	hash  digest.Hasher
@@ -151,7 +146,7 @@ func (m *fingerprints) Add(record []byte) error {
 	return m.index.Add(binary.LittleEndian.Uint64(s.signature))
 }
 
-// Near implements method.Memory: it finds every near enough fingerprint.
+// Near implements method.Memory. It finds every fingerprint within the distance.
 func (m *fingerprints) Near(dst []method.Feature, s *method.Sketch) []method.Feature {
 	if len(s.Data) == 0 {
 		return dst
