@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// blockPositions is the number of positions in one block of work: 128 keys of 8 probes, a
-// document and more. Their 64 KiB of cache lines stay in the second level cache between loading
-// and writing. Explicit prefetching gained nothing over load.
+// blockPositions is the number of positions in one block of work: 128 keys of 8 probes, more than a
+// document. Their 64 KiB of cache lines stay in the L2 cache between loading and writing. Explicit
+// prefetching is no faster than load.
 const blockPositions = 1024
 
-// Add puts all keys into the filter. It may be called while a Snapshot is written.
+// Add adds keys to the filter. It is safe while a Snapshot is being written.
 func (f *Filter) Add(keys []uint64) {
 	f.adding.Lock()
 	defer f.adding.Unlock()
@@ -26,8 +26,8 @@ func (f *Filter) Add(keys []uint64) {
 	}
 }
 
-// AddShared is Add for several goroutines at once; none may Test meanwhile. It sets missing bits
-// by an atomic OR, so if two goroutines set the same bit, one of them counts it.
+// AddShared is Add for concurrent use, but not during Test. It sets missing bits by an atomic OR.
+// If two goroutines set the same bit, only one counts it.
 func (f *Filter) AddShared(keys []uint64) {
 	var scratch [blockPositions / 4]uint64
 	size := len(scratch) / f.shape.Hashes
@@ -41,7 +41,7 @@ func (f *Filter) AddShared(keys []uint64) {
 	atomic.AddUint64(&f.ones, fresh)
 }
 
-// missing keeps the positions whose bits are zero, in place.
+// missing filters pos in place, keeping the positions of zero bits.
 func missing(words, pos []uint64) []uint64 {
 	load(words, pos)
 	n := uint64(0)
@@ -60,13 +60,13 @@ func setShared(words, pos []uint64) (fresh uint64) {
 	return fresh
 }
 
-// Test sets seen[i] to whether keys[i] is in the filter: true for every added key, and for the
-// share of the others that Rate returns. seen must be at least as long as keys.
+// Test sets seen[i] to whether keys[i] is in the filter: true for every added key, and for a share
+// Rate() of the others. seen must be at least as long as keys.
 //
-// Test reads all bits of a key even if the first is zero, so that an Add of the same keys then
-// finds them in the cache. For keys not added right afterwards, use TestLazily.
+// Test reads all bits of a key even if the first is zero. So a following Add of the same keys finds
+// them in the cache. For keys not added right afterwards, use TestLazily.
 func (f *Filter) Test(keys []uint64, seen []bool) {
-	var scratch [blockPositions / 4]uint64 // not f's, so that tests may run side by side
+	var scratch [blockPositions / 4]uint64 // not f.scratch, so tests may run concurrently
 	size := len(scratch) / f.shape.Hashes
 	seen = seen[:len(keys)]
 	for len(keys) > 0 {
@@ -76,15 +76,15 @@ func (f *Filter) Test(keys []uint64, seen []bool) {
 	}
 }
 
-// firstProbes is the number of a key's bits that TestLazily reads first. With a quarter of the
-// bits set, 6% of keys never added have both; at design load 15%.
+// firstProbes is the number of bits that TestLazily reads first for each key. With a quarter of the
+// bits set, 6% of keys never added have both set; at design load 15%.
 const firstProbes = 2
 
-// lazyKeys is the number of keys in one step of TestLazily: a bit of a word for each.
+// lazyKeys is the number of keys per step of TestLazily, one bit of a word each.
 const lazyKeys = 64
 
-// TestLazily is Test for keys not added right afterwards. It reads two of a key's bits first, and
-// the others only if both are set. Most keys are new: 49 ns a key at 1 GiB, not 82.
+// TestLazily is Test for keys not added right afterwards. It reads two bits of a key first, and the
+// others only if both are set. Most keys are new, so at 1 GiB this takes 49 ns a key, not 82.
 func (f *Filter) TestLazily(keys []uint64, seen []bool) {
 	if f.shape.Hashes <= firstProbes {
 		f.Test(keys, seen)
@@ -106,17 +106,16 @@ func (f *Filter) TestLazily(keys []uint64, seen []bool) {
 	}
 }
 
-// testFirst puts the keys whose first bits are set into left, and their indexes into at. It
-// returns their number.
+// testFirst writes to left the n keys with both first bits set, and to at their indexes.
 func (f *Filter) testFirst(keys []uint64, left *[lazyKeys]uint64, at *[lazyKeys]uint8) (n int) {
 	var scratch [firstProbes * lazyKeys]uint64
 	pos := scratch[:firstProbes*len(keys)]
-	for i, key := range keys { // as positions has them
+	for i, key := range keys { // like positions
 		h0, h1, _, h3 := hashKey(key)
 		pos[2*i], pos[2*i+1] = h0, h1+h3
 	}
 	f.modulus.reduce(pos)
-	var both uint64 // a bit for each key: a store in this loop would wait for its load
+	var both uint64 // a bit for each key, because a store in this loop would wait for its load
 	for i := range keys {
 		p, q := pos[2*i], pos[2*i+1]
 		both |= f.words[p/64] >> (p % 64) & (f.words[q/64] >> (q % 64)) & 1 << i
@@ -129,7 +128,7 @@ func (f *Filter) testFirst(keys []uint64, left *[lazyKeys]uint64, at *[lazyKeys]
 	return n
 }
 
-// locate puts the positions of keys, k for each, into dst and returns the used part.
+// locate writes the positions of keys, k for each, to dst and returns the used part.
 func (f *Filter) locate(dst, keys []uint64) []uint64 {
 	k := f.shape.Hashes
 	dst = dst[:len(keys)*k]
@@ -138,9 +137,9 @@ func (f *Filter) locate(dst, keys []uint64) []uint64 {
 	return dst
 }
 
-// load only reads the words at pos, so that as many cache misses overlap as the processor allows.
-// A loop that tests or stores between its loads took twice as long, because each step waits for
-// its load. The result means nothing. load may read a word while another goroutine sets it.
+// load only reads the words at pos, so that as many cache misses overlap as the CPU allows. A loop
+// that tests or stores between loads takes twice as long, because each step waits for its load. The
+// result is meaningless. load may read a word while another goroutine sets it.
 //
 //go:noinline
 //go:norace
@@ -164,7 +163,7 @@ func (f *Filter) testBits(pos []uint64, seen []bool) {
 	}
 }
 
-// set sets the bits at pos and returns how many were zero.
+// set sets the bits at pos and returns the number of bits that were zero.
 func set(words, pos []uint64) (fresh uint64) {
 	for _, p := range pos {
 		w := words[p/64]
@@ -174,10 +173,10 @@ func set(words, pos []uint64) (fresh uint64) {
 	return fresh
 }
 
-// parallelKeys is the least number of keys worth a goroutine.
+// parallelKeys is the minimum number of keys worth a goroutine.
 const parallelKeys = 1024
 
-// AddParallel is Add on all processors, for rebuilding a filter. Pass thousands of keys at a time.
+// AddParallel is Add on all CPUs, for rebuilding a filter. Pass thousands of keys at a time.
 func (f *Filter) AddParallel(keys []uint64) {
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(keys, max(parallelKeys, len(keys)/runtime.GOMAXPROCS(0)+1)) {

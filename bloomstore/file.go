@@ -34,7 +34,7 @@ type Header struct {
 	Version int
 	Shape   Shape
 	Scheme  string
-	Items   uint64 // keys added, repeats included
+	Items   uint64 // keys added, including repeats
 	Ones    uint64 // one bits
 	Stamp   []byte // as given to Save
 }
@@ -69,8 +69,8 @@ func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// decodeHeader reads and checks the header of a file of the given size. It takes no more
-// memory than the longest header has, and only after the beginning was found in order.
+// decodeHeader reads and checks the header of a file of the given size. It allocates at most the
+// size of the longest header, and only after checking the prefix.
 func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
 	var prefix [prefixSize]byte
 	if err := readFull(r, prefix[:]); err != nil {
@@ -103,8 +103,8 @@ func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
 	return h, err
 }
 
-// parseHeader decodes a header whose checksum is right. It still checks every field: a checksum
-// does not prove the author.
+// parseHeader decodes a header with a valid checksum. It still checks every field, because a
+// checksum does not prove the author.
 func parseHeader(b []byte) (Header, error) {
 	le := binary.LittleEndian
 	scheme, stamp := uint64(le.Uint32(b[36:])), uint64(le.Uint32(b[40:]))
@@ -132,8 +132,7 @@ func parseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// readFull reads all of b. An input that ends early is damage; another error of
-// the reader is passed on as it is.
+// readFull reads all of b. An input that ends early is damaged; other errors stay unchanged.
 func readFull(r io.Reader, b []byte) error {
 	_, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -142,9 +141,9 @@ func readFull(r io.Reader, b []byte) error {
 	return err
 }
 
-// Save replaces a file by the filter in one step. After an error or a crash, path holds the old
-// file. Once Save returns nil, the new one survives a power cut. Beside the old file it needs
-// free disk for the whole filter.
+// Save atomically replaces the file at path with the filter. After an error or a crash, path holds
+// the old file. Once Save returns nil, the new file survives a power cut. It needs free disk space
+// for the whole filter beside the old file.
 //
 // stamp, at most 64 KiB, belongs to the caller; Open returns it. It should identify the state of
 // the index: a filter older than the rest of its index must be rebuilt, not used.
@@ -174,9 +173,8 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 }
 
 // Open reads a saved filter and the stamp given to Save. It checks everything, and checks sizes
-// before it allocates memory. The error wraps ErrDamaged, ErrVersion or ErrScheme; the last means
-// an intact filter of keys that scheme does not make. Other errors come from reading the file,
-// such as fs.ErrNotExist.
+// before it allocates memory. The error wraps ErrDamaged, ErrVersion or ErrScheme (an intact filter
+// of another scheme), or is from reading, such as fs.ErrNotExist.
 func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
 	err = readFile(path, func(file io.Reader, size uint64) (err error) {
 		f, stamp, err = decode(file, size, scheme)
@@ -185,13 +183,13 @@ func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
 	return f, stamp, err
 }
 
-// readFile opens a filter's file for read, and adds file and remedy to an error.
+// readFile opens a filter file for read, and adds the file and a remedy to errors.
 func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return explain(path, err)
 	}
-	defer file.Close() // only read from: nothing can be lost
+	defer file.Close() // read-only: nothing can be lost
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = damage("it is no regular file")
@@ -213,8 +211,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 		return nil, nil, err
 	}
 	if h.Scheme != scheme {
-		// Refused before a gigabyte is read for nothing; the header has
-		// passed its own checksum.
+		// Return before reading a gigabyte in vain. The header has passed its own checksum.
 		return nil, nil, fmt.Errorf("%w: it has %q, wanted is %q", ErrScheme, h.Scheme, scheme)
 	}
 	f, err := New(h.Shape, h.Scheme)
@@ -229,7 +226,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	return f, h.Stamp, nil
 }
 
-// load reads the bits through both, which feeds sum, and the trailer from r.
+// load reads the bits through both, which also feeds sum, and the trailer from r.
 func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err error) {
 	if f.ones, err = readWords(both, f.words); err != nil {
 		return err
@@ -247,8 +244,7 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 	return nil
 }
 
-// ReadHeader reads and checks the header of a saved filter, but not its bits. Its errors are
-// those of Open, without ErrScheme.
+// ReadHeader reads and checks only a filter's header. Its errors are Open's except ErrScheme.
 func ReadHeader(path string) (h Header, err error) {
 	err = readFile(path, func(file io.Reader, size uint64) (err error) {
 		h, err = decodeHeader(file, size)
@@ -270,12 +266,10 @@ func explain(path string, err error) error {
 	return fmt.Errorf("opening filter %s: %w%s", path, err, hint)
 }
 
-// exchangeHeader is the length of m, k and the length of the bit set.
 const exchangeHeader = 24
 
-// Export writes the filter in the form of WriteTo of github.com/bits-and-blooms/bloom/v3, for
-// that library's ReadFrom. Scheme, items and checksums are lost. It writes large pieces: w needs
-// no buffer.
+// Export writes the filter in the format of WriteTo in github.com/bits-and-blooms/bloom/v3, for
+// that library's ReadFrom. It omits scheme, items and checksums. w needs no buffer.
 func (f *Filter) Export(w io.Writer) error {
 	be := binary.BigEndian
 	b := be.AppendUint64(make([]byte, 0, exchangeHeader), f.shape.Bits)
@@ -290,8 +284,8 @@ func (f *Filter) Export(w io.Writer) error {
 	return nil
 }
 
-// chunkWords is the number of words read, written or checked at a time: 256 KiB, which stays in a
-// core's own cache from one step to the next.
+// chunkWords is the number of words read, written or checked at a time: 256 KiB. They stay in a
+// core's cache from one step to the next.
 const chunkWords = 32 << 10
 
 func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
@@ -311,8 +305,7 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	return nil
 }
 
-// readWords fills words from r, which has them in little-endian order, and returns the number of
-// one bits.
+// readWords fills words from r, in little-endian order, and returns the number of one bits.
 func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
 	for chunk := range slices.Chunk(words, chunkWords) {
 		if err := readFull(r, asBytes(chunk)); err != nil {
@@ -344,7 +337,7 @@ func countOnes(words []uint64) uint64 {
 	return uint64(n)
 }
 
-// excess reports whether a bit at m or above is one. words are those of m bits, none for 0.
+// excess reports whether a bit at m or above is one in words, the words of m bits.
 func excess(words []uint64, m uint64) bool {
 	tail := m % 64
 	return tail != 0 && words[len(words)-1]>>tail != 0

@@ -1,5 +1,5 @@
-// Package bloomstore is a Bloom filter of 64-bit keys that lives in memory, is
-// asked and filled a batch at a time, and is saved to one checked file.
+// Package bloomstore is an in-memory Bloom filter of 64-bit keys. It is queried and filled in
+// batches, and saved to one file with checksums.
 //
 //	f, err := bloomstore.New(bloomstore.ForItems(500_000_000), "my-keys-v1")
 //	...
@@ -8,18 +8,16 @@
 //	f.Add(keys)
 //	err = f.Save("filter", nil)
 //
-// A key that was added is always reported as seen. A key that was not is
-// reported as seen with a small probability, which [Shape.FalsePositiveRate]
-// predicts and [Filter.Rate] gives for the filter as it stands.
+// An added key is always seen. Any other key is seen with a small probability:
+// [Shape.FalsePositiveRate] predicts it, and [Filter.Rate] returns the current one.
 //
-// Bit for bit it is the filter that github.com/bits-and-blooms/bloom/v3 would
-// build from the 8 little-endian bytes of the same keys, so every program that
-// knows that library can read what [Filter.Export] writes.
+// Bit for bit it equals the filter of github.com/bits-and-blooms/bloom/v3 for the 8 little-endian
+// bytes of the same keys. That library can read the output of [Filter.Export].
 //
-// The name of the scheme says how keys were made. It is stored with the filter
-// and a filter of another scheme is refused: its answers would be noise.
+// The name of the scheme identifies how keys were made. It is stored with the filter, and a filter
+// of another scheme is refused: its answers would be noise.
 //
-// The package knows nothing of texts. docs/format.md has the layout of the file.
+// The package does not depend on texts. docs/format.md has the layout of the file.
 package bloomstore
 
 import (
@@ -33,38 +31,37 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// Errors for callers to distinguish. They come wrapped, with the file and the
-// remedy in the message.
+// Errors for callers to distinguish, wrapped with the file and the remedy.
 var (
-	// ErrDamaged: the file differs from the saved one.
+	// ErrDamaged means that the file differs from the saved one.
 	ErrDamaged = errors.New("filter is damaged")
-	// ErrScheme: the keys in the filter were made by another scheme.
+	// ErrScheme means that the keys in the filter were made by another scheme.
 	ErrScheme = errors.New("filter was made with another scheme")
-	// ErrVersion: the file is of a version this program does not know.
+	// ErrVersion means that this program does not support the version of the file.
 	ErrVersion = errors.New("filter is of an unknown version")
 )
 
-// maxScheme is the longest name of a scheme, in bytes.
+// maxScheme is the maximum length of a scheme's name in bytes.
 const maxScheme = 255
 
-// A Filter is a Bloom filter of 64-bit keys. Any number of goroutines may Test, or AddShared, at
-// the same time; everything else needs the filter for itself. Beside a [Snapshot] one goroutine may
-// Test and Add. After Close only Close and Closed may be called.
+// A Filter is a Bloom filter of 64-bit keys. Test is safe for concurrent use, and so is AddShared,
+// but not both at once. Everything else needs exclusive access. During a [Snapshot] one goroutine
+// may Test and Add. After Close only Close and Closed may be called.
 type Filter struct {
 	shape   Shape
 	scheme  string
 	modulus modulus
-	mem     []byte   // from hugemem
+	mem     []byte   // allocated by hugemem
 	words   []uint64 // mem, as words
 	items   uint64
 	ones    uint64
 	scratch [blockPositions]uint64
-	adding  sync.Mutex // keeps Add and a Snapshot apart
+	adding  sync.Mutex // excludes Add and Snapshot from each other
 }
 
-// New makes an empty filter. Its memory lies outside the Go heap, in huge pages if the system has
-// them. The system allocates it as the filter fills, and Close frees it. scheme names how the
-// keys are made; 1 to 255 bytes of UTF-8.
+// New returns an empty filter. Its memory lies outside the Go heap, in huge pages if available. The
+// system allocates it as the filter fills, and Close frees it. scheme names how the keys are made;
+// 1 to 255 bytes of UTF-8.
 func New(shape Shape, scheme string) (*Filter, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err
@@ -96,7 +93,7 @@ func validateScheme(scheme string) error {
 	return nil
 }
 
-// Close frees the memory. A second Close does nothing.
+// Close frees the memory. Further calls do nothing.
 func (f *Filter) Close() error {
 	mem := f.mem
 	f.mem, f.words = nil, nil
@@ -109,20 +106,20 @@ func (f *Filter) Closed() bool { return f.words == nil }
 // Shape returns the shape given to New.
 func (f *Filter) Shape() Shape { return f.shape }
 
-// Scheme names how the keys were made.
+// Scheme returns the name of the scheme given to New.
 func (f *Filter) Scheme() string { return f.scheme }
 
-// Items returns the number of keys added over the filter's life, counting repeats. For an
-// imported filter it starts from an estimate.
+// Items returns the number of keys added over the filter's life, including repeats. For an imported
+// filter it starts from an estimate.
 func (f *Filter) Items() uint64 { return f.items }
 
-// Ones returns the number of one bits. Add counts them, so this costs nothing.
+// Ones returns the number of one bits. Add counts them, so this is free.
 func (f *Filter) Ones() uint64 { return f.ones }
 
 // Fill returns the share of one bits, 0 to 1.
 func (f *Filter) Fill() float64 { return float64(f.ones) / float64(f.shape.Bits) }
 
-// Rate returns the share of keys never added that the present filter reports as seen: fill^k.
+// Rate returns the current share of keys never added but reported as seen: fill^k.
 func (f *Filter) Rate() float64 { return math.Pow(f.Fill(), float64(f.shape.Hashes)) }
 
 const (
@@ -135,20 +132,19 @@ const (
 
 // Shape is the size of a filter. Filters of equal shape and scheme can be merged.
 type Shape struct {
-	Bits   uint64 // m: bits in the filter, 1 to 2^43
-	Hashes int    // k: bits set for each key, 1 to 64
+	Bits   uint64 // m, the number of bits, 1 to 2^43
+	Hashes int    // k, the bits set for each key, 1 to 64
 }
 
-// ForItems returns the shape made for n keys: 16 bits a key and 8 probes. At n keys the filter is
-// 39% full and reports 5.745e-4 of the keys never added as seen; at 2n it is 2.5e-2.
+// ForItems returns the shape designed for n keys: 16 bits a key and 8 probes. At n keys the filter
+// is 39% full and its false positive rate is 5.745e-4; at 2n keys the rate is 2.5e-2.
 func ForItems(n uint64) Shape {
 	n = min(max(n, 4), maxBits/(2*defaultHashes))
 	bits := n * 2 * defaultHashes
 	return Shape{Bits: (bits + 63) &^ 63, Hashes: defaultHashes}
 }
 
-// ForMemory returns the largest shape whose bits take at most the given bytes of memory; at least
-// 8 bytes.
+// ForMemory returns the largest shape with at most the given bytes of memory, but at least 8 bytes.
 func ForMemory(bytes uint64) Shape {
 	bytes = min(max(bytes&^7, 8), maxBits/8)
 	return Shape{Bits: bytes * 8, Hashes: defaultHashes}
@@ -165,15 +161,14 @@ func (s Shape) Validate() error {
 	return nil
 }
 
-// Capacity returns the number of keys at design load: two bits for every probe, 16 bits a key for
-// 8 probes. A filter takes more keys, but the rate rises fast.
+// Capacity returns the number of keys at design load: two bits per probe, 16 bits a key for 8
+// probes. A filter accepts more keys, but its false positive rate rises fast.
 func (s Shape) Capacity() uint64 { return s.Bits / (2 * uint64(s.Hashes)) }
 
 // Bytes returns the memory of the bits.
 func (s Shape) Bytes() uint64 { return s.words() * 8 }
 
-// FalsePositiveRate predicts the false positive rate after items distinct keys were added:
-// (1 − e^(−kn/m))^k.
+// FalsePositiveRate predicts the rate after adding items distinct keys: (1 − e^(−kn/m))^k.
 func (s Shape) FalsePositiveRate(items uint64) float64 {
 	k := float64(s.Hashes)
 	// Expm1 keeps the digits if few bits are set.

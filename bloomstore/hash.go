@@ -2,10 +2,9 @@ package bloomstore
 
 import "math/bits"
 
-// hashKey returns the four values from which bloom/v3 derives the positions of a
-// key of 8 little-endian bytes: MurmurHash3 x64 128 of the key, and of the key
-// followed by one byte 1. Both share the mixing of the only block, and the
-// second block of the longer one is a constant.
+// hashKey returns the four values from which bloom/v3 derives the positions of a key of 8
+// little-endian bytes. They are MurmurHash3 x64 128 of the key, and of the key followed by a byte
+// 1. Both share the mixing of the only block, and the second block of the longer one is constant.
 func hashKey(key uint64) (h0, h1, h2, h3 uint64) {
 	const (
 		c1 = 0x87c37b91114253d5
@@ -37,9 +36,8 @@ func fmix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// positions puts k unreduced positions for each key into dst, which has k·len(keys)
-// places, in the order of bloom/v3's location function:
-// h[i%2] + i·h[2 + ((i + i%2) % 4)/2].
+// positions writes k unreduced positions for each key to dst, of length k·len(keys). The order is
+// that of bloom/v3's location function: h[i%2] + i·h[2 + ((i + i%2) % 4)/2].
 func positions(dst, keys []uint64, k int) {
 	if k == 8 {
 		positions8(dst, keys)
@@ -55,7 +53,7 @@ func positions(dst, keys []uint64, k int) {
 	}
 }
 
-// positions8 is the same for 8 probes, written out: 8 ns a key instead of 19.
+// positions8 is positions for k = 8, unrolled: 8 ns a key instead of 19.
 func positions8(dst, keys []uint64) {
 	for i, key := range keys {
 		h0, h1, h2, h3 := hashKey(key)
@@ -71,8 +69,8 @@ func positions8(dst, keys []uint64) {
 	}
 }
 
-// A modulus reduces 64-bit numbers modulo m without a division, which takes
-// 10 to 18 cycles and is not pipelined; a key needs k of them.
+// A modulus reduces 64-bit numbers modulo m without division. A division takes 10 to 18 cycles and
+// is not pipelined, and each key needs k reductions.
 type modulus struct {
 	m       uint64
 	inverse uint64 // floor((2^64 − 1) / m)
@@ -88,9 +86,8 @@ func (d modulus) reduce(xs []uint64) {
 		}
 		return
 	}
-	// The estimate q of the quotient is right or one too small: inverse is
-	// (2^64 − e)/m with 1 ≤ e ≤ m, so x·inverse/2^64 = x/m − (x/2^64)·(e/m),
-	// and the subtracted term is less than 1.
+	// The estimated quotient q is exact or one too small: inverse is (2^64 − e)/m with 1 ≤ e ≤ m.
+	// So x·inverse/2^64 = x/m − (x/2^64)·(e/m), and the subtracted term is less than 1.
 	for i, x := range xs {
 		q, _ := bits.Mul64(x, d.inverse)
 		r := x - q*d.m

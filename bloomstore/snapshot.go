@@ -14,13 +14,13 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// snapshotWords is the number of words copied at a time: 1 MiB. Add waits for that, 0.1 to 0.4 ms.
+// snapshotWords is the number of words copied at a time: 1 MiB. Add waits 0.1 to 0.4 ms for it.
 const snapshotWords = 128 << 10
 
-// A Snapshot is a filter being written into a file by a goroutine, while keys are added to it.
+// A Snapshot is a filter that a goroutine writes to a file while keys are added.
 //
-// The file holds all keys added before the snapshot was begun. Since bits only ever become one,
-// it also holds some of those added until it is written.
+// The file holds all keys added before the snapshot began. Since bits only ever become one, it also
+// holds some of those added before it is complete.
 type Snapshot struct {
 	filter  *Filter
 	path    string
@@ -28,10 +28,10 @@ type Snapshot struct {
 	file    snapshotFile
 	quit    atomic.Bool
 	written chan struct{}
-	err     error // once written is closed
+	err     error // valid once written is closed
 }
 
-// snapshotFile holds the methods of *os.File that writing a snapshot needs.
+// snapshotFile has the methods of *os.File for writing a snapshot.
 type snapshotFile interface {
 	io.WriterAt
 	io.ReaderAt
@@ -39,8 +39,8 @@ type snapshotFile interface {
 	Close() error
 }
 
-// Snapshot begins to save the filter into a new file, and removes an old one of that name. stamp
-// is as for Save. The caller renames the file when Wait returns nil.
+// Snapshot starts saving the filter to a new file, and removes an old one of that name. stamp is as
+// for Save. The caller renames the file when Wait returns nil.
 func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
 	if len(stamp) > maxStamp {
 		return nil, fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
@@ -64,7 +64,7 @@ func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte) *Sn
 	return s
 }
 
-// Written reports whether Wait returns at once.
+// Written reports whether Wait would return at once.
 func (s *Snapshot) Written() bool {
 	select {
 	case <-s.written:
@@ -74,13 +74,13 @@ func (s *Snapshot) Written() bool {
 	}
 }
 
-// Wait waits until the whole file is on the disk, or its writing has failed.
+// Wait waits until the whole file is on disk or writing has failed.
 func (s *Snapshot) Wait() error {
 	<-s.written
 	return s.err
 }
 
-// Abort stops the writing if it is not done, and removes the file in either case.
+// Abort stops writing, if still in progress, and removes the file in any case.
 func (s *Snapshot) Abort() error {
 	s.quit.Store(true)
 	<-s.written
@@ -106,7 +106,7 @@ func (s *Snapshot) write() {
 	}
 }
 
-// writeBits writes the bits before the header, which has their number of ones.
+// writeBits writes the bits before the header, which includes the number of ones.
 func (s *Snapshot) writeBits() error {
 	out := io.NewOffsetWriter(s.file, int64(s.header.size()))
 	piece := make([]uint64, min(snapshotWords, len(s.filter.words)))
@@ -126,7 +126,7 @@ func (s *Snapshot) writeBits() error {
 	return nil
 }
 
-// seal writes the header and, last, the checksum of the whole.
+// seal writes the header and, last, the checksum of the whole file.
 func (s *Snapshot) seal() error {
 	if _, err := s.file.WriteAt(s.header.encode(), 0); err != nil {
 		return err
