@@ -7,10 +7,10 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Remember takes a document for kept, whatever the verdict on it would be.
+// Remember adds a document as kept, whatever its verdict.
 func (o *Oracle) Remember(id string, set *feature.Sketch) { o.add(o.newDocument(id, set)) }
 
-// Count takes a removed document for a holder of its keys: rule 6.
+// Count adds a removed document as a holder of its keys (rule 6).
 func (o *Oracle) Count(set *feature.Sketch) {
 	d := o.newDocument("", set)
 	d.counts = true
@@ -24,7 +24,7 @@ func (o *Oracle) add(d document) {
 	}
 }
 
-// keys are all under which a document is found.
+// keys returns all keys that find a document.
 func (d *document) keys() []uint64 {
 	keys := append([]uint64{d.whole}, d.runKeys...)
 	for _, f := range d.features {
@@ -43,7 +43,7 @@ func (o *Oracle) hold(key uint64, num int) {
 	}
 }
 
-// Forget takes a kept document back, by its number: rule 15.
+// Forget takes a kept document back by its number (rule 15).
 func (o *Oracle) Forget(num int) {
 	o.dead[num] = true
 	for _, key := range o.docs[num-1].keys() {
@@ -55,10 +55,10 @@ func (o *Oracle) Forget(num int) {
 	}
 }
 
-// NextSlice has the next document begin a slice: rule 17.
+// NextSlice lets the next document begin a slice (rule 17).
 func (o *Oracle) NextSlice() { o.slice++ }
 
-// Compact opens the closed keys that have no holders any more.
+// Compact opens the closed keys that have no holders left.
 func (o *Oracle) Compact() {
 	for key := range o.under {
 		if len(o.first(key)) == 0 {
@@ -67,12 +67,12 @@ func (o *Oracle) Compact() {
 	}
 }
 
-// named are those of the first under a key that were kept.
+// named returns the kept documents among the first under a key.
 func (o *Oracle) named(key uint64) []int {
 	return slices.DeleteFunc(o.first(key), func(num int) bool { return o.docs[num-1].counts })
 }
 
-// countedAmong is whether some of the first under a key only count.
+// countedAmong reports whether some of the first documents under a key only count.
 func (o *Oracle) countedAmong(key uint64) bool { return len(o.named(key)) < len(o.first(key)) }
 
 // first returns the documents that a table names under a key.
@@ -92,7 +92,7 @@ func (o *Oracle) live(held []int) (live []int) {
 	return live
 }
 
-// isCommon is rule 6, with rules 15 and 17.
+// isCommon implements rule 6, with rules 15 and 17.
 func (o *Oracle) isCommon(key uint64) bool {
 	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
 	if len(o.named(key)) == 0 {
@@ -101,7 +101,7 @@ func (o *Oracle) isCommon(key uint64) bool {
 	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)
 }
 
-// Clone is a copy that goes its own way.
+// Clone returns an independent copy.
 func (o *Oracle) Clone() *Oracle {
 	c := &Oracle{rules: o.rules, docs: slices.Clone(o.docs), under: map[uint64][][]int{}, slice: o.slice, dead: maps.Clone(o.dead)}
 	for key, in := range o.under {

@@ -1,8 +1,6 @@
-// Package oracle decides by the letter of docs/design.md, "The decision", rule
-// after rule, with lists and a map and nothing else: no filter, no table, no early
-// answer, and no code of the deduper that it judges. It is slow and plain on
-// purpose. Tests and the bench hold package dedup against it, on every field of
-// a result.
+// Package oracle decides literally by docs/design.md, "The decision", rule after rule. It uses only
+// slices and maps: no filter, no table, no early answer, and no code of the deduper under test. It
+// is slow and plain on purpose. Tests and the bench compare every field of dedup's results with it.
 package oracle
 
 import (
@@ -16,37 +14,37 @@ import (
 
 // The numbers in the rules.
 const (
-	common        = 8  // rule 6: kept documents under a key that is no evidence
-	fewest        = 5  // rules 8 and 9: segments whose number says something
+	common        = 8  // rule 6: kept documents that make a key common
+	fewest        = 5  // rules 8 and 9: fewest significant segments
 	boundaryUnits = 2  // rule 3
-	listed        = 8  // results: documents under also
-	fewestRuns    = 20 // rule 13: the fewest that a sketch is made of
+	listed        = 8  // results: documents in Also
+	fewestRuns    = 20 // rule 13: fewest runs for a sketch
 )
 
-// document is the data of a document, rule 10.
+// document is the data of a document (rule 10).
 type document struct {
 	id       string
-	counts   bool // it was removed, and only counts
+	counts   bool // it was removed and only counts
 	features []feature.Feature
 	runKeys  []uint64
 	whole    uint64
 	size     int64            // the denominator of rule 4
-	cut      *feature.Feature // its last chosen segment, if it has more
+	cut      *feature.Feature // the last chosen segment, if the text has more
 	runs     int64
-	distinct int64         // of the runs
-	sketch   []int         // of each bin its number, 0 for none
-	places   map[int]int64 // of each bin that has one its run's place in the text
+	distinct int64         // distinct runs
+	sketch   []int         // the number of each bin, 0 for none
+	places   map[int]int64 // for each filled bin, its run's place in the text
 }
 
 // Oracle is an exact deduper in memory.
 type Oracle struct {
 	rules dedup.Rules
 	docs  []document // in order of arrival; numbers count from 1
-	// under is who counts as holder of a key in each slice (rules 15 and 17); once it is
-	// closed there, the eight. Without a window there is one slice.
+	// under has the holders of a key in each slice (rules 15 and 17); if the key is closed there,
+	// the eight. Without a window there is one slice.
 	under map[uint64][][]int
 	slice int          // of the next document
-	dead  map[int]bool // taken back
+	dead  map[int]bool // documents taken back
 }
 
 // New returns an empty oracle. rules.Threshold must be set.
@@ -82,7 +80,7 @@ func (o *Oracle) newDocument(id string, set *feature.Sketch) document {
 	return d
 }
 
-// Check judges a document and remembers nothing.
+// Check judges a document without remembering it.
 func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 	d := o.newDocument(id, set)
 	r := dedup.Result{Kept: true, Segments: len(d.features)}
@@ -98,7 +96,7 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 	return r
 }
 
-// exact is rule 2: the number of the witness, or 0.
+// exact implements rule 2. It returns the number of the witness, or 0.
 func (o *Oracle) exact(d document) int {
 	for _, num := range o.named(d.whole) {
 		e := o.docs[num-1]
@@ -109,7 +107,7 @@ func (o *Oracle) exact(d document) int {
 	return 0
 }
 
-// weight is rule 3.
+// weight implements rule 3.
 func (o *Oracle) weight(f feature.Feature) int64 {
 	if o.rules.Score == dedup.ScoreSegments {
 		return 1
@@ -117,7 +115,6 @@ func (o *Oracle) weight(f feature.Feature) int64 {
 	return max(0, int64(f.Units)-boundaryUnits)
 }
 
-// size is what segments count in a denominator.
 func (o *Oracle) size(features []feature.Feature) (size int64) {
 	for _, f := range features {
 		if o.rules.Score == dedup.ScoreSegments {
@@ -129,27 +126,27 @@ func (o *Oracle) size(features []feature.Feature) (size int64) {
 	return size
 }
 
-// A claim is what one earlier document holds of the one judged.
+// A claim describes the text that an earlier document shares with the judged one.
 type claim struct {
 	num        int
 	shared     []int // positions of shared segments, rule 6
 	weight     int64
-	withCommon int64             // and of the common ones it is named for
-	counted    int64             // of these, by documents that only count
-	countedKey int               // run keys that are common for such
-	runKeys    int               // shared ones that are not common
+	withCommon int64             // weight, including common segments under which it is named
+	counted    int64             // of these, those held by documents that only count
+	countedKey int               // run keys that are common through documents that only count
+	runKeys    int               // shared run keys that are not common
 	comparable []feature.Feature // rule 7
-	over       int64             // weight of those that are shared
+	over       int64             // weight of the shared ones in comparable
 	score      float64           // rule 4, over the whole
-	share      float64           // rule 7, over the comparable
+	share      float64           // rule 7, over comparable
 	compared   bool              // rule 12
-	sketched   bool              // rule 13 decides, with
+	sketched   bool              // rule 13 decides
 	contained  float64
-	longer     float64         // the share of the longer of both
-	new        feature.Passage // that keeps it from being a copy
-	between    bool            // rule 13: it is two to four times as long, with
-	told       float64         // the share of d there
-	estimated  bool            // what decided is from sketches
+	longer     float64         // the share of the longer document
+	new        feature.Passage // the passage that prevents a copy
+	between    bool            // rule 13: it is two to four times as long
+	told       float64         // the share of d in it, by sketches
+	estimated  bool            // the deciding value comes from sketches
 }
 
 // claims lists the documents that share a segment or a run key, in order of arrival.
@@ -193,7 +190,6 @@ func (o *Oracle) claims(d document) []claim {
 	return claims
 }
 
-// compare fills in the size of the claim.
 func (o *Oracle) compare(d document, c *claim) {
 	e := o.docs[c.num-1]
 	c.comparable = comparable(d, e)
@@ -219,7 +215,7 @@ func (o *Oracle) compare(d document, c *claim) {
 	}
 }
 
-// comparable is rule 7: the features at or above e's cut-off in the order of choice.
+// comparable implements rule 7: the features at or above e's cut-off in the order of choice.
 func comparable(d, e document) []feature.Feature {
 	if e.cut == nil {
 		return d.features
@@ -233,7 +229,7 @@ func comparable(d, e document) []feature.Feature {
 	return above
 }
 
-// quotient is rule 11: the exact quotient, as the nearest double.
+// quotient implements rule 11: the double nearest to the exact quotient.
 func quotient(a, b int64) float64 {
 	if b == 0 {
 		return 0
@@ -244,12 +240,12 @@ func quotient(a, b int64) float64 {
 
 func (o *Oracle) reaches(share float64) bool { return share >= o.rules.Threshold }
 
-// alone is rule 8.
+// alone implements rule 8.
 func (o *Oracle) alone(c claim) bool {
 	return o.reaches(c.score) || len(c.comparable) >= fewest && o.reaches(c.share)
 }
 
-// removal is the first verdict of rule 9: the score by which a claim removes, or -1.
+// removal implements the first verdict of rule 9. It returns the score, or -1.
 func (o *Oracle) removal(d document, c *claim) float64 {
 	if c.sketched {
 		return o.removalBySketch(d, c)
@@ -269,7 +265,7 @@ func (o *Oracle) removal(d document, c *claim) float64 {
 	return c.score
 }
 
-// relation is the second verdict of rule 9: the share by which a claim is reported, or -1.
+// relation implements the second verdict of rule 9. It returns the share, or -1.
 func (o *Oracle) relation(c claim) float64 {
 	switch {
 	case c.sketched && o.reaches(c.contained) && c.compared:
@@ -280,8 +276,7 @@ func (o *Oracle) relation(c claim) float64 {
 	return -1
 }
 
-// single gives the verdicts that one document brings about: the first two of
-// rule 9.
+// single gives the verdicts by one document: the first two of rule 9.
 func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 	var witness, relation *claim
 	var score, share float64
@@ -309,8 +304,7 @@ func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 	return true
 }
 
-// together gives the verdict that only several documents bring about: the third
-// of rule 9.
+// together gives the verdict by several documents: the third of rule 9.
 func (o *Oracle) together(d document, claims []claim, r *dedup.Result) {
 	seen, shared := o.seen(d, claims)
 	if !o.reaches(seen) {
@@ -325,7 +319,7 @@ func (o *Oracle) together(d document, claims []claim, r *dedup.Result) {
 	r.Also = o.also(claims, 0)
 }
 
-// seen is the share that all documents together hold, and with which segments.
+// seen returns the share that all documents together hold, and the segments.
 func (o *Oracle) seen(d document, claims []claim) (share float64, shared []int) {
 	var weight int64
 	for i, f := range d.features {

@@ -9,7 +9,7 @@ import (
 
 // The second stage: rules 12 to 14.
 
-// comparedWith is rule 12.
+// comparedWith implements rule 12.
 func (o *Oracle) comparedWith(d document, c *claim) bool {
 	byCommon := c.withCommon > c.weight && 2*c.withCommon >= d.size
 	byKeys := c.runKeys >= 2 || c.countedKey > 0 && c.runKeys+c.countedKey >= 3
@@ -32,7 +32,7 @@ func (o *Oracle) comparedWith(d document, c *claim) bool {
 
 func isFifth(weight, whole int64) bool { return weight > 0 && 5*weight >= whole }
 
-// removalBySketch is rules 12 to 14.
+// removalBySketch implements rules 12 to 14.
 func (o *Oracle) removalBySketch(d document, c *claim) float64 {
 	t := o.rules.Threshold
 	if !c.compared {
@@ -58,13 +58,13 @@ func (o *Oracle) removalBySketch(d document, c *claim) float64 {
 	return o.removalOutsideCommon(d, c)
 }
 
-// uncertain is what rule 13 takes off beside a document two to four times as long.
+// uncertain returns the reduction of rule 13 beside a document two to four times as long.
 func (o *Oracle) uncertain(d document, c *claim) float64 {
 	times := quotient(o.docs[c.num-1].distinct, d.distinct)
 	return float64(.075 * (times - 2))
 }
 
-// containedInLonger is whether sketches find d in a document two to four times as long.
+// containedInLonger reports whether sketches find d in a document two to four times as long.
 func (o *Oracle) containedInLonger(d document, c *claim) bool {
 	asked := max(o.rules.Threshold, .8)
 	var all int64
@@ -75,16 +75,15 @@ func (o *Oracle) containedInLonger(d document, c *claim) bool {
 	return c.told-o.uncertain(d, c) >= asked || c.told >= asked && nearlyAll
 }
 
-// newPassage is the stretch of rule 13: the longest passage of d missing entirely from the
-// candidate.
+// newPassage returns the longest passage of d missing entirely from the candidate (rule 13).
 func (o *Oracle) newPassage(d document, c *claim) (longest feature.Passage) {
 	e := o.docs[c.num-1]
-	var bins []int // of d, in the order of the text
+	var bins []int // of d, in text order
 	for bin := range d.places {
 		bins = append(bins, bin)
 	}
 	slices.SortFunc(bins, func(a, b int) int { return int(d.places[a] - d.places[b]) })
-	held := func(i int) (n int) { // of the window that begins with the i-th
+	held := func(i int) (n int) { // bins that hold in the window beginning with the i-th
 		for _, bin := range bins[i : i+10] {
 			if d.sketch[bin] == e.sketch[bin] {
 				n++
@@ -122,7 +121,7 @@ func (o *Oracle) newPassage(d document, c *claim) (longest feature.Passage) {
 	return longest
 }
 
-// removalOutsideCommon is rule 14.
+// removalOutsideCommon implements rule 14.
 func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	var uncommon int64
 	for _, f := range d.features {
@@ -145,7 +144,7 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	return -1
 }
 
-// common is the size of the common segments.
+// common returns the size of the common segments.
 func (o *Oracle) common(d document) (size int64) {
 	for _, f := range d.features {
 		if o.isCommon(f.Key) {
@@ -155,10 +154,9 @@ func (o *Oracle) common(d document) (size int64) {
 	return size
 }
 
-// readSketch reads a sketch of a text's runs, in the form of docs/format.md. It has their number
-// and, for twenty or more, a number from 1 to 15 for each of 128 bins, or 0 for none. Then comes the
-// number of distinct runs, if it is another one. Behind that stands the place of the run of each bin that
-// has one.
+// readSketch reads a sketch of a text's runs, as described in docs/format.md. It begins with the
+// number of runs. For twenty or more it has a number from 1 to 15 for each of 128 bins, or 0 for
+// none. Then come the number of distinct runs, if different, and each filled bin's place.
 func readSketch(data []byte) (runs, distinct int64, bins []int, places map[int]int64) {
 	if len(data) == 0 {
 		return 0, 0, nil, nil
@@ -177,7 +175,7 @@ func readSketch(data []byte) (runs, distinct int64, bins []int, places map[int]i
 	}
 	rest := data[end:]
 	at := max(len(rest)-4*filled, 0)
-	if len(rest) < 4*filled { // one made by hand has no places
+	if len(rest) < 4*filled { // a sketch made by a caller has no places
 		at = len(rest)
 	}
 	if distinct = runs; at > 0 {
@@ -200,7 +198,7 @@ func readSketch(data []byte) (runs, distinct int64, bins []int, places map[int]i
 	return runs, distinct, bins, places
 }
 
-// number reads a uvarint, and returns what follows.
+// number reads a uvarint and returns the rest.
 func number(data []byte) (n int64, rest []byte) {
 	at, shift := 0, 0
 	for more := true; more; at++ {
@@ -211,8 +209,8 @@ func number(data []byte) (n int64, rest []byte) {
 	return n, data[at:]
 }
 
-// estimate is the arithmetic of rule 13, as one fraction: the share of d that stands in e, and the
-// common share of the longer of both.
+// estimate does the arithmetic of rule 13 as one fraction. It returns the share of d in e, and the
+// common share of the longer one.
 func estimate(d, e document) (contained, longer float64) {
 	var raw, both, either int64
 	for i, x := range d.sketch {
@@ -227,7 +225,7 @@ func estimate(d, e document) (contained, longer float64) {
 			}
 		}
 	}
-	above := max(15*raw-both, 0) // J is this, divided by 14 either
+	above := max(15*raw-both, 0) // J is above / (14 either)
 	share := func(of int64) float64 {
 		return min(quotient(above*(d.distinct+e.distinct), (14*either+above)*of), 1)
 	}

@@ -3,20 +3,20 @@ package oracle
 // Judged is a document of a finished run, for rule 18.
 type Judged struct {
 	Kept  bool
-	Of    int    // the position of the witness of a removed document, -1 if it has none
+	Of    int    // the position of a removed document's witness, or -1
 	Group string // its batch or folder
-	Rank  int64  // its place in the order of preference, the least first
+	Rank  int64  // its place in the order of preference, the lowest first
 }
 
-// Fate is what rule 18 makes of a document.
+// Fate is the result of rule 18 for a document.
 type Fate struct {
 	Kept     bool
-	Survivor int    // the position of the one that stands in the output for it; -1 if none does
-	OfGroup  string // of a copy that is kept: the group of the survivor of all
-	Count    int    // and how many documents the component has
+	Survivor int    // the position of the document that replaces it in the output, or -1
+	OfGroup  string // for a copy that is kept: the group of the component's survivor
+	Count    int    // and the number of documents in the component
 }
 
-// Survivors is rule 18 over all documents in order. within asks for a survivor of each group.
+// Survivors applies rule 18 to all documents in order. within asks for a survivor in each group.
 func Survivors(docs []Judged, within bool) []Fate {
 	fates := make([]Fate, len(docs))
 	for i := range docs {
@@ -36,7 +36,7 @@ func Survivors(docs []Judged, within bool) []Fate {
 	return fates
 }
 
-// firstOf is the kept document that names a component.
+// firstOf returns the kept document that represents a component.
 func firstOf(docs []Judged, i int) int {
 	if docs[i].Kept {
 		return i
