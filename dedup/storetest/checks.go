@@ -18,8 +18,7 @@ func empty(s dedup.Store) error {
 	return cmp.Or(w.lookup(s, extreme...), w.equal(s, 1))
 }
 
-// recordsAreCopies: what Records has given stays while documents are added and
-// keys looked up.
+// recordsAreCopies checks that results of Records stay valid during Add and Lookup.
 func recordsAreCopies(s dedup.Store) error {
 	w := &world{}
 	first, second := doc{id: "first", data: "data of it", keys: keys{1}}, doc{id: "second", data: "of another", keys: keys{2}}
@@ -60,7 +59,7 @@ func emptyBatches(s dedup.Store) error {
 	return cmp.Or(w.add(s, doc{id: "a", keys: keys{1}}), s.Lookup(nil, nil, nil), s.Records(nil, nil, nil), w.equal(s, 1))
 }
 
-// slicesReused: the store keeps none of the caller's slices.
+// slicesReused checks that the store keeps none of the caller's slices.
 func slicesReused(s dedup.Store) error {
 	data, list := []byte("data"), keys{1, 2, 3}
 	ids, all, lists, marks := []string{"a"}, [][]byte{data}, [][]uint64{list}, []bool{false}
@@ -74,7 +73,7 @@ func slicesReused(s dedup.Store) error {
 	return cmp.Or(w.equal(s, 1), w.lookup(s, 1, 3, 7, 9))
 }
 
-// closed: a store that can be closed says so, and answers nothing any more.
+// closed checks that a store with Close reports it and then answers nothing.
 func closed(s dedup.Store) error {
 	c, ok := s.(interface{ Close() error })
 	if !ok {
@@ -114,8 +113,7 @@ func atOnce(tasks int, f func(task int)) {
 	wg.Wait()
 }
 
-// severalReaders checks that a store which several can ask at once answers all the same, after each
-// batch. It checks nothing of another store.
+// severalReaders checks that a SharedStore answers concurrent readers alike. It skips other stores.
 func severalReaders(s dedup.Store) error {
 	shared, ok := s.(dedup.SharedStore)
 	if !ok {

@@ -1,12 +1,11 @@
-// Package storetest holds an implementation of dedup.Store to its contract. A store
-// has one test of this kind:
+// Package storetest tests an implementation of dedup.Store against its contract. A store has one
+// test like this:
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) dedup.Store { return open(t) })
 //	}
 //
-// What passes gives the verdicts that any other store gives. Durability is no part
-// of the contract, and not looked at.
+// A store that passes gives the same verdicts as any other. Durability is not part of the contract.
 package storetest
 
 import (
@@ -20,8 +19,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// Run runs the whole suite, each part on a new and empty store that open returns.
-// A store with a Close method is closed at the end, and has to have Closed.
+// Run runs the whole suite, each part on a new, empty store returned by open. A store with a Close
+// method is closed at the end, and must have Closed.
 func Run(t *testing.T, open func(t *testing.T) dedup.Store) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,11 +35,11 @@ func Run(t *testing.T, open func(t *testing.T) dedup.Store) {
 
 func closeQuietly(s dedup.Store) {
 	if c, ok := s.(interface{ Close() error }); ok {
-		_ = c.Close() // the check of closing has looked at it
+		_ = c.Close() // tested by its own check
 	}
 }
 
-// A check is a part of the suite: it returns the faults of an empty store.
+// A check is a part of the suite. It returns the faults of an empty store.
 type check struct {
 	name  string
 	check func(s dedup.Store) error
@@ -89,7 +88,7 @@ var longAndShort = []doc{
 
 var extreme = keys{0, 1, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, math.MaxUint64 - 1, math.MaxUint64}
 
-// commonKey makes documents: every second one has a common key, and every sixteenth a rare one.
+// commonKey returns documents. Every second has a common key, and every sixteenth a rare one.
 func commonKey(n int) []doc {
 	const common, rare = 1 << 63, 1<<63 + 1
 	docs := make([]doc, n)
@@ -113,7 +112,7 @@ func onlyCounting() []doc {
 	return docs
 }
 
-// manyKeys makes as many keys as a batch of documents has.
+// manyKeys returns n keys, as many as a batch of documents has.
 func manyKeys(n int) keys {
 	many := make(keys, n)
 	for i := range many {
@@ -122,7 +121,7 @@ func manyKeys(n int) keys {
 	return many
 }
 
-// randomDocs draws documents: most keys uniform, as hashes are, some common.
+// randomDocs returns random documents: most keys are uniform, as hashes are, some common.
 func randomDocs(r *rand.Rand, n int) []doc {
 	docs := make([]doc, n)
 	for i := range docs {
@@ -138,7 +137,7 @@ func randomDocs(r *rand.Rand, n int) []doc {
 	return docs
 }
 
-// ofAnySize cuts documents into batches.
+// ofAnySize cuts documents into batches of random sizes.
 func ofAnySize(docs []doc) (cut [][]doc) {
 	for r := rand.New(rand.NewPCG(4, 0)); len(docs) > 0; {
 		n := min(len(docs), 1+r.IntN(4)*r.IntN(6))

@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// A doc is a document as the suite adds it.
+// A doc is a document in the suite.
 type doc struct {
 	id     string
 	data   string
@@ -18,13 +18,13 @@ type doc struct {
 	counts bool // it only counts
 }
 
-// world is the model that a store must equal.
+// world is the model that a store must match.
 type world struct {
 	docs    []doc
-	holders map[uint64][]uint32 // Counted for those that only count
+	holders map[uint64][]uint32 // Counted for documents that only count
 }
 
-// batches adds documents in batches, and compares the store with the model.
+// batches adds documents in batches and compares the store with the model.
 func batches(list ...[]doc) func(s dedup.Store) error {
 	return func(s dedup.Store) error {
 		w := &world{}
@@ -33,7 +33,7 @@ func batches(list ...[]doc) func(s dedup.Store) error {
 				return err
 			}
 			if len(w.docs) > 100 {
-				continue // comparing all there is takes time
+				continue // a full comparison takes time
 			}
 			if err := w.equal(s, 1<<20); err != nil {
 				return err
@@ -48,7 +48,6 @@ func batches(list ...[]doc) func(s dedup.Store) error {
 	}
 }
 
-// add adds documents to the store, in one call, and to the model.
 func (w *world) add(s dedup.Store, docs ...doc) error {
 	var ids []string
 	var data [][]byte
@@ -73,7 +72,7 @@ func (w *world) add(s dedup.Store, docs ...doc) error {
 	return nil
 }
 
-// hold notes the last document as a holder of its keys.
+// hold records the last document as a holder of its keys.
 func (w *world) hold(d *doc) {
 	if w.holders == nil {
 		w.holders = map[uint64][]uint32{}
@@ -91,13 +90,13 @@ func (w *world) hold(d *doc) {
 	}
 }
 
-// equal asks for all there is, in batches of n keys or documents, and for what is not.
+// equal compares all keys and documents in batches of n, and unknown ones.
 func (w *world) equal(s dedup.Asker, n int) error {
 	var keys []uint64
 	for k := range w.holders {
 		keys = append(keys, k, ^k)
 	}
-	slices.Sort(keys) // so that the same keys are asked together each time
+	slices.Sort(keys) // so that batches are always the same
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 	for batch := range slices.Chunk(keys, n) {
 		if err := w.lookup(s, batch...); err != nil {
@@ -126,7 +125,7 @@ func (w *world) equal(s dedup.Asker, n int) error {
 	return nil
 }
 
-// lookup looks keys up in one call. The slices given to the store hold something else before.
+// lookup looks up keys in one call. The slices passed to the store hold other values before.
 func (w *world) lookup(s dedup.Asker, keys ...uint64) error {
 	const places = dedup.MaxHolders
 	holders, n := slices.Repeat([]uint32{7777}, len(keys)*places), bytes.Repeat([]byte{99}, len(keys))
@@ -144,7 +143,6 @@ func (w *world) lookup(s dedup.Asker, keys ...uint64) error {
 	return nil
 }
 
-// records reads documents in one call.
 func (w *world) records(s dedup.Asker, nums []uint32) error {
 	ids, data := make([][]byte, len(nums)), make([][]byte, len(nums))
 	if err := s.Records(nums, ids, data); err != nil {
