@@ -9,11 +9,10 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// The first step of a decision: the filter and the store name the earlier documents
-// that matter. Nothing is compared here.
+// The first step of a decision: filter and store name earlier documents. Nothing is compared here.
 
-// appendKeys appends the keys that a document is looked up and remembered under beside a table: its
-// features, and its whole text last.
+// appendKeys appends the keys under which a document is looked up and stored beside a table: those
+// of its features and, last, its whole text.
 func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	for i := range s.Features {
 		dst = append(dst, s.Features[i].Key)
@@ -21,7 +20,7 @@ func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	return append(dst, s.Whole)
 }
 
-// testFilter asks the filter, if there is one, for keys, by one of its ways to test.
+// testFilter tests keys with the filter, if there is one, by the given method.
 func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore.Filter, keys []uint64, seen []bool)) {
 	if d.Cfg.Filter != nil {
 		test(d.Cfg.Filter, keys, seen)
@@ -33,8 +32,7 @@ func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore
 	}
 }
 
-// holdersOfWhole asks the table for the documents under the fingerprint of the whole text (rule 2),
-// which is the last key.
+// holdersOfWhole looks up the fingerprint of the whole text (rule 2), the last key.
 func (c *decider) holdersOfWhole(table Asker) (nums []uint32, err error) {
 	if err := c.answers.lookup(table, c.keys[len(c.keys)-1:]); err != nil {
 		return nil, err
@@ -42,7 +40,6 @@ func (c *decider) holdersOfWhole(table Asker) (nums []uint32, err error) {
 	return c.answers.of(0), nil
 }
 
-// count counts a look-up of so many keys.
 func (c *decider) count(keys int) {
 	c.counts.Lookups++
 	for i := range keys {
@@ -54,9 +51,9 @@ func (c *decider) count(keys int) {
 	}
 }
 
-// gather makes candidates of the documents that hold features which were looked up,
-// in order of arrival. A feature that MaxHolders hold is common (rule 6): it counts
-// apart. gather notes the weight that all hold together of the others.
+// gather turns the documents that hold looked-up features into candidates, in order of arrival. It
+// counts a feature with MaxHolders holders separately as common (rule 6). It also sums the weight
+// of all other features with holders.
 func (c *decider) gather() {
 	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
 	for a, i := range c.answers.asked {
@@ -64,7 +61,7 @@ func (c *decider) gather() {
 		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
 		what := uint64(i)
 		switch docs = named(docs); {
-		case len(docs) == 0: // a document for which no other is named is new
+		case len(docs) == 0: // a document with no named holders is new
 		case common:
 			what |= commonPair
 			if counted {
@@ -82,8 +79,7 @@ func (c *decider) gather() {
 	c.collect()
 }
 
-// withoutDead leaves out the zeros that stand, in front, for documents that were taken
-// back.
+// withoutDead removes the leading zeros, which stand for documents taken back.
 func withoutDead(docs []uint32) []uint32 {
 	for len(docs) > 0 && docs[0] == 0 {
 		docs = docs[1:]
@@ -91,7 +87,7 @@ func withoutDead(docs []uint32) []uint32 {
 	return docs
 }
 
-// named leaves out the zeros and, in place, what stands for documents that only count.
+// named removes zeros and, in place, the marks of documents that only count.
 func named(docs []uint32) []uint32 {
 	docs = withoutDead(docs)
 	if !slices.Contains(docs, Counted) {
@@ -100,14 +96,14 @@ func named(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(num uint32) bool { return num == Counted })
 }
 
-// commonPair marks a pair of a document and a common feature. countedPair marks one for which some
-// of the eight holders only count.
+// commonPair marks a pair of a document and a common feature. countedPair marks one of a feature
+// for which some of the eight holders only count.
 const (
 	commonPair  = 1 << 31
 	countedPair = 1 << 30
 )
 
-// collect turns the pairs, whose features ascend, into candidates.
+// collect turns the pairs, with ascending features, into candidates.
 func (c *decider) collect() {
 	c.positions = slices.Grow(c.positions[:0], len(c.pairs))[:len(c.pairs)]
 	candidates, used := c.found.Candidates[:0], 0
@@ -137,17 +133,17 @@ func (c *decider) collect() {
 	c.found.Candidates = candidates
 }
 
-// postings are the documents of pairs, each once. A hash table finds them: to sort all pairs
-// takes three times as long, for a document shares most of its features with few others.
+// postings has the distinct documents of pairs. A hash table finds them. Sorting all pairs would
+// take three times as long, since a document shares most of its features with few others.
 type postings struct {
-	slots  []uint32 // 1 + the index of a document; 0: free
+	slots  []uint32 // 1 + the index of a document, or 0 if free
 	sorted []uint64 // document<<32 | index, by document
-	pairs  []uint32 // of each index, how many
-	rank   []uint32 // of each index, its place in sorted
-	of     []uint32 // of each pair, the index
+	pairs  []uint32 // number of pairs of each index
+	rank   []uint32 // place of each index in sorted
+	of     []uint32 // index of each pair
 }
 
-// gather finds the documents of pairs, which have them in their higher halves.
+// gather collects the documents in the upper halves of pairs.
 func (h *postings) gather(pairs []uint64) {
 	size := 1 << bits.Len(uint(2*len(pairs)))
 	h.slots = slices.Grow(h.slots[:0], size)[:size]
@@ -165,9 +161,9 @@ func (h *postings) gather(pairs []uint64) {
 	}
 }
 
-// find returns the index of a document.
+// find returns the index of a document, which it adds if it is new.
 func (h *postings) find(num, mask uint32) uint32 {
-	const golden = 0x9e3779b1 // neighbours come far from each other
+	const golden = 0x9e3779b1 // separates neighbours
 	for at := num * golden >> 7 & mask; ; at = (at + 1) & mask {
 		switch i := h.slots[at]; {
 		case i == 0:

@@ -7,39 +7,37 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// If copies have to be confirmed, the Confirmer is asked about the method's copies before the
-// document is removed. Of the candidates that are copies, it is asked about the best first. If a
-// document is so short that its method leaves it open, the other candidates are asked about too. No
-// unconfirmed copy is removed. With Rules.Verify only doubtful copies have to be confirmed, and
-// documents with a long new passage are asked about too.
+// With a Confirmer, no unconfirmed copy is removed. It is called for the method's copies, the best
+// first. If a document is too short for its method, the other candidates follow. With Rules.Verify
+// only doubtful copies need confirmation, and documents with a long new passage are also tried.
 
-// maxAsked is of how many candidates the texts are compared for one document. They are
-// asked best first, so that the rest hardly ever matter.
+// maxAsked is the maximum number of candidates whose texts are compared with one document. The best
+// come first, so the rest hardly ever matter.
 const maxAsked = 8
 
-// A Confirmer compares the text of a document with that of an earlier one which its method calls a
-// copy, or leaves open. Its result may depend on the two alone: it is called by several goroutines,
-// in any order, and for a pair more than once. An error ends the run. record and id are valid
+// A Confirmer compares the text of a document with that of an earlier one that its method calls a
+// copy or leaves open. Its result must depend only on the two. It is called concurrently, in any
+// order, and possibly several times for a pair. An error ends the run. record and id are valid
 // during the call.
 type Confirmer func(text []byte, id []byte, record *Record) (Confirmation, error)
 
-// A Confirmation is what comparing two texts came to.
+// A Confirmation is the result of comparing two texts.
 type Confirmation struct {
 	OK    bool    // the document is a copy of the earlier one
 	Value float64 // the score, 0 to 1, if the texts were compared
-	Why   string  // why they were not; "" if they were
+	Why   string  // the reason if they were not compared, else ""
 }
 
-// confirming is a decision's part in confirming.
+// confirming is the state of confirming a document's copies.
 type confirming struct {
 	ask    Confirmer
 	text   []byte
 	active bool // for this document
 	tries  []found
-	exact  failed // the exact copy that was not confirmed
+	exact  failed // the first exact copy not confirmed
 }
 
-// failed is a document whose text did not confirm an exact copy.
+// failed is an exact copy that was not confirmed by its text.
 type failed struct {
 	num      uint32
 	features int
@@ -47,12 +45,11 @@ type failed struct {
 	Confirmation
 }
 
-// confirm asks about the at-th of the documents that were read last.
 func (c *decider) confirm(at int) (Confirmation, error) {
 	return c.confirming.ask(c.confirming.text, c.read.ids[at], &c.read.all[at])
 }
 
-// confirmExact asks about an exact copy, which was read last.
+// confirmExact confirms an exact copy, the record read last.
 func (c *decider) confirmExact(num uint32, features int, r *Result) (ok bool, err error) {
 	if !c.confirming.active || c.rules.Verify {
 		return true, nil
@@ -69,11 +66,11 @@ func (c *decider) confirmExact(num uint32, features int, r *Result) (ok bool, er
 	return answer.OK, nil
 }
 
-// confirmed asks about the candidates to be tried, the best first, and returns the first that stands
-// for the document. The others are related if they seemed to be copies.
+// confirmed tries the candidates, the best first, and returns the first confirmed copy. It makes
+// the unconfirmed copies related.
 func (c *decider) confirmed(relation *found, r *Result) (witness found, err error) {
 	tries := c.confirming.tries
-	slices.SortStableFunc(tries, func(a, b found) int { // candidates are in order of arrival
+	slices.SortStableFunc(tries, func(a, b found) int { // stable: candidates are in order of arrival
 		return cmp.Or(cmp.Compare(b.Relation, a.Relation), cmp.Compare(b.Score, a.Score))
 	})
 	for n, t := range tries {
@@ -105,8 +102,7 @@ func (c *decider) confirmed(relation *found, r *Result) (witness found, err erro
 	return found{candidate: -1}, nil
 }
 
-// keepUnconfirmed reports an exact copy that was not confirmed, if nothing else is known of the
-// document.
+// keepUnconfirmed reports an unconfirmed exact copy if nothing else is known about the document.
 func (c *decider) keepUnconfirmed(r *Result) {
 	e := &c.confirming.exact
 	if !c.confirming.active || e.num == 0 || r.Verdict != Unique {

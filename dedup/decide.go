@@ -7,15 +7,15 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A decider is one document on its way through the three steps: its candidates are found
-// (candidates.go), their records fetched, and judged (judge.go). The first two ask the filter and the
-// store; the third needs neither. Its buffers are reused.
+// A decider takes one document through the three steps: finding its candidates (candidates.go),
+// reading their records, and judging (judge.go). The first two use the filter and the store; the
+// third needs neither. Its buffers are reused.
 type decider struct {
 	rules  Rules
 	judge  method.Judge
 	sketch *feature.Sketch
 	keys   []uint64 // of its features, and of the whole text
-	seen   []bool   // the filter's answer for each
+	seen   []bool   // the filter's answer for each key
 	counts Counts
 
 	answers   answers
@@ -23,7 +23,7 @@ type decider struct {
 	postings  postings // of the pairs
 	positions []uint32 // the features of pairs that are not common
 	found     method.Found
-	union     uint64 // the weight of all features held that are not common
+	union     uint64 // the weight of all features with holders that are not common
 
 	selected []int // the candidates to compare
 	read     records
@@ -35,14 +35,12 @@ type decider struct {
 	also    []Source
 }
 
-// load makes s the document to decide about.
 func (c *decider) load(s *feature.Sketch, keys []uint64, seen []bool) {
 	c.sketch, c.keys, c.seen = s, keys, seen
 	c.judge.Load(s)
 }
 
-// decide judges the document beside a table, by the rules of docs/design.md, "The
-// decision".
+// decide judges the document with a table, by the rules of docs/design.md, "The decision".
 func (c *decider) decide(table Asker) (Result, error) {
 	r, err := c.byRules(table)
 	if err == nil {
@@ -61,7 +59,7 @@ func (c *decider) byRules(table Asker) (Result, error) {
 	if !c.judge.MayReach(c.seen[:n]) { // rule 5
 		return r, nil
 	}
-	// The keys of features that the filter has not seen are absent for certain (rule 6).
+	// The filter proves that keys it has not seen are absent (rule 6).
 	if err := c.answers.lookupSeen(table, c.keys[:n], c.seen); err != nil {
 		return r, err
 	}
@@ -83,19 +81,19 @@ func (c *decider) byRules(table Asker) (Result, error) {
 		if err != nil {
 			return r, err
 		}
-		r.Counted = !slices.Contains(nums, Counted) // or one page would count each time it comes
+		r.Counted = !slices.Contains(nums, Counted) // else a page would count each time it comes
 	}
 	c.also = r.Also
 	return r, c.nameSources(table, &r)
 }
 
-// unique is the result if nothing else is found.
+// unique returns the result for a document if nothing else is found.
 func (c *decider) unique() Result {
 	return Result{Kept: true, Segments: c.sketch.Parts(), Also: c.also[:0]}
 }
 
 // decideExact looks for a kept document with the same whole text. It is the best possible witness,
-// found by one key however common the features (rule 2). That key may also belong to a feature, so
+// found by one key however common the features (rule 2). The key may also belong to a feature, so
 // the stored records of its holders are compared.
 func (c *decider) decideExact(table Asker, r *Result) (done bool, err error) {
 	nums, err := c.holdersOfWhole(table)
@@ -103,7 +101,7 @@ func (c *decider) decideExact(table Asker, r *Result) (done bool, err error) {
 		return false, err
 	}
 	c.count(1)
-	for _, num := range named(nums) { // the first is it, nearly always
+	for _, num := range named(nums) { // nearly always the first
 		if err := c.fetchOne(table, num); err != nil {
 			return false, err
 		}
@@ -125,13 +123,12 @@ func (c *decider) decideExact(table Asker, r *Result) (done bool, err error) {
 	return false, nil
 }
 
-// fetchOne reads the record of one document.
 func (c *decider) fetchOne(table Asker, num uint32) error {
 	c.read.nums = append(c.read.nums[:0], num)
 	return c.read.read(table)
 }
 
-// nameSources asks the store for the ids of the documents in a result.
+// nameSources adds the ids of the documents in a result.
 func (c *decider) nameSources(table Asker, r *Result) error {
 	c.read.nums = c.read.nums[:0]
 	if r.Of.Num != 0 {

@@ -2,9 +2,9 @@
 // earlier document.
 //
 // A [Deduper] takes documents one at a time, in order, and remembers them in a filter and a
-// [Store], the side table. Decisions depend on the documents and their order alone. They do not
-// depend on the number of workers, the filter's false positives, or the layout of the store. The
-// rules are those of docs/design.md, "The decision".
+// [Store], the side table. Decisions depend only on the documents and their order. They do not
+// depend on the number of workers, the filter's false positives, or the layout of the store.
+// docs/design.md, "The decision", has the rules.
 package dedup
 
 import (
@@ -22,35 +22,36 @@ import (
 
 // Rules are the choices behind a decision. The zero value is the default.
 type Rules struct {
-	// Threshold is the share, above 0 and at most 1, of a document's text
-	// that one earlier document must hold for it to be a duplicate; 0 means
-	// DefaultThreshold, or DefaultFilterThreshold without a table.
+	// Threshold is the share of a document's text, above 0 and at most 1, that one earlier document
+	// must hold to make it a duplicate. 0 means DefaultThreshold, or DefaultFilterThreshold without
+	// a table.
 	Threshold float64
-	// Score names the whole that the share refers to.
+	// Score names the denominator of the share.
 	Score Score
 	// RemoveMosaics removes documents assembled from several earlier ones.
 	RemoveMosaics bool
-	// Confirm names the condition by which copies are confirmed, so that runs can check whether
-	// theirs is the same; "" for none. Config.Confirm confirms them.
+	// Confirm names the condition for confirming copies, so that runs can check that they use the
+	// same one; "" for none. Config.Confirm confirms them.
 	Confirm string `json:",omitempty"`
-	// RemoveConsumed removes documents with hardly anything of their own: see Result.Consumed.
+	// RemoveConsumed removes documents with hardly any text of their own: see Result.Consumed.
 	RemoveConsumed bool `json:",omitempty"`
-	// Verify restricts Config.Confirm to copies that records leave in doubt. It is not asked about
-	// exact copies, nor if a sketch is sure. The default threshold is DefaultVerifyThreshold.
+	// Verify restricts Config.Confirm to copies that records leave in doubt, not exact copies or
+	// those with a sure sketch. The default threshold is then DefaultVerifyThreshold.
 	Verify bool `json:",omitempty"`
 }
 
-// The default thresholds. Without a table, no check shows that the segments seen come from one
-// document, so more of them must have been seen.
+// The default thresholds. Without a table nothing shows that the segments seen come from one
+// document, so more must have been seen.
 const (
 	DefaultThreshold         = 0.6
 	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
 	DefaultFilterThreshold   = 0.8
-	// With Verify texts decide, so records need only say whose texts to read.
+	// With Verify texts decide, so records only select the texts to read.
 	DefaultVerifyThreshold = 0.5
 )
 
-// WithDefaults returns the rules as a [Deduper] applies them, or an error if the threshold is out of range.
+// WithDefaults returns the rules as a [Deduper] applies them, or an error if the threshold is out
+// of range or the method needs a table.
 func (r Rules) WithDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 	info := s.Info()
 	if filterOnly && !info.FilterOnly {
@@ -77,59 +78,57 @@ func (r Rules) WithDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 // Config configures a [Deduper].
 type Config struct {
 	Scheme feature.Scheme
-	// Method, if set, takes the place of the Scheme's method: it is one of the caller's own.
+	// Method, if set, replaces the Scheme's method by one of the caller.
 	Method method.Method
 	Rules  Rules
-	// Filter answers at once for most keys that were never seen. Without one
-	// the table is asked for every key: the same verdicts, more slowly.
+	// Filter avoids look-ups for most keys that were never seen. Without a filter the table is
+	// asked for every key: verdicts are the same but slower.
 	Filter *bloomstore.Filter
-	// Table names the earlier document. Without one, verdicts rest on the filter alone, and name no
-	// document. A nil pointer is none.
+	// Table names earlier documents. Without a table, verdicts rest on the filter alone and name no
+	// document. A nil pointer means no table.
 	Table Store
-	// Earlier are the filters of the earlier stores, if Table is a [Stack] and there is a Filter.
-	// Nothing is added to them.
+	// Earlier are the read-only filters of a [Stack]'s earlier stores, used if there is a Filter.
 	Earlier []*bloomstore.Filter
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
-	// Confirm, if set, is asked before a document is removed. Deciding asks it; Check does not. It
-	// needs a table. See [Confirmer].
+	// Confirm, if set, is called before a document is removed, but not by Check. It needs a table.
+	// See [Confirmer].
 	Confirm Confirmer
-	// Passages, if set, completes the results of kept documents. It needs a table. A group is then
-	// decided one document after the other if Rules.RemoveConsumed is set. See [PassageFinder].
+	// Passages, if set, completes the results of kept documents. It needs a table. If
+	// Rules.RemoveConsumed is set, the documents of a group are decided one after the other. See
+	// [PassageFinder].
 	Passages PassageFinder
 }
 
-// Deduper judges documents one after another. It is not for concurrent use.
+// Deduper judges documents one after another. It is not safe for concurrent use.
 type Deduper struct {
 	Cfg       Config
-	closer    closer // the table, if it is one that can be closed
+	closer    closer // the table, if it can be closed
 	method    method.Method
 	extractor method.Extractor
 	sketch    feature.Sketch
-	Keys      []uint64 // of the last document that was decided alone
+	Keys      []uint64 // of the last document decided alone
 	Seen      []bool
-	neighbors *neighbors // nil for a method that finds by equal keys alone
+	neighbors *neighbors // nil for a method that relies on equal keys
 	single    Group      // of one document
 	parallel  parallel
 }
 
-// A closer is a Store that can be closed.
 type closer interface{ Closed() bool }
 
 // Counts are running totals of a Deduper's work.
 type Counts struct {
-	// Confirmed and Refuted count the keys for which the table was asked
-	// after the filter had said seen. Refuted ones are the filter's false
-	// positives.
+	// Confirmed and Refuted count the keys seen by the filter and then looked up in the table.
+	// Refuted keys are the filter's false positives.
 	Confirmed, Refuted uint64
-	// Lookups counts the documents for which the table was asked.
+	// Lookups counts the documents looked up in the table.
 	Lookups uint64
-	// Fresh counts the keys of kept documents that the filter had not seen:
-	// but for its false positives, the distinct keys in it.
+	// Fresh counts the keys of kept documents that the filter had not seen: except for its false
+	// positives, its distinct keys.
 	Fresh uint64
 }
 
-// Errors of a Deduper that has lost its filter or store.
+// Errors of a Deduper with missing or closed parts.
 var (
 	errNothing       = errors.New("neither a filter nor a table given")
 	errUnconfirmable = errors.New("copies are confirmed by one earlier document: that needs a table, and mosaics that are kept")
@@ -138,12 +137,11 @@ var (
 	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )
 
-// New checks the configuration and returns a Deduper over its filter and table,
-// which remain the caller's to save and close. Once one of them is closed, every
-// decision is an error.
+// New checks the configuration and returns a Deduper over its filter and table. The caller must
+// save and close these. Once one of them is closed, every decision is an error.
 func New(cfg Config) (*Deduper, error) {
 	if v := reflect.ValueOf(cfg.Table); v.Kind() == reflect.Pointer && v.IsNil() {
-		cfg.Table = nil // an index without a table has a nil one, which is no nil interface
+		cfg.Table = nil // an index without a table has a typed nil pointer
 	}
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
@@ -187,20 +185,19 @@ func (d *Deduper) See(id string, text []byte) (Result, error) {
 // A Document is the input of a decision.
 type Document struct {
 	ID string
-	// Sketch is extracted with the Deduper's own scheme. If it is nil, the Deduper extracts one from
-	// Text.
+	// Sketch must come from the Deduper's own scheme. If nil, it is extracted from Text.
 	Sketch *feature.Sketch
-	// Added is stored with the document if it is kept: fields, as AppendField writes them.
+	// Added is stored with the document if it is kept: fields, as written by AppendField.
 	Added []byte
-	// Time is stored with the document, by a [Store] that cares: Unix seconds.
+	// Time is in Unix seconds, for a [Store] that uses it.
 	Time uint32
-	// Uncounted: if it is removed, it is not remembered, not even to count.
+	// Uncounted keeps the document from counting if it is removed.
 	Uncounted bool
-	// Text is for Config.Confirm, and for a missing Sketch.
+	// Text is for Config.Confirm, and for a nil Sketch.
 	Text []byte
 }
 
-// A purpose is how far a decision goes; each does what those before it do.
+// A purpose is the extent of a decision. Each includes the previous ones.
 type purpose uint8
 
 const (
@@ -220,7 +217,6 @@ func (d *Deduper) Check(id string, s *feature.Sketch) (Result, error) {
 	return d.decideOne(Document{ID: id, Sketch: s}, checking)
 }
 
-// decideOne decides a group of one document.
 func (d *Deduper) decideOne(doc Document, p purpose) (Result, error) {
 	if err := d.ready(); err != nil {
 		return Result{}, fmt.Errorf("judging document %q: %w", doc.ID, err)
@@ -239,8 +235,8 @@ func (d *Deduper) decideOne(doc Document, p purpose) (Result, error) {
 	return r, err
 }
 
-// ready reports anything missing. Otherwise a document that the filter has not seen would be judged
-// without asking a table that is gone.
+// ready returns an error if filter or table is missing or closed. Otherwise a document that the
+// filter has not seen would be judged without a table.
 func (d *Deduper) ready() error {
 	filter := d.Cfg.Filter
 	switch {
@@ -262,5 +258,5 @@ func (d *Deduper) Counts() (c Counts) {
 	return c
 }
 
-// UseFilter replaces the filter, by a larger one holding the same keys.
+// UseFilter replaces the filter by a larger one with the same keys.
 func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }

@@ -7,8 +7,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Explain is [Deduper.Check] and the steps that led to its result, in words: for a person who
-// asks about one document, beside a table. The words may change with any version.
+// Explain is [Deduper.Check] with the reasons for its result in words, for a person with a question
+// about one document. It needs a table. The words may change with any version.
 func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
 	if d.Cfg.Table == nil {
 		return r, nil, errNothing
@@ -16,7 +16,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	if r, err = d.Check(id, s); err != nil {
 		return r, nil, err
 	}
-	c := &d.parallel.members[0].decider // which a method with a memory has given other features than s has
+	c := &d.parallel.members[0].decider // its features differ from s if the method has a memory
 	say := func(rule, format string, args ...any) {
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}
@@ -46,7 +46,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	return r, why, nil
 }
 
-// reasons appends those of every candidate there is, selected or not, in order of arrival.
+// reasons appends the reasons for every candidate, selected or not, in order of arrival.
 func (c *decider) reasons(table Asker, why []method.Reason) ([]method.Reason, error) {
 	judge, explains := c.judge.(method.Reasoner)
 	for i := range c.found.Candidates {
@@ -71,7 +71,7 @@ func (c *decider) reasons(table Asker, why []method.Reason) ([]method.Reason, er
 	return why, nil
 }
 
-// findingText describes a method's finding that has no words of its own.
+// findingText describes a finding of a method that is not a method.Reasoner.
 func (c *decider) findingText(f *method.Finding) string {
 	relation := [...]string{method.Unrelated: "nothing that matters", method.Related: "related", method.Copy: "a copy"}[f.Relation]
 	if f.ByDistance {

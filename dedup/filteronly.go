@@ -8,17 +8,16 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// Without a table nothing can refute the filter, so its false positives must not be able to produce
-// a verdict. Below one in a billion, ten million documents a day pass for months without a text
-// wrongly removed.
+// chanceLimit bounds the chance of a wrong verdict without a table, which could refute the filter's
+// false positives. Below one in a billion, ten million documents a day pass for months without a
+// text wrongly removed.
 const chanceLimit = 1e-9
 
-// wholeKeys is how many keys the whole text of a document is remembered under, so
-// that copies of any length are found: one key alone is wrongly seen once in
-// 1,700 at design load, four together 1e-13.
+// WholeKeys is the number of keys for the whole text of a document, for finding copies of any
+// length. One key is wrongly seen once in 1,700 at design load, four with a chance of 1e-13.
 const WholeKeys = 4
 
-// appendFilterKeys appends the keys that stand for a document in a filter without a table.
+// appendFilterKeys appends the keys of a document for a filter without a table.
 func appendFilterKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	for i := range s.Parts() {
 		dst = append(dst, s.Features[i].Key)
@@ -29,8 +28,8 @@ func appendFilterKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	return dst
 }
 
-// spread is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection
-// that turns neighbouring numbers into unrelated keys.
+// spread is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection that turns
+// consecutive numbers into unrelated keys.
 func spread(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -38,10 +37,9 @@ func spread(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// decideByFilter judges by the share of the document's text that was seen. It counts words, not runs
-// of three as beside a table. The threshold is higher, and nothing can show anyway that the
-// segments seen lie in one document.
-// rate is the filter's share of false positives.
+// decideByFilter judges by the share of the document's text that was seen. It counts words, not
+// runs of three as with a table. The threshold is higher, and nothing can show that the segments
+// come from one document. rate is the filter's false positive rate.
 func (c *decider) decideByFilter(rate float64) Result {
 	n := c.sketch.Parts()
 	r := Result{Kept: true, Segments: n, Comparable: n}
@@ -60,9 +58,8 @@ func (c *decider) decideByFilter(rate float64) Result {
 	return r
 }
 
-// binomialTail returns the chance that of n keys never added at least hits are
-// seen all the same, each with probability rate: the sum over i from hits to n of
-// C(n,i) rate^i (1-rate)^(n-i).
+// binomialTail returns the chance that at least hits of n keys never added are seen, each with
+// probability rate. It is the sum over i from hits to n of C(n,i) rate^i (1-rate)^(n-i).
 func binomialTail(n, hits int, rate float64) float64 {
 	switch {
 	case hits <= 0 || rate >= 1:

@@ -10,27 +10,25 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A Group is documents to be decided together, in order. Filling it, after extraction, needs
-// neither filter nor table. It is reused.
+// A Group is a sequence of documents to be decided together. Filling it, after extraction, needs
+// neither filter nor table. It is reusable.
 type Group struct {
 	docs  []grouped
-	keys  []uint64 // of all documents, one after the other; of each the whole text's last
-	owner []int32  // the document that each is of
-	// Equal keys are a chain in the order of documents: head is the first, next the
-	// one that follows, or -1.
+	keys  []uint64 // of all documents, concatenated; the last of each is the whole text's
+	owner []int32  // the document of each key
+	// Equal keys form a chain in document order: head is the first, next the following one or -1.
 	head, next []int32
-	repeats    []bool // of each pick, whether an earlier document may have it
+	repeats    []bool // for each pick, whether an earlier document may have it
 }
 
 type grouped struct {
 	Document
 	first   int  // index of its first key
 	picks   int  // index of its first pick
-	repeats bool // an earlier document of the group has one of its keys
+	repeats bool // an earlier document of the group shares a key
 }
 
-// The memory of a group: for each document, and for each of its keys, one for each feature and one
-// for the whole text.
+// The memory of a group per document and per key (one for each feature and the whole text).
 const (
 	GroupDocumentBytes = 64
 	GroupKeyBytes      = 8 + 4 + 4 + 4
@@ -39,24 +37,24 @@ const (
 // Reset empties the group.
 func (b *Group) Reset() { b.docs = b.docs[:0] }
 
-// Len is how many documents there are.
+// Len returns the number of documents.
 func (b *Group) Len() int { return len(b.docs) }
 
-// Add appends a document. Its data may not change until the group is decided.
+// Add appends a document. Its data must not change until the group is decided.
 func (b *Group) Add(doc Document) {
 	b.docs = append(b.docs, grouped{Document: doc})
 }
 
-// Document is the i-th document. Until the group is decided its Time may be set.
+// Document returns the i-th document. Its Time may be set until the group is decided.
 func (b *Group) Document(i int) *Document { return &b.docs[i].Document }
 
-// A Linker finds equal keys in batches. It holds reusable memory, for one goroutine.
+// A Linker finds equal keys in batches. It holds reusable memory for one goroutine.
 type Linker struct {
 	slots []int32
 	picks []uint64
 }
 
-// Link makes the group ready to be decided, once all documents are added.
+// Link prepares the group for deciding, once all documents are added.
 func (l *Linker) Link(b *Group) {
 	b.keys, b.owner = b.keys[:0], b.owner[:0]
 	for i := range b.docs {
@@ -71,7 +69,7 @@ func (l *Linker) Link(b *Group) {
 	b.head, b.next = slices.Grow(b.head[:0], n)[:n], slices.Grow(b.next[:0], n)[:n]
 	l.chain(b)
 	l.repeatPicks(b)
-	for p, next := range b.next { // a chain's head comes before the others
+	for p, next := range b.next { // a chain's head comes before the rest
 		if b.head[p] < 0 {
 			b.head[p] = int32(p)
 		}
@@ -84,8 +82,7 @@ func (l *Linker) Link(b *Group) {
 	}
 }
 
-// chain puts equal keys into chains by a hash table, from the last on, so that each
-// becomes the first of its chain.
+// chain links equal keys by a hash table, from the last on, so each becomes the head of its chain.
 func (l *Linker) chain(b *Group) {
 	size := 1 << bits.Len(uint(2*len(b.keys)))
 	if len(l.slots) < size {
@@ -96,7 +93,7 @@ func (l *Linker) chain(b *Group) {
 	shift := 64 - bits.Len(uint(size-1))
 	for p := len(b.keys) - 1; p >= 0; p-- {
 		b.head[p], b.next[p] = -1, -1
-		// Keys are hashes, but not all of them: whole texts may be anything.
+		// Not all keys are hashes: the whole text's may be any number.
 		at := b.keys[p] * 0x9e3779b97f4a7c15 >> shift
 		for ; slots[at] != 0; at = (at + 1) & uint64(size-1) {
 			if q := slots[at] - 1; b.keys[q] == b.keys[p] {
@@ -108,7 +105,7 @@ func (l *Linker) chain(b *Group) {
 	}
 }
 
-// repeatPicks marks the picks that occur twice, but for the first place of each.
+// repeatPicks marks repeated picks, except their first occurrence.
 func (l *Linker) repeatPicks(b *Group) {
 	picks := 0
 	for i := range b.docs {
@@ -134,8 +131,8 @@ func (l *Linker) repeatPicks(b *Group) {
 	}
 }
 
-// picksOf returns for each pick of a document whether an earlier one of the group may have it. It is
-// empty if the document is alone.
+// picksOf returns, for each pick of a document, whether an earlier one of the group may have it. It
+// is empty for a document decided alone.
 func (b *Group) picksOf(i int) []bool {
 	if len(b.repeats) == 0 {
 		return nil
@@ -143,13 +140,13 @@ func (b *Group) picksOf(i int) []bool {
 	return b.repeats[b.docs[i].picks:][:len(b.docs[i].Sketch.Picks)]
 }
 
-// set makes the group one of a single document, which needs no links.
+// set makes the group hold a single document, which needs no links.
 func (b *Group) set(doc Document, appendKeys func([]uint64, *feature.Sketch) []uint64) {
 	b.docs, b.repeats = append(b.docs[:0], grouped{Document: doc}), b.repeats[:0]
 	b.keys = appendKeys(b.keys[:0], doc.Sketch)
 }
 
-// keysOf returns the beginning and end of a document's keys.
+// keysOf returns the range of a document's keys.
 func (b *Group) keysOf(i int) (from, to int) {
 	if to = len(b.keys); i+1 < len(b.docs) {
 		to = b.docs[i+1].first
@@ -160,15 +157,14 @@ func (b *Group) keysOf(i int) (from, to int) {
 // earlier reports whether an earlier document of the group has the key at p.
 func (b *Group) earlier(p int) bool { return b.owner[b.head[p]] < b.owner[p] }
 
-// A Pool is goroutines that work at once: Run calls f with tasks 0 to tasks-1, each on
-// some goroutine with the number of its worker, below Size, and returns when all calls
-// have. No two calls at the same time have one worker.
+// A Pool runs goroutines concurrently. Run calls f with tasks 0 to tasks-1 and returns when all
+// calls have returned. worker is below Size, and concurrent calls have different workers.
 type Pool struct {
 	Size int
 	Run  func(tasks int, f func(worker, task int))
 }
 
-// addMembers brings the members to n at least.
+// addMembers increases the number of members to at least n.
 func (g *parallel) addMembers(n int) {
 	cfg := &g.d.Cfg
 	for len(g.members) < n {
@@ -178,7 +174,6 @@ func (g *parallel) addMembers(n int) {
 	}
 }
 
-// divide makes tasks for a pool.
 func (g *parallel) divide(pool Pool) {
 	n := g.group.Len()
 	g.pool, g.chunk = pool, min(max(n/(8*pool.Size), 1), 64)
@@ -189,14 +184,13 @@ func (g *parallel) divide(pool Pool) {
 	}
 }
 
-// share lets the pool ask the table.
+// share prepares the table for concurrent queries by the pool.
 func (g *parallel) share() error {
 	return g.store.Share(g.pool.Size, func(tasks int, f func(task int)) {
 		g.pool.Run(tasks, func(_, task int) { f(task) })
 	})
 }
 
-// begin makes room for the results of a group.
 func (g *parallel) begin(b *Group, p purpose) {
 	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
 	for _, m := range g.members {
@@ -214,8 +208,7 @@ func (g *parallel) begin(b *Group, p purpose) {
 	clear(g.state)
 }
 
-// each calls f for 0 to n-1, in tasks of neighbours, and returns the first error of the
-// first task that has one.
+// each calls f for 0 to n-1 in tasks of chunk. It returns the error of the first failing task.
 func (g *parallel) each(n, chunk int, f func(m *member, i int) error) error {
 	tasks := (n + chunk - 1) / chunk
 	g.errs = slices.Grow(g.errs[:0], tasks)[:tasks]
@@ -234,9 +227,9 @@ func (g *parallel) each(n, chunk int, f func(m *member, i int) error) error {
 	return nil
 }
 
-// eachAgain is each for all documents once more, in the tasks given by owner. Most go to the worker
-// that had them before, whose cache may still hold the data loaded for them. With two workers and a
-// filter of 1 GiB that saves 3% of a run's time.
+// eachAgain calls f for all documents again, by the tasks in owner. Most go to their previous
+// worker, whose cache may still hold their data. With two workers and a filter of 1 GiB this saves
+// 3% of a run's time.
 func (g *parallel) eachAgain(f func(m *member, i int)) {
 	for task := range g.taken {
 		g.taken[task].Store(false)
@@ -255,8 +248,8 @@ func (g *parallel) eachAgain(f func(m *member, i int)) {
 	})
 }
 
-// CanDecideAll reports whether this Deduper has what DecideAll needs: a table that can
-// be asked by several at once, a method that finds by equal keys, with room for so many documents more.
+// CanDecideAll reports whether DecideAll supports that many more documents. It needs a SharedStore
+// with room for them, and a method that relies on equal keys.
 func (d *Deduper) CanDecideAll(documents int) bool {
 	s, ok := d.Cfg.Table.(SharedStore)
 	return ok && d.neighbors == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32
@@ -265,18 +258,18 @@ func (d *Deduper) CanDecideAll(documents int) bool {
 // Decision is a decided document of a group.
 type Decision struct {
 	Result *Result
-	// Seen are the positions in feature.Sketch.Features of those segments of a kept
-	// document that were seen before it.
+	// Seen are the positions in feature.Sketch.Features of the segments of a kept document that
+	// were seen before it.
 	Seen []int
 }
 
-// DecideAll decides the documents of a group as Decide would one after the other, by all of a pool,
-// and remembers those kept. emit is called once for each, in any order and for several at the same
-// time, after the table has them. If it fails, none is remembered.
+// DecideAll decides the documents of a group on a pool, as Decide would one after the other, and
+// remembers the kept ones. It calls emit once for each, concurrently and in any order, after adding
+// them to the table. If judging or adding fails, none is remembered; an error in finding passages
+// comes after adding.
 //
-// The results are those of Decide, and so are the contents of filter and table. Counts may differ a
-// little: a key of the group can make the filter report another key of the same group that it does
-// not hold. That is not noticed.
+// Results, filter and table are the same as with Decide. Counts may differ slightly: a key of the
+// group can cause a false positive for another key of the group, which is not noticed.
 func (d *Deduper) DecideAll(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
 	if err := d.ready(); err != nil {
 		return err

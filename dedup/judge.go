@@ -7,18 +7,18 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// The third step of a decision judges by the candidates' records. Nothing here reads or writes
-// anything. The method compares two documents; rule 9 combines several results.
+// The third step of a decision judges by the candidates' records, without I/O. The method compares
+// two documents; rule 9 combines several results.
 
-// found is a candidate that reaches the threshold alone.
+// found is the finding about a candidate.
 type found struct {
-	candidate int // position in decision.found.Candidates, -1 for none
-	at        int // and in decision.selected
+	candidate int // index in decider.found.Candidates, -1 for none
+	at        int // index in decider.selected
 	method.Finding
 }
 
-// verdict decides by the records that were fetched: what one document brings about
-// goes before what all bring about together (rule 9).
+// verdict decides by the fetched records. A result from one document takes precedence over one from
+// all together (rule 9).
 func (c *decider) verdict(r *Result) error {
 	witness, relation, err := c.alone(r)
 	if err != nil {
@@ -43,16 +43,15 @@ func (c *decider) verdict(r *Result) error {
 		r.Score = method.Share(r.Also[0].Weight, whole)
 		r.Contained = r.Score
 	default:
-		// A unique document's share seen is not reported: if the table was not asked, it is
-		// unknown.
+		// A unique document has no Seen: it is unknown if the table was not asked.
 		r.Seen = 0
 	}
 	r.Kept = r.Verdict != Duplicate && !(r.Verdict == Mosaic && c.rules.RemoveMosaics)
 	return nil
 }
 
-// alone finds the best of the candidates that stand for the document, and of those
-// that it is only related to: on a tie the earliest.
+// alone finds the best candidate that makes the document a copy, and the best that it is only
+// related to. Ties go to the earliest.
 func (c *decider) alone(r *Result) (witness, relation found, err error) {
 	witness.candidate, relation.candidate = -1, -1
 	tries := c.confirming.tries[:0]
@@ -77,20 +76,19 @@ func (c *decider) alone(r *Result) (witness, relation found, err error) {
 	return witness, relation, err
 }
 
-// relate makes f the reported relation, if it is a relation and goes before the best so far.
 func (c *decider) relate(f found, best *found) {
 	if f.Relation == method.Related && c.better(f.candidate, f.Share, best, best.Share) {
 		*best = f
 	}
 }
 
-// better reports whether candidate i, with that share, goes before the best so far.
+// better reports whether candidate i, with that share, precedes the best so far.
 func (c *decider) better(i int, share float64, best *found, bestShare float64) bool {
 	return best.candidate < 0 || share > bestShare ||
 		share == bestShare && c.found.Candidates[i].Num < c.found.Candidates[best.candidate].Num
 }
 
-// exact is rule 2: the result for a document with the same text as num, which has so many features.
+// exact sets the result for a copy of num, which has that number of features (rule 2).
 func (c *decider) exact(num uint32, features int, r *Result) {
 	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
 	r.Of = Source{Num: num, Shared: r.Segments, Weight: c.judge.Whole()}
@@ -98,7 +96,7 @@ func (c *decider) exact(num uint32, features int, r *Result) {
 	r.OfSegments, r.Comparable = features, r.Segments
 }
 
-// fillSources fills in whom the document repeats, and with which features.
+// fillSources sets the sources of the document and the shared features.
 func (c *decider) fillSources(f found, r *Result) {
 	r.Comparable, r.OfSegments = f.Comparable, f.Features
 	c.sources = c.sources[:0]
@@ -135,7 +133,7 @@ func (c *decider) sharedWith(candidate int) []int {
 	return c.shared
 }
 
-// reported returns those of a candidate's features, which are ascending, that a result reports.
+// reported returns the prefix of a candidate's shared features that results report.
 func (c *decider) reported(shared []uint32) []uint32 {
 	n, _ := slices.BinarySearch(shared, uint32(c.sketch.Parts()))
 	return shared[:n]

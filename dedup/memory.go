@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Memory is a [Store] in Go maps, for programs that have no files and for tests.
-// It takes about 100 bytes a key. The zero value is empty and ready to use.
+// Memory is a [Store] in Go maps, for tests and programs without files. It takes about 100 bytes a
+// key. The zero value is an empty store.
 type Memory struct {
 	docs    []stored
 	holders map[uint64][]uint32
 }
 
-// stored is a document in memory.
 type stored struct {
 	id, data []byte
 	counted  bool
@@ -51,7 +50,7 @@ func (m *Memory) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
-// Share implements [SharedStore]: maps may be read at once as they are.
+// Share implements [SharedStore]. Maps need no preparation for concurrent reads.
 func (m *Memory) Share(int, func(int, func(int))) error { return nil }
 
 // Asker implements [SharedStore].

@@ -8,12 +8,12 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A near is the memory of a method that finds documents by more than equal keys. It holds all kept
-// documents, and names the features that those near a document were kept under. These are looked up
-// in place of the document's own.
+// neighbors uses the memory of a method that does not rely on equal keys. The memory holds all kept
+// documents, and returns the features under which documents close to a given one were kept. These
+// replace the document's own features for look-ups.
 type neighbors struct {
 	memory method.Memory
-	sketch feature.Sketch // of the document, with those features
+	sketch feature.Sketch // the document with those features
 	keys   []uint64
 	seen   []bool
 	has    uint64 // documents in memory
@@ -21,8 +21,7 @@ type neighbors struct {
 
 var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a SharedStore")
 
-// newNeighbors fills a method's memory from the store. It returns nil for a method without a memory, and
-// without a store.
+// newNeighbors fills a method's memory from the store. Without either it returns nil.
 func newNeighbors(m method.Method, table Store) (*neighbors, error) {
 	r, ok := m.(method.Rememberer)
 	if !ok || table == nil {
@@ -36,7 +35,6 @@ func newNeighbors(m method.Method, table Store) (*neighbors, error) {
 	return n, n.fill(shared)
 }
 
-// fill reads the stored records of all documents.
 func (n *neighbors) fill(table SharedStore) error {
 	const together = 1024
 	var r records
@@ -59,25 +57,22 @@ func (n *neighbors) fill(table SharedStore) error {
 	return nil
 }
 
-// add remembers the stored record of a document.
 func (n *neighbors) add(sketch []byte) error {
 	n.has++
 	return n.memory.Add(sketch)
 }
 
-// Thin takes the largest number of documents that the store names. If a method has twice as many
-// and more in memory, the memory is filled anew. Documents not named are no candidates, whether
-// they are in memory or not.
+// Thin takes an upper bound of the documents that the store names. If a method's memory holds more
+// than twice as many, Thin rebuilds it. Only named documents are candidates anyway.
 func (d *Deduper) Thin(documents uint64) (err error) {
 	if d.neighbors != nil && d.neighbors.has > 2*documents {
-		d.neighbors = nil // or both would be in memory
+		d.neighbors = nil // else both would be in memory
 		d.neighbors, err = newNeighbors(d.method, d.Cfg.Table)
 	}
 	return err
 }
 
-// load makes s, whose own keys are loaded already, the document of c, to be looked up by its near
-// documents.
+// load sets c to s with the features of close documents. c must have loaded s itself.
 func (n *neighbors) load(c *decider, s *feature.Sketch) {
 	own := len(c.keys) - 1
 	n.sketch = method.Sketch{

@@ -8,78 +8,76 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// A group is decided by many workers at once, with the results of one after the other:
+// Many workers decide a group at once, with the results of deciding one document after the other:
 //
-//  1. Each document by itself. If it could be nothing but unique, even if all documents
-//     before it in the group were kept, it is. If none of these has a key of it, the
-//     table decides as ever. If the table has its whole text, it is a copy of that. Else
-//     it is open, and the table is asked for its keys.
-//  2. Open documents depend on each other. Those that have a key in common are a component, unless
-//     the table names as many holders of the key as there may be. Within one, documents are decided
-//     in order, by the contents of the table and the kept documents of the group. Components know
-//     nothing of each other.
+//  1. Each document by itself. It is unique if it would be so even with all earlier documents of
+//     the group kept. If none of these shares a key with it, the table decides as usual. If the
+//     table has its whole text, it is an exact copy. Otherwise it is open: its keys are looked up.
+//  2. Open documents depend on each other. Those with a common key form a component, unless the
+//     table already names the maximum number of holders of the key. Within a component, documents
+//     are decided in order, by the table and the kept documents of the group. Components are
+//     independent.
 //  3. Kept documents are numbered, in order, and added to the table.
 //  4. The passages of each are found.
-//  5. They are added to the filter, and all are reported.
+//  5. Their keys are added to the filter, and all results are reported.
 //
-// Until 3 nothing changes filter or table. In the group a kept document has a number above all of
-// the table's, in order of documents; its final number is known in 3. A document decided alone goes
-// the same way, beside any store or none. Its passages are found before it is added.
+// Filter and table do not change before step 3. Until then a kept document has a provisional number
+// above all in the table, in order of documents. A document decided alone takes the same steps,
+// with any store or none. Its passages are found before it is added.
 
-// parallel is a group on its way.
+// parallel is the state of deciding a group.
 type parallel struct {
 	d     *Deduper
 	group *Group
-	store SharedStore // nil for a document alone
+	store SharedStore // nil for a document decided alone
 	base  uint32      // documents in the table
 	now   int64
 	pool  Pool
 
-	members []*member     // of the pool, by worker
-	chunk   int           // documents of a task
+	members []*member     // by worker of the pool
+	chunk   int           // documents per task
 	errs    []error       // of tasks
-	owner   []int         // of the tasks of step 1, who had it
-	taken   []atomic.Bool // of these, in step 5
+	owner   []int         // worker of each task of step 1
+	taken   []atomic.Bool // tasks taken in step 5
 
 	purpose    purpose
-	seen       []bool // of each key, whether the filter has seen it before the group
+	seen       []bool // for each key, whether the filter saw it before the group
 	state      []state
 	results    []Result
 	data       [][]byte // the record of each kept document
-	number     []uint32 // of each kept document in the table
-	unresolved []int    // documents that step 1 has left, ascending
-	asked      []asked  // of each open document
-	root       []int32  // of an open document, another of its component, or itself
-	parts      [][]int  // components: parts of unresolved, each ascending
+	number     []uint32 // the number of each kept document in the table
+	unresolved []int    // documents left open by step 1, ascending
+	asked      []asked  // for each open document
+	root       []int32  // for each open document, another of its component, or itself
+	parts      [][]int  // components: subslices of unresolved, each ascending
 
 	ids  []string // of added documents
 	recs [][]byte
 	keys [][]uint64
-	// picks are keys and picks of those that have any.
+	// picks has the keys and picks of documents with picks.
 	picks []uint64
-	at    []uint32 // their times
-	// marks are of those that only count.
+	at    []uint32 // times of added documents
+	// marks is set for documents that only count.
 	marks []bool
 }
 
-// state is the state of a document.
 type state uint8
 
 const (
 	unresolved state = iota
 	kept
-	counted // and removed
+	counted // removed, but counts
 	removed
 )
 
-// asked is the answer of the table, and of the group, about an open document's keys.
+// asked has the holders of an open document's keys in the table and the group.
 type asked struct {
-	n       []uint8  // holders of each key, and ClosedKey; 0 if the filter has not seen it
-	holders []uint32 // of one key after the other
-	links   []int32  // the first unresolved one for each key
+	n       []uint8  // holders of each key, and ClosedKey; 0 if not looked up
+	holders []uint32 // of all keys, concatenated
+	links   []int32  // the first unresolved document for each key
 }
 
-// A member of the pool has what one goroutine needs. Its buffers are used again.
+// A member is the state of one goroutine of the pool. Its buffers are reused.
 type member struct {
 	decider
 	parallel *parallel
@@ -90,13 +88,13 @@ type member struct {
 	record   Record
 	view     view
 	picking  picking
-	stored   records // of the table, for the view
+	stored   records // read from the table for the view
 
 	also    []Source // of results
 	shared  []int
-	seenAt  []int // of Decision
+	seenAt  []int // of Decision.Seen
 	records []byte
-	n       []uint8 // of asked
+	n       []uint8 // of asked.n
 	holders []uint32
 	links   []int32
 }
@@ -150,7 +148,6 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	return nil
 }
 
-// loadDocument makes document i the one to decide about.
 func (m *member) loadDocument(i int) {
 	g := m.parallel
 	from, to := g.group.keysOf(i)
@@ -174,13 +171,13 @@ func (g *parallel) decideAlone() error {
 	return err
 }
 
-// first is step 1 for a document.
+// first is step 1 for one document.
 func (m *member) first(i int) error {
 	g := m.parallel
 	b, d := g.group, g.d
 	from, to := b.keysOf(i)
 	test := (*bloomstore.Filter).Test
-	if g.store != nil { // until the keys are added, in step 5, other documents have had the cache
+	if g.store != nil { // the words read leave the cache before step 5 adds the keys
 		test = (*bloomstore.Filter).TestLazily
 	}
 	d.testFilter(b.keys[from:to], g.seen[from:to], test)
@@ -197,7 +194,7 @@ func (m *member) first(i int) error {
 	return m.settle(i, r, err)
 }
 
-// firstOfRepeating is step 1 for a document that has keys of earlier ones in the group.
+// firstOfRepeating is step 1 for a document that shares keys with earlier ones in the group.
 func (m *member) firstOfRepeating(i int) error {
 	b := m.parallel.group
 	from, to := b.keysOf(i)
@@ -214,12 +211,12 @@ func (m *member) firstOfRepeating(i int) error {
 		if done, err := m.decideExact(m.table, &r); done || err != nil {
 			return m.settle(i, r, err)
 		}
-		m.counts = before // it is asked again
+		m.counts = before // it will be decided again
 	}
 	return m.askTable(i)
 }
 
-// publish lets others see whether a document is kept.
+// publish makes the state of a document visible to others.
 func (g *parallel) publish(i int) {
 	switch r := &g.results[i]; {
 	case r.Kept:
@@ -231,7 +228,7 @@ func (g *parallel) publish(i int) {
 	}
 }
 
-// settle notes the result of a document, and lets others see it.
+// settle stores the result of a document and publishes its state.
 func (m *member) settle(i int, r Result, err error) error {
 	g := m.parallel
 	id := g.group.docs[i].ID
@@ -255,7 +252,7 @@ func (m *member) settle(i int, r Result, err error) error {
 	return nil
 }
 
-// copied returns a copy of values, at the end of memory, and the memory.
+// copied appends values to memory and returns the copy and the memory.
 func copied[T any](values, memory []T) (copied, all []T) {
 	at := len(memory)
 	memory = append(memory, values...)
@@ -308,8 +305,8 @@ func (g *parallel) emit(emit func(worker, i int, t Decision)) {
 	})
 }
 
-// finish is step 5 for a document, and returns what of a kept one was seen before it. add is one of
-// the filter's ways to add keys.
+// finish is step 5 for one document. It returns the segments of a kept document that were seen
+// before it. add is one of the filter's methods to add keys.
 func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) (seen []int) {
 	g := m.parallel
 	if r := &g.results[i]; r.Of.Num != 0 || len(r.Also) > 0 {
@@ -329,8 +326,7 @@ func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) (seen []i
 	return m.seenBefore(i)
 }
 
-// seenBefore are the segments of a kept document that were seen before it. The keys that
-// were not are counted.
+// seenBefore returns the segments of a kept document seen before it, and counts unseen keys.
 func (m *member) seenBefore(i int) []int {
 	g, first := m.parallel, len(m.seenAt)
 	from, to := g.group.keysOf(i)
@@ -346,7 +342,7 @@ func (m *member) seenBefore(i int) []int {
 	return m.seenAt[first:len(m.seenAt):len(m.seenAt)]
 }
 
-// renumber gives a document of the group the number it has in the table.
+// renumber replaces the provisional number of a document in the group.
 func (g *parallel) renumber(s *Source) {
 	if s.Num > g.base {
 		s.Num = g.number[s.Num-g.base-1]

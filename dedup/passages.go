@@ -9,27 +9,25 @@ import (
 	"github.com/firstseen/firstseen/feature/passages"
 )
 
-// A kept document is also remembered under its picks, and its list of picks is a field of its
-// record. The picks of a later document then find those with which it may have a passage in common.
-// Picks decide nothing: passages are found when the verdict is known. See docs/design.md,
-// "Passages".
+// A kept document is also stored under its picks, and its record has the list of its picks. The
+// picks of a later document find those with which it may share a passage. Passages are found after
+// the verdict and do not affect it. See docs/design.md, "Passages".
 
-// TagPicks is the field of a document with its list of picks; see docs/format.md, "Data of a
-// document".
+// TagPicks is the field with a document's list of picks; see docs/format.md, "Data of a document".
 const TagPicks Tag = 4
 
-// MaxPicks is how many picks of a document are remembered. A document of 10,000 has some 200,000
-// words; later ones do not find the rest of it.
+// MaxPicks is the maximum number of picks stored for a document, enough for about 200,000 words.
+// Later documents do not find the rest.
 const MaxPicks = 10_000
 
-// maxLists is how many lists of earlier documents are read for one document, and one more for each
+// maxLists is the maximum number of earlier documents' lists to read for a document, plus one per
 // listPicks of its picks.
 const (
 	maxLists  = 64
 	listPicks = 16
 )
 
-// AppendPicks appends the field with a document's list of picks, as far as it is remembered.
+// AppendPicks appends the field with a document's list of picks, up to MaxPicks.
 func AppendPicks(added, list []byte) []byte {
 	if len(list) == 0 {
 		return added
@@ -37,10 +35,10 @@ func AppendPicks(added, list []byte) []byte {
 	return AppendField(added, TagPicks, list[:min(len(list), MaxPicks*passages.EntryBytes)])
 }
 
-// A PassageFinder completes the result of a document that is to be kept: it finds the passages
-// that stand in one of the candidates, in order of arrival. Its findings may depend on its arguments
-// and the texts alone. It is called by several goroutines, in any order. An error ends the run. The
-// candidates are valid during the call.
+// A PassageFinder completes the result of a document to be kept: it finds passages that occur in
+// the candidates, which are in order of arrival. Its findings must depend only on its arguments and
+// the texts. It is called concurrently, in any order. An error ends the run. The candidates are
+// valid during the call.
 type PassageFinder func(doc *Document, candidates []PassageCandidate, r *Result) error
 
 // A PassageCandidate is an earlier document that holds picks of a later one.
@@ -48,36 +46,36 @@ type PassageCandidate struct {
 	Num    uint32
 	ID     []byte
 	Record Record
-	// Single: one pick in common is worth a reading.
+	// Single: one common pick is worth a reading.
 	Single bool
 }
 
-// remembered are the picks under which a document is remembered.
+// remembered returns the picks under which a document is stored.
 func remembered(doc *Document) []uint64 {
 	return doc.Sketch.Picks[:min(len(doc.Sketch.Picks), MaxPicks)]
 }
 
-// picking is a goroutine's part in finding candidates by picks.
+// picking is a goroutine's state for finding candidates by picks.
 type picking struct {
 	seen       []bool
 	answers    answers
-	full       []bool   // of each pick: as many as may be named hold it
-	rare       []bool   // of each pick: one document holds it
+	full       []bool   // for each pick, whether it has MaxHolders holders
+	rare       []bool   // for each pick, whether one document holds it
 	pairs      []uint64 // document<<32 | pick
 	picked     []pickedBy
 	records    records
 	candidates []PassageCandidate
 }
 
-// A pickedBy is a document that holds so many picks.
+// A pickedBy is a document with the number of its shared picks.
 type pickedBy struct {
 	num    uint32
 	picks  int
 	single bool
 }
 
-// findPassages completes the result of document i, which is kept under the number own. One decided
-// alone may then be removed.
+// findPassages completes the result of document i, kept under the number own. If decided alone, it
+// may then be removed.
 func (m *member) findPassages(i int, own uint32) error {
 	g, p := m.parallel, &m.picking
 	doc := &g.group.docs[i]
@@ -108,8 +106,8 @@ func (m *member) findPassages(i int, own uint32) error {
 	return nil
 }
 
-// choose picks the documents before own that can have a chain of two of the picks. One pick is enough
-// for a short text, and if no other document holds it: a stretch of 50 to 90 words has often just one.
+// choose selects the documents before own that can have a chain of two picks. One pick suffices for
+// a short text, or if no other document holds it: a stretch of 50 to 90 words often has only one.
 func (p *picking) choose(own uint32, picks int) {
 	short := picks < passages.ShortText
 	p.full = slices.Grow(p.full[:0], picks)[:picks]
@@ -144,8 +142,8 @@ func (p *picking) choose(own uint32, picks int) {
 	}
 }
 
-// chained reports whether the document of these pairs can hold two picks that are neighbours. It is
-// named for both, or for one beside another that as many hold as may be named.
+// chained reports whether the document of these pairs can hold two adjacent picks. It is named for
+// both, or for one next to a pick with the maximum number of holders.
 func (p *picking) chained(pairs []uint64) bool {
 	holds := func(pick int) bool { return pick >= 0 && pick < len(p.full) && p.full[pick] }
 	for i, pair := range pairs {
@@ -157,7 +155,6 @@ func (p *picking) chained(pairs []uint64) bool {
 	return false
 }
 
-// read reads the records of the documents picked.
 func (p *picking) read(ask Asker) error {
 	p.records.nums = p.records.nums[:0]
 	for _, d := range p.picked {
@@ -173,7 +170,7 @@ func (p *picking) read(ask Asker) error {
 	return nil
 }
 
-// findAllPassages is step 4: nothing in it changes table or filter.
+// findAllPassages is step 4. It does not change table or filter.
 func (g *parallel) findAllPassages() error {
 	if g.d.Cfg.Passages == nil {
 		return nil

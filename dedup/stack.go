@@ -8,21 +8,20 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// A Stack is a [SharedStore] of several: earlier ones, which are only asked, and one that documents
-// are added to. It answers as one store with all their documents would, those of the earlier stores
-// added first, in their order. Its numbers are those of that store, and for a key it names the
-// first MaxHolders.
+// A Stack is a [SharedStore] of several stores: read-only earlier ones, and one to which documents
+// are added. It answers like a single store with all their documents, those of the earlier stores
+// first. Numbers are those of that store, and Lookup names the first MaxHolders holders.
 //
-// If a document of an earlier store repeats one of another, both are kept, as in one store asked to
-// keep it. The earlier stores may not be changed while the stack is in use; no other user may ask
-// the stores meanwhile.
+// If a document of an earlier store repeats one of another, both are kept, as in a single store
+// that was asked to keep it. The earlier stores must not change while the stack is in use. No other
+// user may query the stores meanwhile.
 type Stack struct {
-	stores  []SharedStore // the last is added to
+	stores  []SharedStore // documents are added to the last
 	layers                // of the owner
 	readers []*layers
 }
 
-// NewStack returns the stack of stores, and adds to the last. It does not close them.
+// NewStack returns a stack of stores that adds to the last. It does not close them.
 func NewStack(earlier []SharedStore, last SharedStore) *Stack {
 	s := &Stack{stores: append(slices.Clone(earlier), last)}
 	s.layers = layers{stack: s, reader: owner}
@@ -31,8 +30,7 @@ func NewStack(earlier []SharedStore, last SharedStore) *Stack {
 
 var errTooMany = errors.New("no more than 4294967295 documents have a number, those of the earlier stores among them")
 
-// Before is how many documents the earlier stores have: those that are added have the
-// numbers behind.
+// Before returns the number of documents in the earlier stores, which come first.
 func (s *Stack) Before() (n uint32) {
 	for _, store := range s.stores[:len(s.stores)-1] {
 		n += store.Documents()
@@ -43,7 +41,7 @@ func (s *Stack) Before() (n uint32) {
 // Documents implements [SharedStore].
 func (s *Stack) Documents() uint32 {
 	all := uint64(s.Before()) + uint64(s.last().Documents())
-	return uint32(min(all, math.MaxUint32)) // CanDecideAll is then false, and Add an error
+	return uint32(min(all, math.MaxUint32)) // CanDecideAll is then false, and Add fails
 }
 
 func (s *Stack) last() SharedStore { return s.stores[len(s.stores)-1] }
@@ -60,7 +58,7 @@ func (s *Stack) Live(num uint32) bool {
 	return false
 }
 
-// Closed reports whether one of the stores is.
+// Closed reports whether any of the stores is closed.
 func (s *Stack) Closed() bool {
 	return slices.ContainsFunc(s.stores, func(store SharedStore) bool {
 		c, ok := store.(closer)
@@ -94,18 +92,17 @@ func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
 // Asker implements [SharedStore].
 func (s *Stack) Asker(reader int) Asker { return s.readers[reader] }
 
-// layers is what one goroutine needs to ask a stack: the answers of one store. It is used
-// again and again.
+// layers is the state of one goroutine that queries a stack. It is reusable.
 type layers struct {
 	stack  *Stack
 	reader int // of the stores, or owner
 
 	keys    []uint64
-	of      []int // which of those asked for each of keys is
+	of      []int // for each of keys, its index in the query
 	holders []uint32
 	n       []uint8
 	read    records
-	at      []int // which of those asked for each of read is
+	at      []int // for each of read, its index in the query
 }
 
 const owner = -1
@@ -117,8 +114,7 @@ func (l *layers) ask(store SharedStore) Asker {
 	return store.Asker(l.reader)
 }
 
-// Lookup implements [Asker]. It asks the stores one after the other, each for the keys that have too
-// few holders so far.
+// Lookup implements [Asker]. It queries each store in turn for the keys with too few holders.
 func (l *layers) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	stores := l.stack.stores
 	if err := l.ask(stores[0]).Lookup(keys, holders, n); err != nil {
@@ -128,7 +124,7 @@ func (l *layers) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	for _, store := range stores[1:] {
 		l.keys, l.of = l.keys[:0], l.of[:0]
 		for i, key := range keys {
-			if n[i] &^= ClosedKey; n[i] < MaxHolders { // documents are added to the last store
+			if n[i] &^= ClosedKey; n[i] < MaxHolders { // closing matters only in the last store
 				l.keys, l.of = append(l.keys, key), append(l.of, i)
 			}
 		}
@@ -146,9 +142,8 @@ func (l *layers) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return nil
 }
 
-// behind puts the holders that a later store names behind the n of earlier ones, and returns the
-// number of all. A key common in the later one is common, though some of its holders there were
-// taken back.
+// behind appends the holders from a later store to n earlier ones and returns the total. A key
+// common in the later store is common, even if some of its holders there were taken back.
 func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	live := withoutDead(more)
 	for _, num := range live {
@@ -169,8 +164,8 @@ func behind(holders []uint32, n uint8, more []uint32, before uint32) uint8 {
 	return MaxHolders
 }
 
-// Records implements [Asker]. It asks each store once, for its own documents: its results are valid
-// until it is asked again.
+// Records implements [Asker]. It queries each store once, for its own documents: its results are
+// valid until its next query.
 func (l *layers) Records(nums []uint32, ids, data [][]byte) error {
 	stores, left, before := l.stack.stores, len(nums), uint32(0)
 	for at, store := range stores {
@@ -184,7 +179,7 @@ func (l *layers) Records(nums []uint32, ids, data [][]byte) error {
 		n := len(l.at)
 		left, before = left-n, before+count
 		if n == 0 {
-			continue // it was not asked, and its earlier answers stay
+			continue // not queried, so its earlier results stay valid
 		}
 		l.read.ids = slices.Grow(l.read.ids[:0], n)[:n]
 		l.read.data = slices.Grow(l.read.data[:0], n)[:n]
@@ -201,7 +196,7 @@ func (l *layers) Records(nums []uint32, ids, data [][]byte) error {
 	return nil
 }
 
-// testEarlier adds to what one filter has seen of keys what others have.
+// testEarlier adds the results of earlier filters to seen.
 func testEarlier(filters []*bloomstore.Filter, keys []uint64, seen []bool) {
 	for _, f := range filters {
 		var more [64]bool

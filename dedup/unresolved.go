@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Step 2 of a group: the documents that others of it may concern. Of a key that
-// the table names MaxHolders of, or has closed, no document of the group is one of the first holders.
-// Of any other, all open documents that have it are in one component.
+// Step 2 of a group: documents that may depend on others of the group. If the table names
+// MaxHolders of a key or has closed it, no document of the group is among the first holders. For
+// any other key, all its open documents are in one component.
 
-// askTable has the table name the holders of an open document's keys.
+// askTable looks up the holders of an open document's keys.
 func (m *member) askTable(i int) error {
 	c := &m.decider
-	// The filter does not have the keys of documents that only count. So the table is asked also for
-	// those that a document of the group may hold, and for the whole text.
+	// The filter lacks the keys of documents that only count. So the look-up includes the whole
+	// text and all keys that a document of the group may hold.
 	for p, whole := 0, c.keys[len(c.keys)-1]; p < len(c.keys); p++ {
 		m.possible[p] = m.possible[p] || c.keys[p] == whole
 	}
@@ -33,7 +33,7 @@ func (m *member) askTable(i int) error {
 	return nil
 }
 
-// findLinks finds out who of the group may hold a key of document i before it.
+// findLinks finds earlier open documents of the group that may hold a key of document i.
 func (m *member) findLinks(i int) {
 	g, b := m.parallel, m.parallel.group
 	a, at := &g.asked[i], len(m.links)
@@ -73,7 +73,6 @@ func (g *parallel) decideComponents() error {
 	})
 }
 
-// findComponents puts the open documents into components.
 func (g *parallel) findComponents() {
 	for _, i := range g.unresolved {
 		g.root[i] = int32(i)
@@ -94,7 +93,7 @@ func (g *parallel) findComponents() {
 	}
 }
 
-// rootOf finds the document that stands for a component, and shortens the way to it.
+// rootOf returns the document that represents a component, and shortens the path to it.
 func (g *parallel) rootOf(i int32) int32 {
 	for g.root[i] != i {
 		g.root[i] = g.root[g.root[i]]
@@ -103,42 +102,41 @@ func (g *parallel) rootOf(i int32) int32 {
 	return i
 }
 
-// decideUnresolved decides a document, all before it that concern it being decided.
+// decideUnresolved decides a document once all earlier documents of its component are decided.
 func (m *member) decideUnresolved(i int) error {
 	m.loadDocument(i)
 	g := m.parallel
 	from, _ := g.group.keysOf(i)
 	m.view = view{m, &g.asked[i], from}
-	for p, n := range g.asked[i].n { // also by the filter, one after the other
+	for p, n := range g.asked[i].n { // sequentially, the filter would also have seen these
 		m.seen[p] = m.seen[p] || n < MaxHolders && g.keptBefore(from+p)
 	}
 	r, err := m.decide(&m.view)
 	return m.settle(i, r, err)
 }
 
-// keptBefore reports whether an earlier document of the group is kept that has the key
-// at p.
+// keptBefore reports whether an earlier kept document of the group has the key at p.
 func (g *parallel) keptBefore(p int) bool {
 	b := g.group
 	for q := b.head[p]; b.owner[q] < b.owner[p]; q = b.next[q] {
 		if g.state[b.owner[q]] == kept {
-			return true // mostly the first of them
+			return true // usually the first
 		}
 	}
 	return false
 }
 
-// holders appends the group's earlier holders of the key at p, the earliest first, up to the capacity
-// of dst. A kept document is appended by its number, and one that only counts as Counted.
+// holders appends the group's earlier holders of the key at p, the earliest first, up to the
+// capacity of dst. It appends the number of a kept document, and Counted for one that only counts.
 //
-// It takes removed documents out of the chain, which belongs to one component. Otherwise each of a
-// thousand copies of one page would look at all before it.
+// It unlinks removed documents from the chain, which belongs to one component. Otherwise each of a
+// thousand copies of one page would visit all copies before it.
 func (g *parallel) holders(dst []uint32, p int) []uint32 {
 	b, last, of := g.group, int32(-1), int32(-1)
 	for q := b.head[p]; b.owner[q] < b.owner[p] && len(dst) < cap(dst); q = b.next[q] {
 		j := b.owner[q]
 		switch {
-		case j == of: // it has the key twice
+		case j == of: // a repeat within the document
 		case g.state[j] == kept:
 			dst = append(dst, g.base+1+uint32(j))
 		case g.state[j] == counted:
@@ -154,12 +152,11 @@ func (g *parallel) holders(dst []uint32, p int) []uint32 {
 	return dst
 }
 
-// A view is the table as an open document would find it, were all documents of the group
-// before it decided and added.
+// A view is the table as if all earlier documents of the group had been decided and added.
 type view struct {
 	m     *member
 	asked *asked
-	first int // of the document's keys in the group
+	first int // index of the document's first key in the group
 }
 
 // Lookup implements Asker for keys of the document, in their order.
