@@ -14,10 +14,10 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// holder is the server that holds an index, as commands on the index ask it.
+// holder is a client of the server that holds an index, for commands on the index.
 type holder struct{ *client.Client }
 
-// holderOf returns the server that holds the index in dir, nil if there is none to ask.
+// holderOf returns the server that holds the index in dir, or nil if there is none.
 func holderOf(dir string) (*holder, error) {
 	address, err := index.ServerAddress(dir)
 	if err != nil || address == "" {
@@ -30,7 +30,7 @@ func holderOf(dir string) (*holder, error) {
 	return &holder{c}, nil
 }
 
-// ask sends a request, and reads the answer into value, which stays if the server does not have it.
+// ask sends a request and reads the answer into value, which is unchanged if nothing is found.
 func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) error {
 	data, err := h.Do(ctx, method, path, "text/plain; charset=utf-8", body)
 	var refused *client.StatusError
@@ -45,10 +45,10 @@ func (h *holder) ask(ctx context.Context, method, path string, body []byte, valu
 	return err
 }
 
-// check judges a document, as a line of a report without its place, which the server does not know.
+// check judges a document. The line has no place, which the server does not know.
 func (h *holder) check(ctx context.Context, id string, text []byte) (report.Reported, error) {
 	if len(text) == 0 {
-		text = []byte("\n") // a request has a body
+		text = []byte("\n") // the request needs a body
 	}
 	var line report.Reported
 	err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)

@@ -20,9 +20,8 @@ import (
 
 const seeRejects = "--rejects FILE has them all"
 
-// remedies hold the advice about bad records, by the reason of the first: the first entry with
-// advice counts. Those with forMost are for inputs of mostly bad records, since a few bad records
-// are no mistake in the command.
+// remedies lists advice by the reason of the first bad record; the first entry with advice counts.
+// Entries with forMost need mostly bad records, since a few are no mistake in the command.
 var remedies = []struct {
 	reason  *regexp.Regexp
 	forMost bool
@@ -43,21 +42,20 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// maxNamed bounds the bad records that are named one by one: a wrong field makes all of them bad.
+// maxNamed is the most bad records named one by one: a wrong field makes all records bad.
 const maxNamed = 10
 
 type bads struct {
 	n     int64
-	all   int64            // records, these among them
-	noun  string           // of a record
+	all   int64            // all records, bad ones included
+	noun  string           // name of a record
 	first *report.Rejected // nil if a run of an earlier version met it
-	named io.Writer        // receives the first; nil for none
-	run   bool             // it is a run, which has --rejects
+	named io.Writer        // receives the first bad records; nil for none
+	run   bool             // the command is a run, which has --rejects
 	fate  string           // of bad records; "" if they are not kept
 }
 
-// check counts a record and reports whether it is good. It returns an error if more are bad than
-// --limit bad allows.
+// check counts a record and reports whether it is good. It fails beyond --limit bad.
 func (b *bads) check(r corpus.Record, most int64) (good bool, err error) {
 	b.noun = r.Block.Format.Noun()
 	b.all++
@@ -81,7 +79,7 @@ func (b *bads) add(bad *corpus.BadRecord) {
 	}
 }
 
-// over returns an error if more records are bad than --limit bad allows; negative allows any number.
+// over returns an error if more records are bad than most. A negative most allows any number.
 func (b *bads) over(most int64) error {
 	if most < 0 || b.n <= most {
 		return nil
@@ -89,7 +87,7 @@ func (b *bads) over(most int64) error {
 	return fmt.Errorf("%w: %d, the first %s:%v: %s", pipeline.ErrTooManyBad, b.n, b.first.File, b.first.Line, b.first.Reason)
 }
 
-// end returns the error of a command that came to its end, nil without bad records.
+// end returns the error of a command that came to its end, or nil without bad records.
 func (b *bads) end() error {
 	if b.n == 0 {
 		return nil
@@ -142,7 +140,7 @@ func noJSON(first *report.Rejected) string {
 	return advice
 }
 
-// stringsFor is advice that names the fields of the first record that could have been meant.
+// stringsFor returns advice that names the fields of the first record that could be meant.
 func stringsFor(advice string) func(first *report.Rejected) string {
 	return func(first *report.Rejected) string {
 		if line := new(report.Reported); json.Unmarshal([]byte(first.Raw), line) == nil && line.Verdict != "" && line.File != "" {
@@ -173,7 +171,7 @@ func stringsFor(advice string) func(first *report.Rejected) string {
 // plainName matches a name that jq takes without quotes.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// jqPath returns a path of stringsIn as jq writes it.
+// jqPath returns a path of stringsIn in jq's notation.
 func jqPath(path string) string {
 	var b strings.Builder
 	for i, name := range strings.Split(path, ".") {
@@ -192,7 +190,7 @@ func jqPath(path string) string {
 }
 
 // stringsIn returns the paths to the strings of a JSON value that may be cut off, the longest
-// string first. A "*" stands for each value of an array.
+// string first. A "*" stands for each element of an array.
 func stringsIn(raw string) []string {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	lengths := map[string]int{}

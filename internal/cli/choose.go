@@ -22,7 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// reading returns the flags for reading the inputs with another field as the text, or the time.
+// reading returns flags to read the inputs with another field as the text or the time.
 func (f *options) reading(text, when string) (*options, error) {
 	g := &options{formats: f.formats, source: f.source}
 	g.Inputs, g.formats.accept = f.Inputs, nil
@@ -31,17 +31,17 @@ func (f *options) reading(text, when string) (*options, error) {
 	return g, g.formats.complete(g.source)
 }
 
-// choosing is a run with --prefer or --remove-within. It decides as any run, into a temporary report.
-// Then it reads the inputs for the values of the policy, and once more to write the outputs.
+// choosing is a run with --prefer or --remove-within. It decides like any run, into a temporary
+// report. Then it reads the inputs for the values of the policy, and again to write the outputs.
 type choosing struct {
 	*options
 	decided string   // the temporary report
-	removed []uint32 // of each removed document its witness, 0 for none; the highest bit: it only counts
-	copied  []uint32 // the witnesses, ascending
+	removed []uint32 // witness of each removed document, 0 for none; onlyCounts is set if it only counts
+	copied  []uint32 // all witnesses, ascending
 	plan    *report.Survivors
 	kept    int64
 	out     *output.Writer // nil if kept records are not wanted
-	lines   *output.Writer // likewise the report
+	lines   *output.Writer // the report; nil if not wanted
 	buf     []byte
 }
 
@@ -76,7 +76,7 @@ func (f *options) choose(cmd *cobra.Command) (err error) {
 	return errors.Join(bad, c.tell(cmd, s, file))
 }
 
-// decide is the run. bad is the error about bad records, which is none of the run.
+// decide runs the job. bad is the error about bad records, which do not fail the run.
 func (c *choosing) decide(cmd *cobra.Command) (bad, err error) {
 	out, reported := c.Out, c.Report
 	c.watched = new(report.Summary)
@@ -106,8 +106,8 @@ func (c *choosing) decide(cmd *cobra.Command) (bad, err error) {
 	return err, nil
 }
 
-// each calls f for every good record of a source, in order, with its component, 0 if it is alone or no
-// document. It numbers the documents as the run did.
+// each calls f for every good record of a source, in order. component is 0 for a document without
+// copies, or a record without a document. Documents have the numbers of the run.
 func (c *choosing) each(ctx context.Context, source *corpus.Source, f func(r derive.Record, component uint32) error) error {
 	report, err := lines.Open([]string{c.decided}, nil)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *choosing) each(ctx context.Context, source *corpus.Source, f func(r der
 	return nil
 }
 
-// offer reads the values of the policy.
+// offer reads the values of the policy, and offers the copies to the plan.
 func (c *choosing) offer(ctx context.Context) error {
 	when, rank, batch := c.policy.needs()
 	timed, err := c.reading("", when)
@@ -194,8 +194,8 @@ func (c *choosing) offer(ctx context.Context) error {
 	return err
 }
 
-// values reads the inputs beside another reading of them, with another field as the text. at returns
-// the text of a record of that, behind the one of the call before; nil without a field.
+// values reads the inputs again, with another field as the text. at returns this text of a record
+// after that of the last call, or nil without a field.
 func (c *choosing) values(ctx context.Context, field string) (at func(of corpus.Record) ([]byte, error), stop func(), err error) {
 	if field == "" {
 		return func(corpus.Record) ([]byte, error) { return nil, nil }, func() {}, nil
@@ -228,7 +228,7 @@ func (c *choosing) write(cmd *cobra.Command) error {
 	})
 }
 
-// record writes a record and its line, as the policy has it.
+// record writes a record and its line, as decided by the policy.
 func (c *choosing) record(r derive.Record, component uint32) (err error) {
 	kept, fate := r.Line == nil || r.Line.Kept, report.Fate{}
 	if component != 0 {

@@ -1,5 +1,5 @@
-// Package cli is the command line: it turns flags into checked plans, runs the
-// subcommands, and has all words to the user. Below it nothing sees a flag.
+// Package cli is the command line. It turns flags into checked plans, runs the subcommands, and
+// holds all messages to the user. No package below it sees a flag.
 package cli
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// Exit codes. They are part of the manual and of --help.
+// Exit codes, documented in the manual and in --help.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -36,13 +36,11 @@ const (
 var version = ""
 
 func Main() {
-	// A reader that ends early (| head) must cause an error from write, so that the index is left
-	// in order.
+	// If the reader ends early (| head), a write must fail, so that the index is left in order.
 	signal.Ignore(syscall.SIGPIPE)
 	ignoreFileSizeSignal()
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
-	// A second signal ends the program at once: no checkpoint is half done
-	// on disk at any instant.
+	// A second signal ends the program at once: no checkpoint on disk is ever half done.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -58,7 +56,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		err = out.err // cobra prints help, and does not look
+		err = out.err // cobra ignores errors of printing help
 	}
 	code := exitCode(ctx, err)
 	err = besideValue(cmd, err)
@@ -85,7 +83,7 @@ func (w *firstError) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newRoot makes the commands. elsewhere receives the places of flags set outside the command line.
+// newRoot returns the root command. elsewhere receives the places of flags set elsewhere.
 func newRoot(elsewhere *[]string) *cobra.Command {
 	root := group("firstseen")
 	root.Version, root.SilenceUsage, root.SilenceErrors = versionString(), true, true
@@ -146,8 +144,8 @@ var errBadRecords = errors.New("some records were bad")
 
 var errInterrupted = errors.New("interrupted")
 
-// exitCode returns the exit code of an error. Among several joined errors a failure decides: a run
-// with bad records that could not write an output has failed.
+// exitCode returns the exit code of an error. Among joined errors a failure decides: a run with bad
+// records that could not write an output has failed.
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
@@ -159,7 +157,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitFailed
 	case errors.Is(err, output.ErrReaderGone), errors.Is(err, syscall.EPIPE):
 		return exitReaderGone
-	case errors.Is(err, errInterrupted): // also if bad records are reported with it: not all is done
+	case errors.Is(err, errInterrupted): // even with bad records: the work is not done
 		return exitInterrupted
 	case errors.Is(err, errBadRecords):
 		return exitBadRecords
@@ -171,7 +169,7 @@ func exitCode(ctx context.Context, err error) int {
 	return exitInterrupted
 }
 
-// hasFailure reports whether an error, or one of those it joins, has no exit code of its own.
+// hasFailure reports whether an error, or one joined in it, has no exit code of its own.
 func hasFailure(ctx context.Context, err error) bool {
 	switch err := err.(type) {
 	case interface{ Unwrap() []error }:
@@ -213,8 +211,8 @@ func message(code int, err error, index bool) string {
 	return err.Error()
 }
 
-// noRoom reports whether the disk is full, the user's quota is used up, or a file has reached its
-// largest size. bbolt passes some errors on as text only.
+// noRoom reports whether the disk is full, the user's quota is used up, or a file has its largest
+// size. bbolt returns some of these errors as text only.
 func noRoom(err error) bool {
 	return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT}, func(cause syscall.Errno) bool {
 		return errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error())

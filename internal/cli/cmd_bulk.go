@@ -42,7 +42,7 @@ func newRowsCommand() *cobra.Command {
 			if isTable(out) {
 				to.around, err = parquet.Features()
 			}
-		case isTable(out): // a record of the table is a row
+		case isTable(out): // each row is a record of the table
 			write = func(w io.Writer) error { return r.write(w, appendNumbers, 0) }
 			to.around, err = parquet.Integers("k", "v")
 		case as == "binary":
@@ -59,7 +59,7 @@ func newRowsCommand() *cobra.Command {
 	return cmd
 }
 
-// rowBatch is how many bytes of rows are written at once.
+// rowBatch is the number of bytes of rows written at once.
 const rowBatch = 256 << 10
 
 // appendNumbers appends a row as two numbers of a table.
@@ -73,7 +73,7 @@ type rowWriter struct {
 	set []*bulk.Manifest
 }
 
-// write writes rows, so many bytes at once.
+// write writes rows, batch bytes at a time.
 func (r *rowWriter) write(w io.Writer, appendRow func(bulk.Row, []byte) []byte, batch int) error {
 	buf := make([]byte, 0, batch+64)
 	n := 0
@@ -137,14 +137,14 @@ func (b *bulkFlags) register(fs *pflag.FlagSet) {
 	hide(fs, "secret")
 }
 
-// given reports whether dedup is to decide from features.
+// given reports whether dedup decides from features.
 func (b *bulkFlags) given() bool { return len(b.dirs) > 0 || b.marks != "" }
 
 func registerSecret(fs *pflag.FlagSet, secret *string) {
 	fs.StringVar(secret, "secret", "", "`file` with a secret for the keys, 32 hexadecimal digits, the same for all shards")
 }
 
-// bulkAllowed are the flags that mean something for a decision from features.
+// bulkAllowed lists the flags with a meaning for decisions from features.
 var bulkAllowed = []string{"features", "marks", "secret", "threshold", "method", "score", "mosaics", "report", "summary", "quiet", "jobs", "config", "prefer", "remove-within"}
 
 func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
@@ -174,7 +174,7 @@ func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 	return checkEnding("--report", f.Report, holdsJSON)
 }
 
-// gcPercent lets the memory of a decision exceed its table by a quarter: the table has hardly any
+// gcPercent lets the heap exceed the table of a decision by a quarter. The table has hardly any
 // pointers, so collecting it costs little.
 const gcPercent = 25
 
@@ -197,7 +197,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 		debug.SetGCPercent(gcPercent)
 	}
 	d := &bulk.Decision{Set: set, Marks: f.bulk.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.Rules}
-	if e, err := d.Expect(); err == nil && !f.quiet { // none of a pipe and of packed marks
+	if e, err := d.Expect(); err == nil && !f.quiet { // fails for a pipe, and for compressed marks
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, sizeText(uint64(e.Bytes)))
 	}
 	if f.policy.given() {
@@ -230,7 +230,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, &d.Tally) })
 }
 
-// bulkReport writes the report of a decision to one file or, below a folder, to a file for each shard.
+// bulkReport writes the report of a decision to one file, or to a file for each shard in a folder.
 type bulkReport struct {
 	name string // with a separator at its end for a folder
 	out  *output.Writer

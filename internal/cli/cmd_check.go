@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// errUnsound is the outcome of a check that found damage.
+// errUnsound is the error of a check that found damage.
 var errUnsound = errors.New("it is not sound; what helps stands with each finding")
 
 type checking struct {
@@ -48,7 +48,7 @@ func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
 	return err
 }
 
-// check has the server that holds the index read it, or else reads it.
+// check asks the server that holds the index, or else reads the index.
 func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error) {
 	h, err := holderOf(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error)
 	})
 }
 
-// checkProgress draws a bar while standard error is a terminal. stop removes it.
+// progress draws a bar while standard error is a terminal. stop removes it.
 func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
 	if f.quiet || terminalOf(stderr) == nil {
 		return nil, func() {}
@@ -80,7 +80,7 @@ func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uin
 	)
 	progress = func(name string, done, of uint64) {
 		step.Store(name)
-		// One more than there is: a full bar would be over.
+		// The total is one too high, because a full bar ends.
 		bar.SetTotal(int64(of)+1, false)
 		bar.SetCurrent(int64(done))
 	}
@@ -90,10 +90,10 @@ func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uin
 	}
 }
 
-// mostFindings of a file are printed for people.
+// mostFindings is the most findings of a file shown as text.
 const mostFindings = 20
 
-// shown are the findings as lines, at most so many of each file.
+// shown returns the findings as lines, at most mostFindings of each file.
 func shown(findings []index.Finding) (lines []string) {
 	counts := map[string]int{}
 	for _, f := range findings {

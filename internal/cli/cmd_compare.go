@@ -22,7 +22,7 @@ import (
 type explaining struct {
 	options
 	line  int
-	said  *lines.Line // of the report
+	said  *lines.Line // line of the report
 	weigh bool
 	width int
 	whole bool
@@ -104,7 +104,7 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	return style, nil
 }
 
-// tellWhole reports files whose names promise many documents: each is read as one text.
+// tellWhole reports files whose names promise many documents: each file is read as one text.
 func tellWhole(stderr io.Writer, names []string) {
 	for _, name := range names {
 		ending, _ := promised(name)
@@ -139,7 +139,7 @@ func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.
 	f.said = line
 	if args = slices.Clone(args); len(args) == 0 {
 		if info, err := os.Stat(*line.Of); err == nil && info.Mode().IsRegular() && *line.Of != line.File {
-			args = append(args, *line.Of) // each file is a document, and its id
+			args = append(args, *line.Of) // each file is a document with its name as the id
 		}
 		args = append(args, line.File)
 	}

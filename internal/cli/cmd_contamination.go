@@ -87,7 +87,7 @@ func readItems(cmd *cobra.Command, f *options) (*contamination.Items, error) {
 	return items, nil
 }
 
-// An itemError is one about the items, whose field has a flag of its own.
+// An itemError is an error about the items, whose field has a flag of its own.
 type itemError struct{ error }
 
 func (e itemError) Error() string {
@@ -96,11 +96,10 @@ func (e itemError) Error() string {
 
 func (e itemError) Unwrap() error { return e.error }
 
-// A search goes through pages.
 type search struct {
 	items    *contamination.Items
 	hitPages int64
-	bad      bads // pages
+	bad      bads // bad pages
 	found    map[string]bool
 }
 

@@ -101,7 +101,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	return bad.end()
 }
 
-// A cutter makes records without ranges of their texts.
+// A cutter cuts ranges of their texts out of records.
 type cutter struct {
 	cut    func(dst, raw, text []byte, ranges [][2]int, mark bool) ([]byte, error)
 	mark   bool
@@ -121,8 +121,7 @@ func newCutter(format corpus.Format, mark bool) (*cutter, error) {
 	return nil, usageError{errors.New("cut writes lines of JSON and Parquet: for other formats, firstseen report attributes lists the passages")}
 }
 
-// document returns the record of a kept document without what is cut of it, and writes that to the
-// list, nil for none.
+// document returns the record of a kept document without its cuts, and adds these to list, if any.
 func (c *cutter) document(plan *cut.Plan, list *table, doc derive.Record) ([]byte, error) {
 	if doc.Other || doc.Empty || doc.Line != nil && !doc.Line.Kept {
 		return nil, nil

@@ -109,8 +109,8 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	stop := f.showProgress(stderr)
 	summary, runErr := pipeline.Run(cmd.Context(), x, f.Job)
 	stop()
-	// A signal ends a run for good if it reads a pipe, which cannot be read again: the index remembers
-	// what came. A run over files goes on from its last checkpoint, or starts again, as after a kill.
+	// A signal ends a run over a pipe for good: a pipe cannot be read again, and the index has the
+	// part read. A run over files continues from its last checkpoint or starts again, as if killed.
 	endsHere := errors.Is(runErr, context.Canceled) && f.index != "" && f.ReadsPipe()
 	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
 		return f.stopped(runErr, ledger)
@@ -128,7 +128,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	return f.finish(ledger, summary, runErr)
 }
 
-// isOver reports that an earlier run of this command has come to its end, and ends the same way.
+// isOver reports that an earlier run of this command has finished, and ends the same way.
 func (f *options) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
 	f.whole = err == nil
 	switch {
@@ -143,7 +143,7 @@ func (f *options) isOver(stderr io.Writer, over *report.Tally, full bool, err er
 	return f.badRecords(&report.Summary{Tally: *over})
 }
 
-// stopped adds the remedy to the error of a run that has not come to its end.
+// stopped adds the remedy to the error of an unfinished run.
 func (f *options) stopped(err error, ledger *pipeline.Ledger) error {
 	switch {
 	case errors.Is(err, corpus.ErrChanged):
@@ -169,8 +169,8 @@ func (f *options) openSummary() (*output.Writer, error) {
 
 const openingPatience = time.Second
 
-// opened opens an output. A named pipe is open when it has a reader, which may never
-// come: a signal ends the waiting, and the program with it.
+// opened opens an output. Opening a named pipe waits for a reader, which may never come. A signal
+// ends the wait, and the program.
 func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	var output T
 	var err error
@@ -193,8 +193,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	}
 }
 
-// tellAside reports the new names of earlier runs' files that stood in the way of the outputs.
-// Unwanted outputs are nil.
+// tellAside reports the new names of earlier runs' files in the way of outputs. Outputs may be nil.
 func tellAside(stderr io.Writer, outputs ...*output.Writer) {
 	for _, w := range outputs {
 		if w != nil {
@@ -210,22 +209,21 @@ func tellLeft(stderr io.Writer, name, aside string) {
 	}
 }
 
-// heapBudget is the Go heap from which on the collector works harder, in bytes. The filter, the
-// table's memory and lines longer than a chunk are outside this budget. Beside them a run holds
+// heapBudget is the size of the Go heap, in bytes, beyond which the collector works harder. It
+// excludes the filter, the table's memory and lines longer than a chunk. The rest of a run takes
 // some 30 MiB, and 50 more if two outputs are compressed.
 const heapBudget = 112 << 20
 
-// limitHeap keeps a run within the forecast of firstseen plan, unless the user has set a limit with
-// GOMEMLIMIT. A large window stays in memory as long as one such input is read: below that the
-// collector would run all the time. The run's memory outside the heap lowers the limit.
+// limitHeap keeps a run within the forecast of firstseen plan, unless GOMEMLIMIT is set. A large
+// window stays in memory while its input is read, and raises the limit. Otherwise the collector
+// would run all the time. Memory outside the heap lowers the limit.
 func limitHeap(maxWindow, outside int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
 	}
 }
 
-// finish ends a finished run. All is read or, if the run cannot be continued, the filter is full or
-// a signal came.
+// finish ends a run that read everything, or cannot be continued after a signal or a full filter.
 func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
 	err := ledger.Publish(&f.Outputs)
 	if err == nil {
@@ -248,7 +246,7 @@ func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error
 	return f.badRecords(s)
 }
 
-// tellStart reports the memory that the run will take, before it takes any time.
+// tellStart reports the memory of the run before the run takes any time.
 func (f *options) tellStart(stderr io.Writer, x *index.Index) {
 	if f.index == "" {
 		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, tempVariable())
@@ -265,14 +263,14 @@ func (f *options) tellStart(stderr io.Writer, x *index.Index) {
 	}
 }
 
-// tell writes the summary, to file if it is not nil.
+// tell writes the summary, to file unless nil.
 func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
-	if f.watched != nil { // it is written when the survivors are known
+	if f.watched != nil { // written when the survivors are known
 		*f.watched = *s
 		return nil
 	}
 	if !f.quiet {
-		_ = s.WriteText(cmd.ErrOrStderr()) // there is nowhere else to say so
+		_ = s.WriteText(cmd.ErrOrStderr()) // a failure cannot be reported elsewhere
 	}
 	switch {
 	case f.summary == input.Stdin:
@@ -297,7 +295,7 @@ func (f *options) badRecords(s *report.Summary) error {
 	return bad.end()
 }
 
-// prepare completes the job, and continues an unfinished run or abandons it.
+// prepare completes the job, and continues or abandons an unfinished run.
 func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
 	f.Live, f.Save = &pipeline.Live{}, ledger.Save
 	f.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }

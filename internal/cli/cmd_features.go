@@ -85,7 +85,7 @@ func (f *featuresFlags) prepare(stderr io.Writer) {
 	limitHeap(f.source.MaxWindow, 0)
 }
 
-// manifest checks the flags, and begins the manifest.
+// manifest checks the flags and begins the manifest.
 func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
 	if f.dir == "" {
 		return nil, errors.New("features: give the folder of the shards with --out DIR, or a log with --brokers and --log")
@@ -109,7 +109,7 @@ func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
 	return &bulk.Manifest{Shard: shard, Of: shards, Scheme: f.Scheme.Name()}, f.Scheme.Validate()
 }
 
-// isMade ends the command: the shard is there already, of these inputs or of others.
+// isMade ends a command whose shard exists, with an error if it is of other inputs or settings.
 func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error {
 	if made.Scheme != m.Scheme || made.Format != m.Format || !slices.Equal(made.Inputs, m.Inputs) {
 		return fmt.Errorf("%s holds shard %d of %d already, of other inputs or settings (see %s.json): remove it there, or give another --out",
@@ -139,7 +139,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 	})
 }
 
-// readSecret reads the secret of a scheme from a file; "" is none.
+// readSecret reads the secret of a scheme from a file; "" names none.
 func readSecret(name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
@@ -155,7 +155,7 @@ func readSecret(name string) ([]byte, error) {
 	return key, nil
 }
 
-// recordsTogether is how many documents are appended to a log before the brokers' answers are awaited.
+// recordsTogether is the number of documents appended to a log before the brokers must answer.
 const recordsTogether = 1000
 
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {

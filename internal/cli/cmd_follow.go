@@ -21,10 +21,10 @@ type logFlags struct {
 	brokers         []string
 	topic, verdicts string
 	change          bool
-	follows         bool // nothing is appended
+	follows         bool // only follow the log, append nothing
 }
 
-// register registers the flags; name is the one of the topic.
+// register registers the flags. name is the flag of the topic.
 func (l *logFlags) register(fs *pflag.FlagSet, name string) {
 	l.registerTopic(fs, name)
 	fs.StringVar(&l.verdicts, "verdicts", "", "`topic` for the verdicts, each under the offset of its record")
@@ -47,7 +47,7 @@ func newFollowCommand() *cobra.Command {
 	return cmd
 }
 
-// reaching is how long brokers may take to answer at the start.
+// reaching is the time in which brokers must answer at the start.
 const reaching = 30 * time.Second
 
 func (f *serving) checkLog(cmd *cobra.Command) error {
@@ -60,7 +60,7 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 	return nil
 }
 
-// dial reaches the log. A new index takes the log's method, unless flags choose another.
+// dial connects to the log. A new index takes the log's method, unless flags choose another.
 func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	topic, err := follow.Dial(ctx, f.log.brokers, f.log.topic, f.log.verdicts)
 	if err != nil || f.index == "" || index.Exists(f.index) {
@@ -80,7 +80,7 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	return topic, nil
 }
 
-// unreached adds a remedy to an error of the way to the brokers.
+// unreached adds a remedy to an error of connecting to the brokers.
 func (l *logFlags) unreached(ctx context.Context, err error) error {
 	var dial *net.OpError
 	if errors.As(err, &dial) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -89,7 +89,7 @@ func (l *logFlags) unreached(ctx context.Context, err error) error {
 	return err
 }
 
-// givenFields are the fields that flags name; others are those of the log.
+// givenFields returns the fields named by flags. The log has the others.
 func (f *serving) givenFields(cmd *cobra.Command) jsonl.Fields {
 	fields := f.config.Fields
 	if !cmd.Flags().Changed("text-field") {

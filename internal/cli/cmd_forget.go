@@ -16,35 +16,33 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// forgetting takes documents back and names them. It prints its lines when all is durable, unless
-// they are many.
+// forgetting takes documents back. Unless they are many, it names them when all is durable.
 type forgetting struct {
-	file, name string // flags: of ids, and of a batch
+	file, name string // flags: file of ids, and name of a batch
 	cmd        *cobra.Command
 	edit       *index.Editor
 	buffer     *bufio.Writer
 	out        *json.Encoder
-	none       int // ids without any document
+	none       int // number of ids without documents
 }
 
 // forgotten is firstseen forget's line about an id. The JSON form is a contract.
 type forgotten struct {
 	ID        string `json:"id"`
-	Forgotten int    `json:"forgotten"` // documents of this id; 0 if there were none
+	Forgotten int    `json:"forgotten"` // number of documents of this id
 }
 
-// removedFor is the line about a document removed for the sake of one in the forgotten batch.
-// The JSON form is a contract.
+// removedFor is the line about a removed copy of a forgotten document. The JSON form is a contract.
 type removedFor struct {
-	Removed string `json:"removed"`         // its id
-	Batch   string `json:"batch,omitempty"` // it came with
+	Removed string `json:"removed"`         // id of the copy
+	Batch   string `json:"batch,omitempty"` // batch of the copy
 	Of      string `json:"of"`              // id of the cancelled document
 }
 
 // cancelled is the line about a forgotten batch. The JSON form is a contract.
 type cancelled struct {
 	Cancelled string `json:"cancelled"` // the batch
-	Documents int    `json:"documents"` // taken back
+	Documents int    `json:"documents"` // number of documents taken back
 }
 
 func newForgetCommand() *cobra.Command {
@@ -80,7 +78,7 @@ func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err erro
 	return f.buffer.Flush()
 }
 
-// newCancelCommand is the earlier name of forget --batch.
+// newCancelCommand returns the earlier form of forget --batch.
 func newCancelCommand() *cobra.Command {
 	cmd := onIndex("index-forget", cobra.ExactArgs(1), func(cmd *cobra.Command, dir string, args []string) error {
 		f := forgetting{name: args[0]}
@@ -104,7 +102,7 @@ func (f *forgetting) forget(id string) error {
 	return f.out.Encode(forgotten{id, n})
 }
 
-// maxID is the longest line of a file of ids, in bytes.
+// maxID is the size of the longest line in a file of ids, in bytes.
 const maxID = 1 << 20
 
 // listed forgets the ids of a file, if there is one.
@@ -124,7 +122,7 @@ func (f *forgetting) listed() error {
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxID)
-	mark := corpus.ByteOrderMark // of the first line, as editors of Windows write it
+	mark := corpus.ByteOrderMark // on the first line, as Windows editors write it
 	for ; lines.Scan(); mark = "" {
 		if id := strings.TrimRight(strings.TrimPrefix(lines.Text(), mark), "\r"); id != "" {
 			if err := f.forget(id); err != nil {
@@ -141,8 +139,8 @@ func (f *forgetting) listed() error {
 	return nil
 }
 
-// batch forgets a batch, if one is named. It writes the list before it takes anything back: a user
-// stopped in between has the list and repeats the command.
+// batch forgets a batch, if one is named. It writes the list before it takes anything back, so a
+// user stopped in between has the list and repeats the command.
 func (f *forgetting) batch() error {
 	if f.name == "" {
 		return nil

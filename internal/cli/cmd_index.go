@@ -64,8 +64,8 @@ func (f *options) create(dir string) (err error) {
 type indexStats struct {
 	Scheme string             `json:"scheme"`
 	Table  *index.TableStats  `json:"table"`  // null without a side table
-	Filter *index.FilterState `json:"filter"` // null when it was not saved
-	// Unfinished: a run was interrupted on it, see dedup --help.
+	Filter *index.FilterState `json:"filter"` // null if it was not saved
+	// Unfinished reports an interrupted run on the index; see dedup --help.
 	Unfinished bool `json:"unfinished_run"`
 }
 
@@ -137,7 +137,7 @@ func newBatchesCommand() *cobra.Command {
 	return cmd
 }
 
-// openTable opens an index to be looked at, and wants it to have a table.
+// openTable opens an index for reading, and requires a side table.
 func openTable(dir, lacks string) (*index.Files, error) {
 	files, err := index.OpenFiles(dir)
 	if err == nil && files.Table == nil {
@@ -186,8 +186,8 @@ func newAbandonCommand() *cobra.Command {
 	})
 }
 
-// abandonServer gives up the lost journals of a server. Those that are there are needed: then the index
-// is refused as before.
+// abandonServer gives up the lost journals of a server. Existing ones are needed, so an index with
+// all its journals is refused as before.
 func abandonServer(dir string, o index.Options, refused error) (err error) {
 	o.Serve = true
 	x, err := index.Open(dir, o)
@@ -255,8 +255,8 @@ func newExportCommand() *cobra.Command {
 	})
 }
 
-// onIndex returns a command on the index that its first argument names. In earlier versions
-// --index named it; the flag serves the environment and --config, too.
+// onIndex returns a command on the index named by its first argument. Earlier versions used
+// --index, and the flag still serves the environment and --config.
 func onIndex(name string, args cobra.PositionalArgs, run func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command {
 	dir := ""
 	cmd := command(name, nil, func(cmd *cobra.Command, rest []string) error {

@@ -23,7 +23,7 @@ import (
 	"github.com/firstseen/firstseen/server"
 )
 
-// The size of the sample, and of the largest filter it is run with.
+// Sizes of the sample, and of the largest filter it runs with.
 const (
 	sampleBytes  = 64 << 20
 	sampleFilter = 256 << 20
@@ -40,27 +40,26 @@ type forecast struct {
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
 	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if the method needs a table
-	ServeBytes      uint64  `json:"memory_bytes_serve"`       // with its requests
+	ServeBytes      uint64  `json:"memory_bytes_serve"`       // including requests
 	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
-	// With --filter-only, a pipe and --index: the filter, the one that replaces
-	// it, and its journals.
+	// With --filter-only, a pipe and --index: the filter, its replacement and its journals.
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
 	Sample         *sample `json:"sample"`  // null without inputs
 	Seconds        float64 `json:"seconds"` // 0 without a sample
 	Window         float64 `json:"window_seconds,omitempty"`
 }
 
-// sample holds the measurements on the beginning of the inputs.
+// sample holds the measurements of the beginning of the inputs.
 type sample struct {
 	Documents  int64   `json:"documents"`
 	Bad        int64   `json:"bad_records"`
 	Removed    int64   `json:"removed"`
 	Bytes      int64   `json:"bytes"`        // of lines
-	Stored     int64   `json:"stored_bytes"` // of the inputs, read for them
-	OfStored   int64   `json:"of_bytes"`     // of all inputs, as stored; -1 unknown
+	Stored     int64   `json:"stored_bytes"` // of the inputs, as read for the sample
+	OfStored   int64   `json:"of_bytes"`     // of all inputs, as stored; -1 if unknown
 	KeysPerDoc float64 `json:"keys_per_document"`
-	// Keys including those that 8 documents already hold: on disk for a while.
+	// AllKeysPerDoc includes keys that 8 documents already hold. These are on disk for a while.
 	AllKeysPerDoc float64 `json:"all_keys_per_document"`
 	IDBytes       float64 `json:"id_bytes"` // of an id, on average
 	Seconds       float64 `json:"seconds"`
@@ -95,8 +94,8 @@ func newPlanCommand() *cobra.Command {
 	return cmd
 }
 
-// planning is a run to be forecast. Its shape is zero if the documents decide it, and it is found to
-// have the format of the inputs or, without any, of --format.
+// planning is a run to forecast. Its shape is zero if the documents decide it. Its format is that
+// of the inputs or, without any, of --format.
 type planning struct {
 	options
 	rate      float64 // documents a second
@@ -145,7 +144,7 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	}
 	known := p.documents
 	if p.Window.Seconds > 0 {
-		known *= 2 // a filter, and a method's memory, hold as many documents that count no more
+		known *= 2 // the filter and the method's memory hold as many expired documents again
 	}
 	if p.shape == (bloomstore.Shape{}) {
 		p.shape = index.ShapeFor(known, p.Scheme, false)
@@ -155,7 +154,7 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		c.inWindow(p.Window.Seconds)
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // one bit a document marks those that only count
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
 	c.ServeBytes = c.MemoryBytes + uint64(new(server.Config).Memory())
 	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
@@ -164,8 +163,7 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	return c, nil
 }
 
-// predict derives everything from the number of documents, the filter and, if
-// there is one, the sample.
+// predict derives the forecast from the number of documents, the filter and the sample, if any.
 func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *sample) *forecast {
 	c := &forecast{
 		Documents: docs, KeysPerDoc: float64(index.KeysPerDoc(scheme, false)), Sample: m,
@@ -176,7 +174,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 		c.KeysPerDoc, idBytes = m.KeysPerDoc, m.IDBytes
 		c.Seconds = float64(docs) / m.DocsASecond
 	}
-	if scheme.Passages > 0 { // its picks have four bytes each, and its place is stored
+	if scheme.Passages > 0 { // each pick takes four bytes, and the document's place is stored
 		idBytes += passages.EntryBytes*max(c.KeysPerDoc-float64(scheme.Features()/2), 0) + placeBytes
 	}
 	keys := float64(docs) * c.KeysPerDoc
@@ -192,7 +190,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 	return c
 }
 
-// placeBytes is about the size of a document's place in its record.
+// placeBytes is the approximate size of a document's place in its record.
 const placeBytes = 60
 
 // measure reads a sample of the inputs and runs the pipeline over it.
@@ -216,7 +214,7 @@ func (p *planning) measure(cmd *cobra.Command) (*sample, error) {
 	return m, p.run(cmd.Context(), m, blocks)
 }
 
-// read takes the beginning of every input, as much of each as of the others.
+// read takes the beginning of every input, an equal amount of each.
 func (m *sample) read(ctx context.Context, inputs []input.Input, formats *formats, cfg corpus.SourceConfig) (blocks []corpus.Block, err error) {
 	cfg.BlockSize = 256 << 10
 	for i := range inputs {
@@ -242,7 +240,7 @@ func (m *sample) read(ctx context.Context, inputs []input.Input, formats *format
 	return blocks, nil
 }
 
-// replay hands out blocks that were read before.
+// replay is a source of blocks that were read before.
 type replay struct{ blocks []corpus.Block }
 
 func (r *replay) Next(_ context.Context, b *corpus.Block) error {
@@ -258,7 +256,7 @@ func (r *replay) Next(_ context.Context, b *corpus.Block) error {
 func (r *replay) Bound(int, func(context.Context, int) error) {}
 func (r *replay) Close() error                                { return nil }
 
-// run sends the sample through the pipeline and notes the results.
+// run sends the sample through the pipeline and records the results.
 func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.Workers)
 	dir, err := makeTempIndex()
@@ -307,7 +305,7 @@ func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	return nil
 }
 
-// total estimates the documents in all inputs.
+// total estimates the number of documents in all inputs.
 func (m *sample) total() (uint64, error) {
 	if m.OfStored < 0 || m.Stored == 0 {
 		return 0, usageError{errors.New("plan: the size of a pipe is unknown; add --docs")}
@@ -315,7 +313,7 @@ func (m *sample) total() (uint64, error) {
 	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
 }
 
-// planned is how many documents are in the window to be planned for, 0 without one.
+// planned returns the number of documents in the window to plan for, or 0 without one.
 func (p *planning) planned() (uint64, error) {
 	switch {
 	case p.Window.Seconds == 0 && p.rate == 0:
@@ -334,8 +332,8 @@ func (p *planning) planned() (uint64, error) {
 	return uint64(n), nil
 }
 
-// inWindow adds the costs of a window: times of the documents and, in the side table, the slices
-// about to be dropped and one being merged.
+// inWindow adds the costs of a window: times of documents and, in the side table, slices about to
+// be dropped and one being merged.
 func (c *forecast) inWindow(seconds uint32) {
 	c.Window = float64(seconds)
 	c.MemoryBytes = index.WindowMemory(c.Documents)

@@ -70,7 +70,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	return flushed(buffer, err)
 }
 
-// eachText calls do for inputs that are one document each.
+// eachText calls do for each input, as one document.
 func (f *options) eachText(do func(doc *corpus.Document, file string) error) error {
 	f.source.Encoding = f.formats.decoder
 	for _, in := range f.Inputs {
@@ -88,7 +88,7 @@ func (f *options) eachText(do func(doc *corpus.Document, file string) error) err
 // A checker judges documents by the server that holds the index, or else by the index.
 type checker func(id string, text []byte, exact bool) (report.Reported, error)
 
-// checker makes one, and returns what closes it.
+// checker returns a checker and a function that closes it.
 func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	h, err := holderOf(f.index)
 	switch {

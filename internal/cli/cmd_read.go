@@ -99,8 +99,8 @@ func eachDocument(cmd *cobra.Command, f *options, do func(corpus.Record) error) 
 	return bad.end()
 }
 
-// inParallel reads the documents of all inputs in several goroutines, each with a reader of its own. emit
-// gets the results in order. Bad records go to bad, which counts all.
+// inParallel reads the documents of all inputs in several goroutines, each with its own reader.
+// emit gets the results in order. bad counts all records, and takes the bad ones.
 func inParallel[T any](cmd *cobra.Command, f *options, bad *bads, newReader func() (corpus.Reader[T], error), emit func(*corpus.Block, *T) error) error {
 	bad.named = cmd.ErrOrStderr()
 	return corpus.EachParallel(cmd.Context(), f.documents(), f.Workers, newReader, func(p *corpus.Part[T]) error {

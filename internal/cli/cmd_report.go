@@ -37,7 +37,7 @@ func newPairsCommand() *cobra.Command {
 	return cmd
 }
 
-// openReports opens reports, and refuses outputs that are not tables or that are one of them.
+// openReports opens reports, and refuses outputs that are no tables or are one of the reports.
 func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (*lines.Reports, error) {
 	var names []string
 	for flag, name := range outputs {
@@ -56,7 +56,7 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 	return report, nil
 }
 
-// readTwice refuses reports that a command cannot read a second time: a pipe would be empty then, or wait.
+// readTwice refuses reports that cannot be read twice: a pipe would then be empty, or block.
 func readTwice(command string, report *lines.Reports) error {
 	if report.Once() {
 		return usageError{errors.New(command + ": a report is read twice, and one is a pipe: give files")}
@@ -64,7 +64,7 @@ func readTwice(command string, report *lines.Reports) error {
 	return nil
 }
 
-// rereading are the flags of commands that read a report and the inputs of its run.
+// rereading holds the flags of commands that read a report and the inputs of its run.
 type rereading struct {
 	options
 	report *lines.Reports
@@ -76,7 +76,7 @@ func (r *rereading) register(cmd *cobra.Command, out string) {
 	r.registerInputs(fs)
 }
 
-// open finds the report, the first argument, and the inputs.
+// open finds the report, which is the first argument, and the inputs.
 func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	switch {
 	case len(args) < 2:
@@ -96,8 +96,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	return derive.CheckNames(r.Inputs)
 }
 
-// rewrite writes to --out what record makes of every good record of the inputs, nil for nothing. It
-// returns the bad ones.
+// rewrite writes record's results for good records to --out, unless nil, and returns the bad ones.
 func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]byte, error)) (bad bads, err error) {
 	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
 	err = writeOutput(cmd, to, func(out io.Writer) error {
@@ -184,13 +183,12 @@ func newKeptCommand() *cobra.Command {
 	return cmd
 }
 
-// writeKept writes the names of the kept files, or of the removed ones. Each file is a document, or none.
-// It returns the bad ones.
+// writeKept writes the names of the kept or the removed files. Each file has one document or none.
+// It returns the bad records.
 func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name string) (bad bads, err error) {
 	inputs, duplicates := f.Inputs, f.Others
 	bad.fate = "are in no list"
-	// A file that was given twice, as one below a folder, is a copy of itself. It is to be removed if
-	// it is each time.
+	// A file given twice, also by its folder, is its own copy: it is removed if removed each time.
 	given := map[string]int{}
 	for _, in := range inputs {
 		given[filepath.Clean(in.Path)]++
@@ -277,7 +275,7 @@ func writeClusters(cmd *cobra.Command, report *lines.Reports, name string, links
 	})
 }
 
-// writePairs writes the documents of a report that have one source, with that.
+// writePairs writes each document of a report that has one source, with the source.
 func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
 	return writeTable(cmd, name, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *table) error {
 		for l, err := range report.All(cmd.Context()) {

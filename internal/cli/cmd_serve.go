@@ -34,7 +34,7 @@ type serving struct {
 	log       logFlags
 }
 
-// notServed are flags of dedup that a server does not have, each with the reason.
+// notServed maps the flags of dedup that a server lacks to the reasons.
 var notServed = map[string]string{
 	"same-id":     "a document that comes again has its first answer, so that clients may try again; for a new version, DELETE /v1/documents/ID and give it then",
 	"against":     "it asks one index; firstseen dedup --against asks several, after the crawl",
@@ -96,7 +96,6 @@ func (f *serving) checkAddresses() error {
 	return nil
 }
 
-// check checks the flags.
 func (f *serving) check() (err error) {
 	if err := f.asMade(); err != nil {
 		return err
@@ -113,7 +112,7 @@ func (f *serving) check() (err error) {
 	return err
 }
 
-// run serves, by a log if one is named.
+// run serves, through a log if one is named.
 func (f *serving) run(cmd *cobra.Command) (err error) {
 	byLog := f.log.topic != "" || f.log.follows
 	if byLog {
@@ -184,7 +183,7 @@ func (f *serving) checkFinished(x *index.Index) error {
 	return nil
 }
 
-// token reads the token, "" for none.
+// token returns the token, or "" if there is none.
 func (f *serving) token() (string, error) {
 	if f.tokenFile == "" {
 		return "", nil
@@ -197,17 +196,17 @@ func (f *serving) token() (string, error) {
 	return token, err
 }
 
-// answer serves until a signal comes or the index fails. Then no connection is taken any more, what
-// came is answered, and all is in the index.
+// answer serves until a signal comes or the index fails. Then it accepts no more connections,
+// answers the requests received, and leaves all in the index.
 func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Service, token string) error {
 	var serve errgroup.Group
 	var webs []*http.Server
-	own := "" // at which commands on the index ask
+	own := "" // address for commands on the index
 	listeners, lines, err := f.sockets()
 	for _, l := range listeners {
 		h := token
 		if l.Addr().Network() == "unix" {
-			h = "" // its mode decides
+			h = "" // its file mode controls access
 		}
 		web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
 		webs = append(webs, web)
@@ -253,7 +252,7 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 	return errors.Join(err, serve.Wait(), s.Close())
 }
 
-// sockets opens all sockets beside those of systemd. With an error it returns those that are open.
+// sockets opens all sockets, in addition to those of systemd. On error it returns the open ones.
 func (f *serving) sockets() (webs, lines []net.Listener, err error) {
 	webs, lines, err = listen.Inherited()
 	open := func(to *[]net.Listener, addresses []string) {
@@ -272,7 +271,7 @@ func (f *serving) sockets() (webs, lines []net.Listener, err error) {
 	return webs, lines, err
 }
 
-// addressOf is the address of a socket, for clients on this machine.
+// addressOf returns the address of a socket, for clients on this machine.
 func addressOf(l net.Listener) string {
 	address := l.Addr().String()
 	if l.Addr().Network() != "unix" {

@@ -36,7 +36,7 @@ func newShowCommand() *cobra.Command {
 	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
 	s.printed.register(fs)
 	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
-	// --html is the page here, so the format has a name of its own, and settings stand behind it.
+	// --html is the page here, so the format has another name, and its settings follow it.
 	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
 	s.formats.register(reading)
 	reading.VisitAll(func(f *pflag.Flag) {
@@ -101,7 +101,7 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	return digest.WriteText(out, style)
 }
 
-// readTexts reads the inputs of the run beside its report.
+// readTexts reads the inputs of the run along with its report.
 func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
 	texts := digest.ReadTexts()
 	defer texts.Close()

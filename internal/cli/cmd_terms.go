@@ -19,8 +19,8 @@ import (
 type termsTold struct {
 	Documents uint32 `json:"documents"`
 	Terms     int    `json:"terms"`
-	Missed    uint32 `json:"missed"` // documents that a count may be too low by
-	Digest    string `json:"digest"` // of the table, in the names of schemes
+	Missed    uint32 `json:"missed"` // the most documents by which a count is too low
+	Digest    string `json:"digest"` // of the table, as in the names of schemes
 	Bytes     int64  `json:"bytes"`
 }
 

@@ -58,7 +58,7 @@ func newGenerateCommand() *cobra.Command {
 		}
 		root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
 		date := now()
-		for cmd := range commands(root) { // its texts become Markdown, and that becomes man pages
+		for cmd := range commands(root) { // cobra turns the texts into Markdown, and that into man pages
 			cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
 		}
 		return errors.Join(
@@ -68,11 +68,11 @@ func newGenerateCommand() *cobra.Command {
 			doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &date, Source: "firstseen " + versionString(), Manual: "firstseen"}, args[0]),
 		)
 	})
-	cmd.Hidden = true // for those who make packages
+	cmd.Hidden = true // for packagers
 	return cmd
 }
 
-// indented makes code, in Markdown, of the lists in a text, which stand in columns.
+// indented turns the lists of a text, which are columns, into Markdown code.
 func indented(text string) string {
 	var b strings.Builder
 	blank := true

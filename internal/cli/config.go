@@ -16,11 +16,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// envPrefix begins the name of the environment variable of each flag: FIRSTSEEN_MAX_BAD of --max-bad.
+// envPrefix begins the environment variable of each flag: FIRSTSEEN_MAX_BAD for --max-bad.
 const envPrefix = "FIRSTSEEN_"
 
-// fillFlags sets the flags missing from the command line: from the environment, or else from the
-// file of --config. It returns the places of the flags it set.
+// fillFlags sets flags missing on the command line, from the environment or else from the file of
+// --config. It returns the places of the flags it set.
 func fillFlags(cmd *cobra.Command) (places []string, err error) {
 	var unset []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -52,8 +52,7 @@ func fillFlags(cmd *cobra.Command) (places []string, err error) {
 	return append(places, more...), err
 }
 
-// tellMistyped names the variables of no flag that are close to one of the command's. Others may belong
-// to another program.
+// tellMistyped names variables like those of the command's flags. Others may be another program's.
 func tellMistyped(cmd *cobra.Command) {
 	for _, variable := range os.Environ() {
 		name, text, _ := strings.Cut(variable, "=")
@@ -75,7 +74,7 @@ func anyHas(cmd *cobra.Command, name string) bool {
 	})
 }
 
-// checkConfig refuses an output that is the file of flags.
+// checkConfig refuses an output that would overwrite the file of flags.
 func checkConfig(cmd *cobra.Command, path string) error {
 	config := []input.Input{{Path: path, Name: "of --config"}}
 	for _, name := range []string{"out", "report", "rejects", "summary", "clusters", "pairs", "kept-files", "list"} {
@@ -90,11 +89,11 @@ func checkConfig(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// configLine has the name and the value of a flag, such as --memory=1GiB, memory 1GiB or memory = 1GiB.
+// configLine matches a flag's name and value: --memory=1GiB, memory 1GiB or memory = 1GiB.
 var configLine = regexp.MustCompile(`^(?:--)?([^= \t]*)[ \t]*=?[ \t]*(.*)$`)
 
-// readConfig sets flags from a file that has one on each line, as on a command line. Flags
-// of other commands are left out, so that one file serves all.
+// readConfig sets flags from a file with one flag a line, as on a command line. It skips flags of
+// other commands, so that one file serves all.
 func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places []string, err error) {
 	f, err := os.Open(path)
 	if err != nil {

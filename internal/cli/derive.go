@@ -23,9 +23,8 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// derived holds the flags about the files made from a finished report. The process that finds the
-// run over makes them. So nothing in them has to be continued, and they are the same whenever they
-// are made.
+// derived holds the flags for files made from a finished report. Any process that finds the run
+// finished makes them whole. So none is ever continued, and they are the same at any time.
 type derived struct {
 	clusters, pairs string
 	links           clusters.Links
@@ -33,7 +32,7 @@ type derived struct {
 	keptFiles       string
 }
 
-// register registers spellings of earlier versions: firstseen report makes these files now.
+// register registers flags of earlier versions: firstseen report makes these files now.
 func (d *derived) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.clusters, "clusters", "", "write the clusters of documents here")
 	fs.StringVar(&d.pairs, "pairs", "", "write each document with the one that it repeats here")
@@ -43,14 +42,13 @@ func (d *derived) register(fs *pflag.FlagSet) {
 	hide(fs, "clusters", "pairs", "links", "attributes", "kept-files")
 }
 
-// reads reports whether anything is made from the report. again reports whether the inputs are read
-// again for it.
+// reads reports whether anything is made from the report, and again whether that reads the inputs.
 func (d *derived) reads() (report, again bool) {
 	again = d.attributes != "" || d.keptFiles != ""
 	return again || d.clusters != "" || d.pairs != "", again
 }
 
-// isKept reports whether the output under a name can be read again: it is a file.
+// isKept reports whether the output of that name is a file, which can be read again.
 func isKept(name string) bool {
 	if name == "" || name == input.Stdin {
 		return false
@@ -59,8 +57,7 @@ func isKept(name string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
-// names returns the names of the files to be made, and for each tree the name of one file in it; ""
-// for unrequested ones.
+// names returns the files to make, and for each tree one file in it; "" for unrequested ones.
 func (d *derived) names() []string {
 	names := []string{d.clusters, d.pairs, d.keptFiles}
 	if d.attributes != "" {
@@ -111,8 +108,8 @@ func isPage(format corpus.Format) bool {
 	return one
 }
 
-// treeNames are the names of inputs in a tree of outputs: below a folder that was given
-// their path in it, else their name. Two of one name are an error.
+// treeNames returns the names of inputs in a tree of outputs: their path in a given folder, else
+// their name. Equal names are an error.
 func treeNames(args []string, inputs []input.Input) ([]string, error) {
 	args, _, err := readLists(args)
 	if err != nil {
@@ -133,7 +130,7 @@ func treeNames(args []string, inputs []input.Input) ([]string, error) {
 	names := make([]string, len(inputs))
 	whose := map[string]string{}
 	for i, in := range inputs {
-		file := in.File() // for members of an archive: the archive, as a folder
+		file := in.File() // the archive, for its members
 		names[i] = filepath.Base(file) + in.Path[len(file):]
 		for _, root := range roots {
 			if inside, err := filepath.Rel(root, in.Path); err == nil && filepath.IsLocal(inside) {
@@ -149,14 +146,14 @@ func treeNames(args []string, inputs []input.Input) ([]string, error) {
 	return names, nil
 }
 
-// attributeNames returns the names of inputs in a tree of attributes. It refuses a tree that would have a
-// file of the name of an input, or cannot be made.
+// attributeNames returns the names of inputs in a tree of attributes. It refuses a tree that would
+// overwrite an input, or cannot be made.
 func attributeNames(dir string, args []string, inputs []input.Input) ([]string, error) {
 	names, err := treeNames(args, inputs)
 	if err != nil || dir == "" {
 		return names, err
 	}
-	real := map[string]string{} // of folders
+	real := map[string]string{} // real paths of folders
 	path := func(name string) string {
 		folder, base := filepath.Split(name)
 		if _, known := real[folder]; !known {
@@ -184,14 +181,13 @@ func attributeNames(dir string, args []string, inputs []input.Input) ([]string, 
 	return names, output.CheckTreeFolders(dir, attributes)
 }
 
-// derive makes the files derived from the report, once the report is whole; ended is the error with
-// which the run ended.
+// derive makes the files derived from the whole report. ended is the error of the run.
 func (f *options) derive(cmd *cobra.Command, ended error) error {
 	reads, again := f.derived.reads()
 	if !reads || !f.whole {
 		return ended
 	}
-	part := errors.Is(ended, index.ErrFull) // of the inputs was judged, and is in the report
+	part := errors.Is(ended, index.ErrFull) // only part of the inputs is in the report
 	if again && part {
 		ended = fmt.Errorf("%w; --attributes and --kept-files are made when all inputs were judged, and were not", ended)
 	}

@@ -34,8 +34,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// plain puts the error of a wrong value in plain words: it reports the wanted values of the flag or,
-// if a setting is wrong, of the setting.
+// plain explains a wrong value by the values that the flag, or its wrong setting, takes.
 func plain(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -56,7 +55,7 @@ func plain(err error) error {
 	return fmt.Errorf("%s: want %s", given, wanted(invalid))
 }
 
-// besideValue adds to the error about a missing file that it may be the value of a flag without one.
+// besideValue adds to an error about a missing file: it may be the value of a flag without one.
 func besideValue(cmd *cobra.Command, err error) error {
 	var missing *fs.PathError
 	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +70,7 @@ func besideValue(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// likeFlags returns the flags that a mistyped one may stand for.
+// likeFlags returns the flags that a mistyped name may stand for.
 func likeFlags(flags *pflag.FlagSet, typed string) []string {
 	words := &cobra.Command{}
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -95,7 +94,7 @@ func suggestions(cmd *cobra.Command, typed string) []string {
 	return slices.Compact(words)
 }
 
-// didYouMean is the end of a message about an unknown word.
+// didYouMean returns the end of a message about an unknown word.
 func didYouMean(dashes string, words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -103,16 +102,16 @@ func didYouMean(dashes string, words []string) string {
 	return "; did you mean " + dashes + strings.Join(words, " or "+dashes) + "?"
 }
 
-// errTwice refuses a second value.
+// errTwice is the error for a second value.
 var errTwice = errors.New("given twice")
 
-// once is the value of a flag that takes one.
+// once is the value of a flag that may be set once.
 type once struct {
 	pflag.Value
 	given bool
 }
 
-// Set takes the first value and refuses another, because either of the two may be meant.
+// Set takes the first value and refuses another, because either may be meant.
 func (o *once) Set(text string) error {
 	if o.given {
 		return errTwice
@@ -121,21 +120,20 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// eachOnce makes the flags of a command refuse a second value. Flags that
-// are on or off, and those with several values, are exempt.
+// eachOnce makes the flags of a command refuse a second value, except switches and lists.
 func eachOnce(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if _, several := f.Value.(pflag.SliceValue); several || f.Value.Type() == "bool" {
 			return
 		}
 		f.Value = &once{Value: f.Value}
-		if f.DefValue == "0s" { // a sign to the help that there is no default
+		if f.DefValue == "0s" { // makes the help show no default
 			f.DefValue = "0"
 		}
 	})
 }
 
-// wanted returns in plain words the values that a flag takes.
+// wanted describes the values that a flag takes.
 func wanted(invalid *pflag.InvalidValueError) string {
 	if errors.Is(invalid, strconv.ErrRange) {
 		return "a smaller number"
@@ -153,8 +151,7 @@ func wanted(invalid *pflag.InvalidValueError) string {
 	return "another value"
 }
 
-// ranges are the values that may be given to a flag. Zero in its place means that
-// the flag was not given, so it is refused here.
+// ranges holds the permitted values of flags. A 0 that stands for a flag not given is refused.
 var ranges = map[string]struct {
 	least, most float64
 	want        string
@@ -171,8 +168,8 @@ var ranges = map[string]struct {
 // smallestShare is above 0 and below any possible share of a text.
 const smallestShare = 1e-300
 
-// checkRanges refuses numbers that mean nothing, and values that would be taken
-// for "not given": an empty text is most likely a variable that was not set.
+// checkRanges refuses meaningless numbers, and values that would count as "not given". An empty
+// text is most likely an unset variable.
 func checkRanges(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
@@ -200,14 +197,14 @@ func checkRanges(flags *pflag.FlagSet) error {
 	return err
 }
 
-// value is the value of a flag that a function reads. The function returns the text to show for it.
+// value is a flag value that a function parses. The function returns the text to show for it.
 type value struct {
 	kind, text string
-	words      []string // to complete
+	words      []string // for completion
 	read       func(text string) (shown string, err error)
 }
 
-// Set takes a value.
+// Set parses a value.
 func (v *value) Set(text string) error {
 	shown, err := v.read(text)
 	if err == nil {
@@ -225,10 +222,10 @@ type mistake string
 
 func (m mistake) Error() string { return string(m) }
 
-// want is the mistake of another value than those that the flag takes.
+// want returns the mistake of a value other than those that the flag takes.
 func want(values string) error { return mistake("want " + values) }
 
-// oneOf registers a flag that takes one of a few words, each with its value. The first is the default.
+// oneOf registers a flag for one of a few words, each with a value. The first is the default.
 func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words []string, values ...T) {
 	v := &value{kind: "word", text: words[0], words: words}
 	v.read = func(text string) (string, error) {
@@ -248,7 +245,7 @@ func oneWord(fs *pflag.FlagSet, to *string, name, usage string, words ...string)
 	oneOf(fs, to, name, usage, words, words...)
 }
 
-// readBy registers a flag whose values a function reads, and its default at once.
+// readBy registers a flag whose values a function parses, and parses its default at once.
 func readBy(fs *pflag.FlagSet, read func(text string) error, name, byDefault, usage string) {
 	if byDefault != "" {
 		if err := read(byDefault); err != nil {
@@ -263,7 +260,7 @@ func readBy(fs *pflag.FlagSet, read func(text string) error, name, byDefault, us
 	}}, name, usage)
 }
 
-// inBytes registers a flag of a size, such as 1GiB, within bounds. Its default is there already.
+// inBytes registers a flag for a size within bounds, such as 1GiB. The default is in *to.
 func inBytes[N int | int64](fs *pflag.FlagSet, to *N, name string, least, most uint64, usage string) {
 	v := &value{kind: "size", read: func(text string) (string, error) {
 		n, err := parseSize(text)
@@ -282,7 +279,7 @@ func inBytes[N int | int64](fs *pflag.FlagSet, to *N, name string, least, most u
 	fs.Var(v, name, usage)
 }
 
-// inSeconds registers a flag of a time, also in days and weeks.
+// inSeconds registers a flag for a time, also in days and weeks.
 func inSeconds(fs *pflag.FlagSet, to *uint32, name, usage string) {
 	fs.Var(&value{kind: "time", text: "0", read: func(text string) (_ string, err error) {
 		*to, err = parseSeconds(text)
@@ -290,20 +287,19 @@ func inSeconds(fs *pflag.FlagSet, to *uint32, name, usage string) {
 	}}, name, usage)
 }
 
-// hide keeps flags out of the help.
 func hide(fs *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		_ = fs.MarkHidden(name) // fails for unknown names only
 	}
 }
 
-// parseCount reads a number of documents such as 10000000, 10M or 1.5k.
+// parseCount parses a number of documents such as 10000000, 10M or 1.5k.
 func parseCount(s string) (uint64, error) {
 	return parseScaled(s, map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}, "10M or 500k")
 }
 
-// parseSize reads a number of bytes such as 1GiB, 512M or 1.5g. Units are powers
-// of 1024 unless they end in "B" without "i", as in 1GB.
+// parseSize parses a number of bytes such as 1GiB, 512M or 1.5g. Units are powers of 1024 unless
+// they end in "B" without "i", as in 1GB.
 func parseSize(s string) (uint64, error) {
 	units := map[string]float64{"": 1, "b": 1}
 	for i, u := range []string{"k", "m", "g", "t"} {
@@ -319,13 +315,13 @@ func sizeText(bytes uint64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + " " + unit
 }
 
-// countText writes a number for people, with three digits.
+// countText formats a number with three digits.
 func countText(n float64) string {
 	v, unit := scaled(n, 1000, "", "k", "M", "G")
 	return strconv.FormatFloat(v, 'g', 3, 64) + unit
 }
 
-// scaled returns a number in the largest unit of which it has one. Each is base times the one before.
+// scaled returns a number in its largest unit. Each unit is base times the one before.
 func scaled(n, base float64, units ...string) (float64, string) {
 	for len(units) > 1 && n >= base {
 		n, units = n/base, units[1:]
@@ -348,7 +344,7 @@ func parseScaled(s string, units map[string]float64, example string) (uint64, er
 
 var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
 
-// parseSeconds reads a time in whole seconds, such as 48h, 2d or 1w.
+// parseSeconds parses a time in whole seconds, such as 48h, 2d or 1w.
 func parseSeconds(text string) (uint32, error) {
 	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
 		n, err := strconv.ParseFloat(part[:len(part)-1], 64)

@@ -30,24 +30,23 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// formats are how inputs can be read. The first is for all that none of the others recognizes.
+// formats holds the formats of inputs. The first is for inputs that no other recognizes.
 type formats struct {
 	jsonl    jsonl.Format
 	parquet  parquet.Format
 	warc     warc.Format
 	text     func() corpus.Text
 	chosen   string   // "auto", or the format of all inputs
-	html     web.Mode // the part of a page that is its text; as it is if negative
+	html     web.Mode // part of a page to read as its text; the whole page, with tags, if negative
 	encoding encodingFlag
 	decoder  corpus.Encoding
-	columns  bool          // for the verdicts of rows
-	arrays   bool          // outputs are, if inputs are
+	columns  bool          // output columns for the verdicts of rows
+	arrays   bool          // outputs are arrays if inputs are
 	lists    []input.Input // the lists among the arguments
 
 	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
 
-// register registers the flags about the formats of inputs.
 func (f *formats) register(fs *pflag.FlagSet) {
 	f.chosen = "auto"
 	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
@@ -74,7 +73,7 @@ func (f *formats) register(fs *pflag.FlagSet) {
 	f.encoding.register(fs)
 }
 
-// complete checks the flags, and adds the limits.
+// complete checks the flags and adds the limits.
 func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 	f.chosen = cmp.Or(f.chosen, "auto")
 	if !slices.Contains(formatWords, f.chosen) {
@@ -91,13 +90,12 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 	return err
 }
 
-// htmlWords name the parts of a page in the ledger of a run.
+// htmlWords names the parts of a page in the ledger of a run.
 var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
 
-// formatWords are the words of --format.
 var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text"}, slices.Sorted(maps.Keys(text.Formats))...)
 
-// textOf makes the text of pages and texts in any encoding.
+// textOf returns a maker of extractors for pages and texts in any encoding.
 func textOf(mode web.Mode) func() corpus.Text {
 	return func() corpus.Text {
 		extractor := web.New(max(mode, web.Main))
@@ -119,8 +117,8 @@ func textOf(mode web.Mode) func() corpus.Text {
 	}
 }
 
-// isPlainUTF8 reports whether a body is UTF-8 as it is. It must have no byte order mark and no
-// shift sequences of seven-bit encodings, which are UTF-8 too.
+// isPlainUTF8 reports whether a body is UTF-8 without a byte order mark or zero bytes. Shift
+// sequences of seven-bit encodings, which are valid UTF-8, are excluded too.
 func isPlainUTF8(body []byte) bool {
 	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
 		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)
@@ -130,7 +128,7 @@ func isHTML(contentType string) bool {
 	return strings.Contains(strings.ToLower(contentType), "html")
 }
 
-// all are the formats, by the words of --format.
+// all returns the formats by the words of --format.
 func (f *formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
@@ -141,7 +139,7 @@ func (f *formats) all() map[string]corpus.Format {
 	return all
 }
 
-// of returns the format of inputs, and those that are recognized by content.
+// of returns the format of inputs, and those recognized by content.
 func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 	all := f.all()
 	if f.chosen != "auto" {
@@ -155,7 +153,6 @@ func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 	return f.jsonl, others
 }
 
-// source reads inputs.
 func (f *formats) source(inputs []input.Input, cfg corpus.SourceConfig) *corpus.Source {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
@@ -177,9 +174,8 @@ func (f *formats) String() string {
 	return name
 }
 
-// check refuses options that the format of the inputs does not support, before anything is read. It
-// looks at the first bytes of every file, and returns the format of them all, nil if there is no
-// file.
+// check refuses options that the format of the inputs does not support. It reads only the first
+// bytes of every file. It returns the format of all files, or nil without files.
 func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
 	format, others := f.of()
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
@@ -208,11 +204,10 @@ func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out strin
 	return found, nil
 }
 
-// tagWebRecord is the field with the revisit data of a web record: docs/format.md, "Data of a
-// document".
+// tagWebRecord tags the revisit data of a web record: docs/format.md, "Data of a document".
 const tagWebRecord dedup.Tag = 3
 
-// writeRevisits makes a run store the data of revisit records, and write these.
+// writeRevisits makes a run store the data of revisit records, and write these records.
 func (f *formats) writeRevisits(job *pipeline.Job) {
 	archive := f.warc
 	if !archive.Revisit.Write {
@@ -252,7 +247,7 @@ func (f *encodingFlag) register(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(f), "encoding", "utf-8", "of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto, by the beginning of each file; outputs are UTF-8")
 }
 
-// detectedBy is how many bytes of a file decide its detected encoding.
+// detectedBy is the number of first bytes that decide the detected encoding of a file.
 const detectedBy = 64 << 10
 
 func (f encodingFlag) encoding() (corpus.Encoding, error) {
@@ -280,8 +275,7 @@ func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
 	return found, nil
 }
 
-// wholeText makes UTF-8, without a byte order mark, of a text that was read from its beginning
-// to its end.
+// wholeText converts a whole text to UTF-8 without a byte order mark.
 func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 	d, err := e.Of(text, true, false)
 	if err != nil {
@@ -301,7 +295,7 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 // given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }
 
-// check refuses the flag for formats that find encodings themselves, or have none.
+// check refuses the flag for formats that detect encodings, or have none.
 func (f encodingFlag) check(found corpus.Format) error {
 	if !f.given() || corpus.Decodes(found) {
 		return nil
@@ -313,7 +307,7 @@ func (f encodingFlag) check(found corpus.Format) error {
 	return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, %s: leave it out", f, found.Name(), why)
 }
 
-// checkTimes finds whether the documents carry their times, by the format of the inputs.
+// checkTimes decides by the format of the inputs whether documents carry their times.
 func (f *options) checkTimes() error {
 	format := f.found
 	if format == nil {

@@ -20,8 +20,8 @@ import (
 //go:embed help
 var helpFiles embed.FS
 
-// command returns a command with the words of its file in help. The first line there is its usage,
-// the second says what it does. Its description follows, and its examples behind a line "Examples:".
+// command returns a command with the texts of its file in help. These are a line of usage, a line
+// of summary, the description, and the examples after a line "Examples:".
 func command(name string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	use, rest, _ := strings.Cut(helpText(name), "\n")
 	short, rest, _ := strings.Cut(rest, "\n")
@@ -29,11 +29,11 @@ func command(name string, args cobra.PositionalArgs, run func(*cobra.Command, []
 	return &cobra.Command{Use: use, Short: short, Long: strings.TrimSpace(long), Example: examples, Args: args, RunE: run}
 }
 
-// helpText returns a file of help, with the parts that several share, or that the code has.
+// helpText returns a file of help, with the parts that files share or the code generates.
 func helpText(name string) string {
 	text, err := helpFiles.ReadFile("help/" + name + ".txt")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // it is embedded
 	}
 	whole := strings.ReplaceAll(string(text), "{{methods}}", methodsHelp())
 	if strings.Contains(whole, "{{exits}}") {
@@ -42,17 +42,17 @@ func helpText(name string) string {
 	return strings.TrimRight(whole, "\n")
 }
 
-// group returns a command of commands.
+// group returns a command with subcommands.
 func group(name string, commands ...*cobra.Command) *cobra.Command {
 	cmd := command(name, knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	cmd.AddCommand(commands...)
 	return cmd
 }
 
-// sectionOf is the annotation of a flag with its section of the help.
+// sectionOf is the annotation of a flag that names its section of the help.
 const sectionOf = "section"
 
-// section ends a section of the help: the flags registered since the one before belong to it.
+// section ends a section of the help, which has all flags registered since the last one.
 func section(fs *pflag.FlagSet, title string) {
 	fs.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[sectionOf] == nil {
@@ -61,7 +61,7 @@ func section(fs *pflag.FlagSet, title string) {
 	})
 }
 
-// showFlags makes the help of all commands show flags in their sections, wrapped on a terminal.
+// showFlags makes all help show flags in sections, wrapped to the terminal.
 func showFlags(root *cobra.Command) {
 	cobra.AddTemplateFunc("flags", func(title string, flags *pflag.FlagSet) string {
 		columns, _ := terminalStyle(root.OutOrStdout())
@@ -74,8 +74,8 @@ func showFlags(root *cobra.Command) {
 	root.SetUsageTemplate(usage)
 }
 
-// flagSections returns the help of flags in columns, not wrapped for 0. A flag without a section,
-// such as --help, is in that of the flag before it or, if there is none, below the title.
+// flagSections returns the help of flags, wrapped to columns unless 0. A flag without a section,
+// such as --help, follows the flag before it or, if there is none, the title.
 func flagSections(title string, all *pflag.FlagSet, columns int) string {
 	var titles []string
 	sections := map[string]*pflag.FlagSet{}
@@ -131,8 +131,7 @@ func knownTopic(help *cobra.Command, args []string) error {
 	return knownCommand(cmd, rest)
 }
 
-// completions has the shell complete the words of flags that take one of a few, folders, fields of
-// the inputs, and the folder of an index as argument.
+// completions lets the shell complete words, folders, fields and indexes on the command line.
 func completions(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if v, ok := f.Value.(*value); ok && v.words != nil {
@@ -155,8 +154,7 @@ func completions(cmd *cobra.Command) {
 	}
 }
 
-// completeFields gives the fields of the first line of the files already on the command line, if
-// these are lines of JSON.
+// completeFields returns the fields in the first JSON line of each file on the command line.
 func completeFields(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	names := map[string]bool{}
 	for _, path := range args {

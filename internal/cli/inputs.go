@@ -18,13 +18,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/page"
 )
 
-// maxList is the longest list of inputs, in bytes: a million names.
+// maxList is the size of the longest list of inputs, in bytes: a million names.
 const maxList = 256 << 20
 
-// readLists replaces an argument @FILE by the names in FILE, unless the argument itself is the name
-// of a file. The names are the lines of FILE or, if it has zero bytes, the parts between these, as
-// find -print0 writes them. A name may be any argument except a list. Empty lines are passed over.
-// lists are the lists themselves, which no output may replace.
+// readLists replaces an argument @FILE by the names in FILE, unless a file has the argument as its
+// name. Names are lines or, if FILE has zero bytes, separated by these, as by find -print0. A name
+// may be any argument but a list. Empty lines are skipped. No output may replace lists.
 func readLists(args []string) (all []string, lists []input.Input, err error) {
 	for _, arg := range args {
 		name, isList := strings.CutPrefix(arg, "@")
@@ -66,9 +65,7 @@ func readList(name string) (names []string, err error) {
 	return names, err
 }
 
-// Remedies for inputs that differ from the format they were taken for.
-
-// fetched is the way to read an address, by its scheme.
+// fetched maps the schemes of addresses to commands that read them.
 var fetched = map[string]string{
 	"http": "curl -sSfL %s", "https": "curl -sSfL %s", "ftp": "curl -sSf %s", "s3": "aws s3 cp %s -", "gs": "gcloud storage cat %s",
 }
@@ -94,7 +91,7 @@ func noAddresses(args []string) error {
 	return nil
 }
 
-// isFolder refuses a file in place of an index.
+// isFolder returns an error for a file in place of an index.
 func isFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return usageError{fmt.Errorf("%s: it is a file, and an index is a folder: name another", dir)}
@@ -102,15 +99,15 @@ func isFolder(dir string) error {
 	return nil
 }
 
-// passedOver are formats that a directory includes only on request.
+// passedOver lists formats that a directory includes only on request.
 var passedOver = []struct{ format, holds, advice string }{
 	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
 	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
 	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
 }
 
-// holdsOther returns the error for a directory with nothing to read. It names the other formats
-// present there and the ways to read them; if there are none, it extends err.
+// holdsOther returns the error for a directory with nothing to read. It names other formats there
+// and the ways to read them, or else extends err.
 func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
 	all := f.all()
 	for _, arg := range args {
@@ -131,8 +128,7 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 	return fmt.Errorf("%w, and no table (.csv, .tsv); a file of another name can be given by itself, by a pattern, or with --format", err)
 }
 
-// tellLines reports the number of lines of a text if it is the only document: each may have been
-// meant for one.
+// tellLines reports the lines of a lone document of text: each may be meant as one.
 func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := f.found.(page.Format)
 	if !ok || one.HTML || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
@@ -148,7 +144,7 @@ func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 	}
 }
 
-// tellPassed reports the unread files of the directories.
+// tellPassed reports the files of directories that are not read.
 func tellPassed(passed []input.Passed, stderr io.Writer) {
 	for _, p := range passed {
 		if p.Others != nil {
@@ -166,8 +162,7 @@ func tellPassed(passed []input.Passed, stderr io.Writer) {
 	}
 }
 
-// tellEmpty counts the empty files where each file is a document, so that no copy of a tree lacks them
-// unnoticed.
+// tellEmpty counts empty files if each file is a document: a copied tree would lack them unnoticed.
 func (f *options) tellEmpty(stderr io.Writer) {
 	if _, single := f.found.(page.Format); !single {
 		return
@@ -179,7 +174,7 @@ func (f *options) tellEmpty(stderr io.Writer) {
 	}
 }
 
-// othersText describes the passed-over files of a directory by the most frequent of their endings.
+// othersText describes the skipped files of a directory by their most frequent endings.
 func othersText(p input.Passed) string {
 	all := 0
 	for _, n := range p.Others {
@@ -202,9 +197,9 @@ func othersText(p input.Passed) string {
 	return fmt.Sprintf("passed over %d %s of %s, whose names are of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
 }
 
-// expand makes inputs of arguments. From a directory it takes the files of the given format or, if
-// none is given, JSON, Parquet and web archives. A page or a text beside those may be anything, and
-// so may a table. Tables are taken only if there are no such files.
+// expand turns arguments into inputs. From a directory it takes the files of the given format or,
+// if none is given, JSON, Parquet and web archives. Pages, texts and tables beside those may be
+// anything. Tables are taken only if there are no such files.
 func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
 	all := f.all()
 	args, lists, err := readLists(args)

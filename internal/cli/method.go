@@ -35,7 +35,7 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
 
-// registerPassages registers the property of an index that its documents are found by their passages.
+// registerPassages registers the flag for an index that finds documents by their passages.
 func registerPassages(fs *pflag.FlagSet, s *feature.Scheme) {
 	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of so many `words` or more that kept documents have in common with earlier ones, and name these, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
 	fs.Lookup("passages").NoOptDefVal = fmt.Sprint(feature.DefaultPassage)
@@ -71,8 +71,7 @@ func methodsHelp() string {
 	return strings.TrimSuffix(help, "\n")
 }
 
-// complete adds the method and its settings to a scheme that has the others. dir is the index, ""
-// for none; an existing one has its table of terms.
+// complete adds the method and its settings to s. An existing index in dir has its table of terms.
 func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) (err error) {
 	methods := feature.Methods()
 	i := slices.IndexFunc(methods, func(info feature.Info) bool { return info.Name == cmp.Or(m.name, methods[0].Name) })
@@ -123,7 +122,7 @@ func (f *options) checkMethod() error {
 	return cmp.Or(err, f.Scheme.Validate())
 }
 
-// asMade takes the method and its settings from an index, unless the flags choose others.
+// asMade takes the method and its settings from an index, unless flags choose others.
 func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
 	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0 || s.Passages != 0 || s.Shingle != 0 || s.Distance != 0 || s.MostRare != 0
 	plain := made

@@ -19,8 +19,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// asMade takes the properties that the command line leaves out from the index, which has them
-// since it was made.
+// asMade takes the properties that the command line leaves out from an existing index.
 func (f *options) asMade() error {
 	if f.index == "" {
 		return nil
@@ -45,8 +44,8 @@ func (f *options) asMade() error {
 	return nil
 }
 
-// checkIndex chooses the size of the filter, and whether keys have a secret. A run that can be
-// repeated byte for byte has none unless it is demanded.
+// checkIndex chooses the size of the filter, and whether keys have a secret. A reproducible run has
+// none unless it is demanded.
 func (f *options) checkIndex() (err error) {
 	switch {
 	case f.docs != "":
@@ -83,10 +82,10 @@ func (f *options) checkIndex() (err error) {
 	return nil
 }
 
-// leastFilter is the smallest filter that can be asked for, in bytes.
+// leastFilter is the size of the smallest permitted filter, in bytes.
 const leastFilter = 64 << 10
 
-// filterOf returns the filter that --memory asks for, if a document has so many keys.
+// filterOf returns the filter for --memory, for perDoc keys a document.
 func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 	bytes, err := parseSize(memory)
 	if err != nil {
@@ -100,8 +99,7 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 	return bloomstore.ForMemory(bytes), nil
 }
 
-// openIndex opens the index, or a temporary one, which remove removes. The scheme gets the index's
-// key.
+// openIndex opens the index, or a temporary one that remove removes. It sets the scheme's key.
 func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 	dir, remove := f.index, func() error { return nil }
 	if dir == "" {
@@ -117,7 +115,7 @@ func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 	if f.further != nil {
 		o.Secret = f.further.Scheme().Key // which a new index takes over
 	} else if f.index == "" && (f.key == index.KeyNew || f.key == index.KeyRequired) {
-		f.Scheme.Key = index.DrawKey() // for this run alone; no user has to know it
+		f.Scheme.Key = index.DrawKey() // for this run alone; users need not know it
 	}
 	if epoch := os.Getenv(epochVariable); epoch != "" { // the filter must be the same byte for byte
 		sum := sha256.Sum256([]byte("firstseen table " + f.Scheme.Name() + " " + epoch))
@@ -138,7 +136,7 @@ func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 	return x, remove, nil
 }
 
-// openAgainst opens the further indexes, and refuses senseless combinations.
+// openAgainst opens the further indexes, and refuses meaningless combinations.
 func (f *options) openAgainst() (err error) {
 	if len(f.against) == 0 {
 		return nil
@@ -179,7 +177,7 @@ func (f *options) openAgainst() (err error) {
 	return nil
 }
 
-// tempPrefix begins the names of temporary folders. No index for later use has such a name by chance.
+// tempPrefix begins the names of temporary folders. No lasting index has such a name by chance.
 const tempPrefix = "firstseen-temporary-"
 
 // tempVariable returns the environment variable that names the folder of temporary files.
@@ -198,10 +196,10 @@ func makeTempIndex() (string, error) {
 	return dir, nil
 }
 
-// filterShape returns the size of the filter, zero for the usual one. A temporary index that may
-// grow has a smaller one if the inputs cannot have that many keys, because the whole filter is zeroed.
-// A text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
-// most one key in two bytes; for more, the filter grows.
+// filterShape returns the size of the filter, or zero for the usual one. A temporary index that may
+// grow gets a smaller one if the inputs cannot have that many keys, because all of it is zeroed. A
+// text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
+// most one key in two bytes. For more, the filter grows.
 func (f *options) filterShape() bloomstore.Shape {
 	if f.index != "" || f.filterOnly || f.OnFull != index.OnFullGrow || f.shape != (bloomstore.Shape{}) || f.ReadsPipe() {
 		return f.shape
@@ -211,11 +209,11 @@ func (f *options) filterShape() bloomstore.Shape {
 	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
 }
 
-// leastTempKeys take a filter of 128 KiB.
+// leastTempKeys is the number of keys for a filter of 128 KiB.
 const leastTempKeys = 1 << 16
 
-// sweepTempIndexes removes the temporary indexes left in dir by killed runs. A folder that cannot
-// be removed, or is not certainly such an index, stays: tidying up is no reason for a run to fail.
+// sweepTempIndexes removes the temporary indexes that killed runs left in dir. A folder that cannot
+// be removed, or may not be such an index, stays: cleaning up must not fail a run.
 func sweepTempIndexes(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

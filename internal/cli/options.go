@@ -24,8 +24,8 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// options are the targets of all flags: each command registers its own. Flags of a
-// run set the fields of its job, and a check sets those that follow from them and the inputs.
+// options holds the targets of all flags; each command registers its own. Flags of a run set the
+// fields of its job. Checks set the fields that follow from flags and inputs.
 type options struct {
 	pipeline.Job // some of its fields
 	printed
@@ -47,7 +47,7 @@ type options struct {
 	// Inputs.
 	bulk    bulkFlags
 	formats formats
-	source  corpus.SourceConfig // its limits
+	source  corpus.SourceConfig // limits on inputs
 	plain   bool                // query: an input is one text
 	ids     bool                // query: an argument is an id
 
@@ -63,19 +63,19 @@ type options struct {
 
 	// Set by the checks and by a run.
 	passed   []input.Passed
-	found    corpus.Format // of the files among the inputs; nil for none
+	found    corpus.Format // format of the files among the inputs; nil for none
 	shape    bloomstore.Shape
-	openedIn string // the folder of the index, maybe temporary
+	openedIn string // folder of the index, which may be temporary
 	key      index.KeyPolicy
 	serve    bool                  // a server opens the index
-	follow   bool                  // a follower of a log does
-	notice   string                // the gaps in knowledge left by an interrupted run, to be reported
+	follow   bool                  // a follower of a log opens the index
+	notice   string                // the gaps left by an interrupted run, to be reported
 	further  *index.Against        // nil for none
-	whole    bool                  // the report is, so files can be derived from it
-	names    []string              // of inputs in a tree of outputs, if there is one
-	verified *similarity.Condition // of removals; nil for none
+	whole    bool                  // the report is whole, so files can be derived from it
+	names    []string              // names of inputs in a tree of outputs, if there is one
+	verified *similarity.Condition // condition of removals; nil for none
 	earlier  *confirm.Inputs       // nil if no earlier text is read again
-	watched  *report.Summary       // of a run with --prefer or --remove-within, which goes on
+	watched  *report.Summary       // summary of an unfinished run with --prefer or --remove-within
 }
 
 // registerDedup registers the flags of dedup, in the sections of its help.
@@ -141,7 +141,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	section(fs, "Work")
 }
 
-// limitFull is the end of the help of --limit, for commands that write an index.
+// limitFull ends the help of --limit, for commands that write an index.
 const limitFull = ", full=grow (if the filter is full: grow, stop or warn)"
 
 // onFullDefault stands for the default of --limit full, which depends on --filter-only.
@@ -166,8 +166,7 @@ func registerJobs(fs *pflag.FlagSet, jobs *int, usage string) {
 	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 }
 
-// check checks the flags. All its errors are mistakes of usage, but for inputs
-// that cannot be read.
+// check checks the flags. Its errors are usage errors, except about unreadable inputs.
 func (f *options) check(args []string) error {
 	f.Args, f.Temporary = args, f.index == ""
 	if err := f.asMade(); err != nil {
@@ -181,7 +180,7 @@ func (f *options) check(args []string) error {
 	return inTurn(f.expand, f.checkRereads, f.recognize, f.checkTimes, f.planTree, f.enclose, f.lead, f.checkDerived, f.checkPolicyInputs)
 }
 
-// checkFlags returns the first error of several checks, as a mistake of usage.
+// checkFlags returns the first error of several checks, as a usage error.
 func checkFlags(checks ...func() error) error {
 	if err := inTurn(checks...); err != nil {
 		return usageError{err}
@@ -189,7 +188,6 @@ func checkFlags(checks ...func() error) error {
 	return nil
 }
 
-// inTurn calls functions until one has an error.
 func inTurn(functions ...func() error) error {
 	for _, f := range functions {
 		if err := f(); err != nil {
@@ -199,7 +197,7 @@ func inTurn(functions ...func() error) error {
 	return nil
 }
 
-// expand finds the inputs, and refuses outputs that would write over them.
+// expand finds the inputs, and refuses outputs that would overwrite them.
 func (f *options) expand() (err error) {
 	if f.Inputs, f.passed, err = f.formats.expand(f.Args, f.source); err != nil {
 		return err
@@ -207,7 +205,7 @@ func (f *options) expand() (err error) {
 	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists), f.index, f.outputs()...)
 }
 
-// outputs are the names of all outputs, "" for unrequested ones.
+// outputs returns the names of all outputs, "" for unrequested ones.
 func (f *options) outputs() []string {
 	return append(f.derived.names(), f.Out, f.Report, f.Rejects, f.summary)
 }
@@ -243,12 +241,11 @@ func (f *options) checkReading() (err error) {
 	return f.checkEndings()
 }
 
-// epochVariable holds the time, in seconds since 1970, that a reproducible run
-// gives its documents. See reproducible-builds.org/specs/source-date-epoch.
+// epochVariable holds the time that a reproducible run gives its documents, in seconds since 1970.
+// See reproducible-builds.org/specs/source-date-epoch.
 const epochVariable = "SOURCE_DATE_EPOCH"
 
-// clock returns the clock that stamps documents: the time, or the one of SOURCE_DATE_EPOCH for runs
-// that must be reproducible.
+// clock returns the clock that stamps documents: the real one, or SOURCE_DATE_EPOCH if given.
 func clock() (func() time.Time, error) {
 	epoch := os.Getenv(epochVariable)
 	if epoch == "" {
@@ -266,7 +263,7 @@ func registerWindow(fs *pflag.FlagSet, w *pipeline.Window) {
 	inSeconds(fs, &w.Seconds, "window", "documents count for this long, such as 48h or 2d, and no longer")
 }
 
-// conflict is a combination of flags that means nothing, and whether it was given.
+// conflict is a meaningless combination of flags, and whether it was given.
 type conflict struct {
 	is   bool
 	says string
@@ -281,7 +278,7 @@ func meaning(conflicts []conflict) error {
 	return nil
 }
 
-// checkConflicts refuses the flags that conflict whatever the inputs are.
+// checkConflicts refuses flags that conflict for any inputs.
 func (f *options) checkConflicts() error {
 	revisit, windowed, byTime := f.formats.warc.Revisit, f.Window.Seconds > 0, f.formats.jsonl.Fields.Time != ""
 	derives, _ := f.derived.reads()

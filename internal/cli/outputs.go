@@ -23,7 +23,7 @@ import (
 // splitFlag divides the records of --out-dir into files.
 type splitFlag struct {
 	given     bool
-	size      int64 // bytes of a file, 0 for one of each input
+	size      int64 // bytes of a file; 0 for a file for each input
 	skipEmpty bool
 }
 
@@ -52,10 +52,10 @@ func (f *splitFlag) set(text string) error {
 	return nil
 }
 
-// leastShard keeps a mistake in the unit from making millions of files.
+// leastShard keeps a wrong unit from making millions of files.
 const leastShard = 64 << 10
 
-// planTree chooses the files to write, and refuses options their format cannot have.
+// planTree chooses the files to write, and refuses options that their format cannot have.
 func (f *options) planTree() (err error) {
 	if f.outDir == "" {
 		return nil
@@ -74,12 +74,12 @@ func (f *options) planTree() (err error) {
 	if err != nil {
 		return err
 	}
-	// If a file is one document and the document is removed, nothing is left of the file.
+	// If the one document of a file is removed, nothing is left of the file.
 	f.Tree.SkipEmpty = f.split.skipEmpty || single
 	return f.Tree.Check(f.Args, f.Inputs, f.index, f.Out, f.Report, f.Rejects, f.summary)
 }
 
-// tellTreeAside reports the new place of an earlier run's files.
+// tellTreeAside reports the new place of files of an earlier run.
 func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	if tree == nil || len(tree.Aside()) == 0 {
 		return
@@ -91,8 +91,7 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	tellLeft(stderr, "files for "+tree.Dir, aside)
 }
 
-// enclose chooses how records are written if their format makes more of a file than one record
-// after the other.
+// enclose chooses how to write records, if files of their format are not just sequences of records.
 func (f *options) enclose() (err error) {
 	if isTable(f.Report) {
 		if f.Tabled, err = parquet.Report(); err != nil {
@@ -118,8 +117,8 @@ func (f *options) enclose() (err error) {
 	return err
 }
 
-// lead finds the beginning of outputs, if the format has one, and refuses inputs without it. Inputs
-// that come into one file must begin with the same.
+// lead finds the head of outputs, if the format has one, and refuses inputs without it. Inputs of
+// one output must have the same head.
 func (f *options) lead() error {
 	if f.found == nil {
 		return nil
@@ -159,7 +158,7 @@ func (f *options) lead() error {
 	return nil
 }
 
-// holds is the kind of content of a file, with the usual ending of its name.
+// holds is a kind of file content, with the usual ending of its name.
 type holds struct{ name, usual string }
 
 var (
@@ -175,14 +174,14 @@ var (
 	unwritten = holds{name: "not written"}
 )
 
-// endings are those of names that promise a kind of content. Any other promises nothing.
+// endings maps endings of names to the content they promise. Other endings promise nothing.
 var endings = map[string]holds{}
 
 func init() {
 	for kind, list := range map[holds]string{
 		holdsJSON: ".jsonl .ndjson .json", holdsCSV: ".csv .tsv", holdsParquet: ".parquet .parq",
 		holdsWARC: ".warc .wet .wat", holdsHTML: ".html .htm .xhtml",
-		// .gz and .zst are written, behind an ending not listed here.
+		// .gz and .zst are written, after an ending not listed here.
 		unwritten: ".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf",
 	} {
 		for ending := range strings.FieldsSeq(list) {
@@ -191,21 +190,19 @@ func init() {
 	}
 }
 
-// promised returns the ending of a name that promises a kind of content, without that of a
-// compression.
+// promised returns the ending of a name that promises content, and whether a compression follows.
 func promised(name string) (ending string, packed bool) {
 	name, packing := output.CutPacking(filepath.Base(name))
 	return strings.ToLower(filepath.Ext(name)), packing != ""
 }
 
-// isTable reports whether a report of a name is one of Parquet.
+// isTable reports whether a report of that name is Parquet.
 func isTable(report string) bool {
 	ending, _ := promised(report)
 	return endings[ending] == holdsParquet
 }
 
-// checkEnding refuses an output if its name promises other content than it will hold; kinds are the
-// possible contents.
+// checkEnding refuses an output if its name promises content other than one of kinds.
 func checkEnding(flag, name string, kinds ...holds) error {
 	ending, packed := promised(name)
 	what, known := endings[ending]
@@ -227,8 +224,7 @@ func checkEnding(flag, name string, kinds ...holds) error {
 	return nil
 }
 
-// checkEndings refuses outputs if their names promise other content than they will hold, whatever
-// the inputs are.
+// checkEndings refuses outputs if their names promise wrong content for any inputs.
 func (f *options) checkEndings() error {
 	for _, c := range []struct {
 		flag, name string
@@ -248,8 +244,7 @@ func (f *options) checkEndings() error {
 	return nil
 }
 
-// checkOut refuses the name of an output of records of a format: they are written as they
-// came.
+// checkOut refuses an output name that promises another format: records are written as they came.
 func checkOut(name string, format corpus.Format) error {
 	kind, ok := endings[format.Endings()[0]]
 	if !ok {
@@ -264,7 +259,7 @@ func checkOut(name string, format corpus.Format) error {
 	return nil
 }
 
-// checkSeparator refuses a table if its name stands for another separator than its first row has.
+// checkSeparator refuses a table if its name promises a separator that its first row lacks.
 func checkSeparator(name string, head []byte) error {
 	ending, _ := promised(name)
 	tabs, others := bytes.ContainsRune(head, '\t'), bytes.ContainsAny(head, ",;|")

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// endSignals returns the signals that end a run in good order.
+// endSignals returns the signals that end a run gracefully.
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-// ignoreFileSizeSignal has nothing to ignore here.
+// ignoreFileSizeSignal does nothing on systems without that signal.
 func ignoreFileSizeSignal() {}
 
-// ours is true: temporary files are in a folder of the user's own.
+// ours returns true: temporary files are in the user's own folder.
 func ours(fs.FileInfo) bool { return true }

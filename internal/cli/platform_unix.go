@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// ignoreFileSizeSignal turns a limit on the size of files (ulimit -f) into an error from write, as
-// for a full disk. Otherwise the limit would end the process.
+// ignoreFileSizeSignal turns a file size limit (ulimit -f) into a write error, like a full disk.
+// Otherwise the limit would end the process.
 func ignoreFileSizeSignal() { signal.Ignore(syscall.SIGXFSZ) }
 
-// endSignals returns the signals that end a run in good order. Closing the terminal sends one, but
-// nohup makes the program ignore that one.
+// endSignals returns the signals that end a run gracefully. Closing the terminal sends SIGHUP,
+// which nohup makes the program ignore.
 func endSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -23,9 +23,8 @@ func endSignals() []os.Signal {
 	return signals
 }
 
-// ours reports whether a directory is this user's and closed to others, as
-// temporary ones are made: in a shared place others could have filled it with
-// links.
+// ours reports whether a directory belongs to this user and is closed to others, like temporary
+// ones. In a shared place, others could have filled it with links.
 func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid() && info.Mode().Perm()&0o077 == 0

@@ -24,14 +24,14 @@ import (
 // folderWord stands for the folder of a document's input in --prefer and --remove-within.
 const folderWord = "folder"
 
-// policy says which of several copies stays: rule 18.
+// policy selects the copy that stays: rule 18.
 type policy struct {
-	field  string   // of --prefer; folderWord for the folder; "" without
+	field  string   // field of --prefer; folderWord for the folder; "" for none
 	order  []string // values, the preferred first; nil if by is set
-	met    []bool   // of these, the values of a copy
+	met    []bool   // for each of order, whether a copy has it
 	by     string   // newest, oldest or longest
 	folder bool     // a survivor in each folder
-	batch  string   // or for each value of this field
+	batch  string   // or a survivor for each value of this field
 }
 
 func (p *policy) register(fs *pflag.FlagSet) {
@@ -64,7 +64,7 @@ func (p *policy) register(fs *pflag.FlagSet) {
 
 func (p *policy) given() bool { return p.field != "" || p.folder || p.batch != "" }
 
-// needs returns the fields that are read for the policy: of a time, and of texts. "" is none.
+// needs returns the fields to read for the policy: one of a time, and two of texts. "" is none.
 func (p *policy) needs() (when, rank, batch string) {
 	switch {
 	case p.by == "newest" || p.by == "oldest":
@@ -75,7 +75,7 @@ func (p *policy) needs() (when, rank, batch string) {
 	return when, rank, p.batch
 }
 
-// checkPolicy refuses what a choice after the run cannot keep.
+// checkPolicy refuses options that a choice after the run cannot honour.
 func (f *options) checkPolicy() error {
 	if !f.policy.given() {
 		return nil
@@ -94,7 +94,7 @@ func (f *options) checkPolicy() error {
 	})
 }
 
-// checkPolicyInputs refuses inputs that cannot be read again, or that have no such field.
+// checkPolicyInputs refuses inputs that cannot be read again, or lack the field.
 func (f *options) checkPolicyInputs() error {
 	if !f.policy.given() {
 		return nil
@@ -118,12 +118,11 @@ func (f *options) checkPolicyInputs() error {
 	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
 }
 
-// rankOf is the rank of a document, the least preferred first. Values are nil and zero if they are
-// missing.
+// rankOf returns the rank of a document; the lowest is preferred. Missing values are nil and zero.
 func (p *policy) rankOf(file string, value []byte, made time.Time) int64 {
 	switch {
 	case p.field == folderWord:
-		dir := filepath.Dir(file) // by its path as the report has it, or by its last name
+		dir := filepath.Dir(file) // named by its path as in the report, or by its last element
 		return p.rankIn(func(name string) bool { return filepath.Clean(name) == dir || name == filepath.Base(dir) })
 	case p.by == "newest" && !made.IsZero():
 		return -made.Unix()
@@ -158,7 +157,7 @@ func (p *policy) tellUnmet(stderr io.Writer) {
 	}
 }
 
-// groupOf is the group of a document, "" if all are one.
+// groupOf returns the group of a document, or "" if all are one group.
 func (p *policy) groupOf(file string, batch []byte) string {
 	switch {
 	case p.folder:

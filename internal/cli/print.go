@@ -21,12 +21,12 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// printed is how a command prints its result: as text or as JSON.
+// printed selects the form of a command's result: text or JSON.
 type printed struct{ asJSON bool }
 
 func (p *printed) register(fs *pflag.FlagSet) { fs.BoolVar(&p.asJSON, "json", false, "print JSON") }
 
-// print prints a value as a line of JSON, or else data as a template of help.
+// print prints value as a line of JSON, or else data by a template of help.
 func (p *printed) print(cmd *cobra.Command, value any, text string, data any) error {
 	if p.asJSON {
 		return visible.NewEncoder(cmd.OutOrStdout()).Encode(value)
@@ -63,9 +63,9 @@ func encodeIndented(w io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// flushed hands on the rest of an output, and adds its error to that of the work before.
+// flushed flushes an output, and joins its error to that of the work before.
 func flushed(out *bufio.Writer, err error) error {
-	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it was reported already
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it is reported already
 		err = errors.Join(err, flushErr)
 	}
 	return err
@@ -74,8 +74,8 @@ func flushed(out *bufio.Writer, err error) error {
 type file struct {
 	name   string
 	plain  bool             // not compressed, whatever its name
-	around output.Enclosure // of its records; nil for none
-	head   []byte           // in front of its records, without an enclosure
+	around output.Enclosure // enclosure of its records; nil for none
+	head   []byte           // precedes the records if there is no enclosure
 }
 
 func (f file) create() (*output.Writer, error) {
@@ -92,8 +92,8 @@ func (f file) create() (*output.Writer, error) {
 	return w, nil
 }
 
-// writeOutput writes an output, which gets its name at the end; without a name, write gets no output.
-// It writes through links, pipes and devices, and replaces nothing but a whole file.
+// writeOutput writes an output, which gets its name at the end. Without a name, write gets no
+// output. It writes through links, pipes and devices, and replaces nothing but a whole file.
 func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err error) {
 	if f.name == "" {
 		return write(recordWriter{})
@@ -110,24 +110,23 @@ func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err e
 	return w.Close()
 }
 
-// recordWriter writes bytes to an output, a record each time.
+// recordWriter writes bytes to an output, one record in each call.
 type recordWriter struct{ to *output.Writer }
 
 func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }
 
-// A table has lines of JSON, each an object with its columns in order. A file name ending in .csv or .tsv
+// A table is lines of JSON, each an object with its columns in order. A file name in .csv or .tsv
 // gives values between commas or tabs under a line of column names, as in RFC 4180. If .gz or .zst
 // follows, the file is compressed.
 type table struct {
 	out     io.Writer // gets a row in each call
 	columns []string
-	csv     *csv.Writer // nil: lines of JSON
+	csv     *csv.Writer // nil for lines of JSON
 	buf     bytes.Buffer
 	line    []byte
 }
 
-// writeTable writes a table of these columns. The file gets its name when write has returned without an
-// error.
+// writeTable writes a table of these columns. The file gets its name if write does not fail.
 func writeTable(cmd *cobra.Command, name string, columns []string, write func(*table) error) error {
 	return writeOutput(cmd, file{name: name}, func(w io.Writer) error {
 		t, err := newTable(w, name, columns...)
@@ -180,7 +179,7 @@ func (t *table) writeJSON(values []any) (err error) {
 		if i > 0 {
 			t.line = append(t.line, ',')
 		}
-		t.line = fmt.Appendf(t.line, "%q:", t.columns[i]) // names of ours
+		t.line = fmt.Appendf(t.line, "%q:", t.columns[i]) // our own names
 		if t.line, err = report.AppendJSON(t.line, v); err != nil {
 			return err
 		}

@@ -14,8 +14,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// progressInterval is how often the bar is brought up to date: by the clock, so that
-// documents cost nothing.
+// progressInterval is the time between updates of the bar, so documents cost nothing.
 const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
@@ -29,7 +28,7 @@ func (f *options) showProgress(stderr io.Writer) (stop func()) {
 	go func() {
 		for bar.IsRunning() {
 			time.Sleep(progressInterval)
-			bar.SetCurrent(live.Stored.Load()) // nothing, if the bar was removed
+			bar.SetCurrent(live.Stored.Load()) // does nothing if the bar was removed
 		}
 	}()
 	return func() {
@@ -38,7 +37,7 @@ func (f *options) showProgress(stderr io.Writer) (stop func()) {
 	}
 }
 
-// terminalOf returns the terminal that a stream is, nil if it is none.
+// terminalOf returns the terminal of a stream, or nil if it is none.
 func terminalOf(stream any) *os.File {
 	if w, ok := stream.(*firstError); ok {
 		stream = w.Writer
@@ -49,8 +48,7 @@ func terminalOf(stream any) *os.File {
 	return nil
 }
 
-// terminalStyle returns the columns of the terminal that an output is, 0 if unknown, and whether it
-// is to show colours.
+// terminalStyle returns the columns of out's terminal, 0 if unknown, and whether to use colours.
 func terminalStyle(out io.Writer) (columns int, colours bool) {
 	f := terminalOf(out)
 	if f == nil {
@@ -60,14 +58,14 @@ func terminalStyle(out io.Writer) (columns int, colours bool) {
 	return columns, os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// terminal is standard input from a terminal, with a person typing.
+// terminal is standard input typed at a terminal.
 type terminal struct {
 	*os.File
 	stderr io.Writer
 	told   bool
 }
 
-// waiting returns standard input; on a terminal it prints that it waits.
+// waiting returns standard input, which reports on a terminal that it waits.
 func waiting(stdin io.Reader, stderr io.Writer) io.Reader {
 	if f := terminalOf(stdin); f != nil {
 		return &terminal{File: f, stderr: stderr}
@@ -83,8 +81,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 	return t.File.Read(p)
 }
 
-// newBar returns a bar with the share already read. If the total is unknown, because an input is a
-// pipe, it has no bar and no total, only the amount read.
+// newBar returns a bar with the share read or, without a total as of a pipe, only the amount read.
 func (f *options) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
 	total, known := input.TotalSize(f.Inputs)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// goneIn is the version that drops the spellings of earlier versions.
+// goneIn is the version that drops earlier spellings.
 const goneIn = "0.3"
 
 // removed maps each flag of earlier versions to its replacement.
@@ -23,13 +23,13 @@ var removed = map[string]string{
 // A setting refines a word of a flag, such as distance in --method simhash:distance=3. It is
 // stored by a hidden flag, its spelling in earlier versions.
 type setting struct {
-	flag  string // which takes the word
-	words string // that have the setting; "" if the flag takes settings alone
+	flag  string // flag that takes the word
+	words string // words with the setting; "" if the flag takes settings alone
 	name  string
 	old   string // the hidden flag
 }
 
-// settings are all settings, in the order of the help.
+// settings lists all settings, in the order of the help.
 var settings = []setting{
 	{"method", "segments", "count", "segments"},
 	{"method", "segments", "width", "min-width"},
@@ -68,7 +68,7 @@ func (s setting) String() string {
 	return fmt.Sprintf("--%s %s:%s", s.flag, word, s.name)
 }
 
-// spelled returns a flag as users write it: a setting belongs to the word of another flag.
+// spelled returns a flag as users write it: a setting belongs to a word of another flag.
 func spelled(flag string) string {
 	for _, s := range settings {
 		if s.old == flag {
@@ -130,7 +130,7 @@ func (r *refined) set(text string) error {
 			values[last.old] += "," + part
 			continue
 		case !known && !named && word == "html": // --format html:visible
-			i, value = 0, part // its one setting
+			i, value = 0, part // html has one setting
 		case !known:
 			return mistake(fmt.Sprintf("%q is no setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
 		}
@@ -150,7 +150,7 @@ func (r *refined) set(text string) error {
 	return nil
 }
 
-// newSpelling marks a hidden flag as set by the flag whose setting it is.
+// newSpelling marks a hidden flag that was set by the flag with the setting.
 const newSpelling = "set as a setting"
 
 // of returns the settings of a word.
@@ -191,7 +191,7 @@ var oldFlags = map[string]string{
 	"kept-files": "firstseen report kept --out %s REPORT INPUT...",
 }
 
-// tellOld reports the spellings of earlier versions in a command line.
+// tellOld reports earlier spellings on a command line.
 func tellOld(cmd *cobra.Command, stderr io.Writer) {
 	if now := cmd.Annotations["now"]; now != "" {
 		fmt.Fprintf(stderr, "firstseen: %s is now %s; the old name goes with version %s\n", cmd.CommandPath(), now, goneIn)
@@ -215,7 +215,7 @@ func tellOld(cmd *cobra.Command, stderr io.Writer) {
 	})
 }
 
-// earlier returns a command under its name in earlier versions.
+// earlier returns a command under its earlier name.
 func earlier(name string, cmd *cobra.Command, now string) *cobra.Command {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
 	cmd.Use, cmd.Hidden = strings.TrimSpace(name+" "+rest), true
@@ -223,7 +223,7 @@ func earlier(name string, cmd *cobra.Command, now string) *cobra.Command {
 	return cmd
 }
 
-// gone answers a command of earlier versions by its replacement.
+// gone returns a command of earlier versions that names its replacement.
 func gone(name, instead string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Hidden: true, DisableFlagParsing: true,
@@ -233,7 +233,7 @@ func gone(name, instead string) *cobra.Command {
 	}
 }
 
-// earlierCommands are the commands under their names in earlier versions.
+// earlierCommands returns commands under their earlier names.
 func earlierCommands() []*cobra.Command {
 	filter := group("index-export",
 		earlier("export", newExportCommand(), "index export DIR FILE"),

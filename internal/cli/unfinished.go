@@ -11,15 +11,13 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// The messages about unfinished runs.
-
-// Parts that messages share.
+// Parts of several messages about unfinished runs.
 const (
 	putFileBack = "put the file back, or leave the run unfinished with firstseen index abandon DIR"
 	staysKnown  = "what it has kept so far stays known"
 )
 
-// refusal adds the remedy to an error about an unfinished run not continued.
+// refusal adds the remedy to an error about an unfinished run that was not continued.
 func refusal(err error) error {
 	var r *pipeline.RefusedError
 	if !errors.As(err, &r) {
@@ -49,8 +47,8 @@ func refusal(err error) error {
 	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, input.PartialSuffix)
 }
 
-// choiceWords name the choices in which a command may differ from the one it would continue, except
-// for those that are named as their flag is.
+// choiceWords names the choices that can differ from those of the run to continue. Choices named
+// like their flags are left out.
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
@@ -60,13 +58,12 @@ var choiceWords = map[pipeline.Choice]string{
 	"window": "another window or --format auto:time=FIELD",
 }
 
-// inputChanged adds the remedy to an error about an input that has changed since the run was
-// interrupted.
+// inputChanged adds the remedy to an error about an input changed since a run was interrupted.
 func inputChanged(err error) error {
 	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or leave the run unfinished with firstseen index abandon DIR", err)
 }
 
-// missing describes the index's gaps in knowledge about a killed run over a pipe.
+// missing describes the documents of a killed run over a pipe that the index lacks.
 func missing(u *pipeline.Unfinished) string {
 	documents := u.Progress.Tally.Documents
 	if u.Progress.Ended {

@@ -13,8 +13,8 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline/confirm"
 )
 
-// verifyFlag is the condition under which a copy is removed, by its text beside the earlier one.
-// The word doubtful stands for the condition of the two-stage rules.
+// verifyFlag is the condition on its text for removing a copy. The word doubtful stands for the
+// condition of the two-stage rules.
 type verifyFlag struct{ condition, old string }
 
 const doubtful = "doubtful"
@@ -26,7 +26,7 @@ func (f *verifyFlag) register(fs *pflag.FlagSet) {
 	hide(fs, "confirm")
 }
 
-// parse returns the condition, nil for none.
+// parse returns the condition, or nil for none.
 func (f *verifyFlag) parse() (*similarity.Condition, error) {
 	switch {
 	case f.condition != "" && f.old != "":
@@ -43,13 +43,12 @@ func (f *verifyFlag) parse() (*similarity.Condition, error) {
 	return &c, nil
 }
 
-// given reports whether a condition is.
 func (f *verifyFlag) given() bool { return f.old != "" || f.condition != "" && f.condition != "false" }
 
-// doubtful reports whether the texts decide only about doubtful copies. The environment says true.
+// doubtful reports whether texts decide only on doubtful copies. The environment says true.
 func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condition == "true" }
 
-// checkVerify finds which copies are confirmed, after the rules are known.
+// checkVerify parses the condition for removals, after the rules are known.
 func (f *options) checkVerify() (err error) {
 	for _, arg := range f.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
@@ -62,7 +61,7 @@ func (f *options) checkVerify() (err error) {
 	return err
 }
 
-// readsEarlier returns the flag that makes the run read earlier texts again, "" for none.
+// readsEarlier returns the flag that makes the run read earlier texts again, or "".
 func (f *options) readsEarlier() string {
 	switch {
 	case f.verified != nil:
@@ -81,8 +80,8 @@ func (f *options) checkRereads() error {
 	return nil
 }
 
-// readEarlier makes the job read earlier texts again, and store the data needed for that. The scheme
-// has its key.
+// readEarlier makes the job read earlier texts again, and store the data needed for that. The
+// scheme must have its key.
 func (f *options) readEarlier(ctx context.Context) error {
 	if f.readsEarlier() == "" {
 		return nil
