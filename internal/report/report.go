@@ -1,5 +1,5 @@
-// Package report holds the answers to people and their programs: a line for each document found not
-// unique, and the summary of a run.
+// Package report holds the results of a run for people and programs: a line for each document found
+// not unique, and the summary.
 package report
 
 import (
@@ -30,8 +30,8 @@ type Reported struct {
 	Score     Share        `json:"score"`
 	Seen      Share        `json:"seen"`
 	Contained Share        `json:"contained"`
-	Estimated bool         `json:"estimated,omitempty"` // Contained, by sketches of the whole texts
-	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, by the method simhash
+	Estimated bool         `json:"estimated,omitempty"` // Contained is estimated from sketches of the whole texts
+	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, with the method simhash
 	Confirm   *Confirm     `json:"confirm,omitempty"`   // the result of comparing the texts, with --verify
 	Shared    int          `json:"shared"`
 	Among     int          `json:"comparable"`
@@ -39,14 +39,14 @@ type Reported struct {
 	OfCount   int          `json:"of_segments"`
 	Also      []AlsoDoc    `json:"also"`
 	Sample    []string     `json:"sample"`
-	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil if they were not asked for
+	Spans     [][2]int     `json:"spans,omitzero"` // see Spans; nil if not requested
 	New       *[2]int      `json:"new,omitempty"`  // the passage missing from Of, as in Spans
 	Passages  []Passage    `json:"passages,omitempty"`
 	Covered   int          `json:"covered,omitempty"` // words in passages
-	Left      *int         `json:"left,omitempty"`    // words outside what can be cut of them
+	Left      *int         `json:"left,omitempty"`    // words left if the passages are cut as far as possible
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // the place of the document in File
-	Time      *time.Time   `json:"time,omitempty"` // the time of its making, if its format records one
+	Time      *time.Time   `json:"time,omitempty"` // time of creation, if the format records it
 
 	Fate // with --prefer and --remove-within
 }
@@ -66,13 +66,13 @@ type Passage struct {
 	OfStart Offset `json:"of_start,omitzero"` // unknown if Inner
 	OfEnd   Offset `json:"of_end,omitzero"`
 	Units   int    `json:"units"`           // words
-	Inner   bool   `json:"inner,omitempty"` // the earlier text was not read: it may go on at both ends
+	Inner   bool   `json:"inner,omitempty"` // the earlier text was not read; the passage may be longer at both ends
 }
 
-// Offset is a place in an earlier document, in characters. One below 0 is unknown, and is not written.
+// Offset is a character position in an earlier document. A negative one is unknown and omitted.
 type Offset int
 
-// IsZero reports whether the offset is left out of JSON.
+// IsZero reports whether the offset is omitted from JSON.
 func (o Offset) IsZero() bool { return o < 0 }
 
 // AlsoDoc is another earlier document that shares segments.
@@ -81,8 +81,8 @@ type AlsoDoc struct {
 	Shared int    `json:"shared"`
 }
 
-// Share is a share from 0 to 1, written with at most four decimals. It is rounded down, so that a
-// share below the threshold never reads as one that reached it.
+// Share is a share from 0 to 1, written with at most four decimals. It is rounded down, so a share
+// below the threshold never reads as one that reached it.
 type Share float64
 
 // MarshalJSON writes the share as a JSON number.
@@ -101,8 +101,7 @@ const (
 	whyPreferred  = "a later copy is preferred"
 )
 
-// Report turns a result into its line. text is the document's text and set its
-// features, for the samples; either may be nil.
+// Report returns the line of a result. With set or text nil, it may lack Sample and New.
 func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported {
 	line := Reported{
 		ID: id, Verdict: VerdictOf(r), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
@@ -139,10 +138,10 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 	return line
 }
 
-// Consumed is the verdict about a document that passages leave hardly anything of.
+// Consumed is the verdict on a document with hardly any text outside passages.
 const Consumed = "consumed"
 
-// VerdictOf is the verdict of a result, as reports name it.
+// VerdictOf returns the verdict of a result, as named in reports.
 func VerdictOf(r *dedup.Result) string {
 	if r.Consumed {
 		return Consumed
@@ -195,8 +194,7 @@ func Quote(text []byte, f feature.Feature) string {
 	return string(s)
 }
 
-// appendJSON appends v as JSON without escaping <, > and &, which are common in
-// ids and make reports hard to read.
+// AppendJSON appends v as JSON. It leaves <, > and & readable, because ids often have them.
 func AppendJSON(dst []byte, v any) ([]byte, error) {
 	buf := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(buf)
@@ -207,11 +205,10 @@ func AppendJSON(dst []byte, v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// Spans returns the passages of a document that its source has too, or all its sources if it has
-// several. Each has its first character and the one behind its last, counted in code points from 0,
-// in the order of the text. They are the shared segments; at most as many are known as features are
-// chosen. For an exact copy the span is all of the text. If the filter alone decided, the spans are
-// unknown, and there are none. The result is not nil.
+// Spans returns the passages of a document that its source has too, or all its sources if several.
+// They are the shared segments, at most as many as chosen features. A span is the first character
+// and the one after the last, in code points from 0; spans are in text order. That of an exact copy
+// is the whole text. If the filter alone decided, there are none. The result is not nil.
 func Spans(r *dedup.Result, set *feature.Set, text []byte) [][2]int {
 	if r.Exact {
 		return [][2]int{{0, utf8.RuneCount(text)}}
@@ -228,7 +225,7 @@ func Spans(r *dedup.Result, set *feature.Set, text []byte) [][2]int {
 	return inCharacters(passages, text)
 }
 
-// inCharacters turns places in bytes, ascending, into those in characters.
+// inCharacters converts ascending byte ranges of text to ranges of characters.
 func inCharacters(passages [][2]int, text []byte) [][2]int {
 	spans := make([][2]int, 0, len(passages))
 	at, chars := 0, 0
@@ -238,7 +235,7 @@ func inCharacters(passages [][2]int, text []byte) [][2]int {
 		return chars
 	}
 	for _, p := range passages {
-		if p[0] < at { // no two segments overlap; features of another method may
+		if p[0] < at { // segments do not overlap; features of other methods may
 			at, chars = 0, 0
 		}
 		spans = append(spans, [2]int{count(p[0]), count(p[1])})

@@ -15,29 +15,28 @@ import (
 	"github.com/firstseen/firstseen/internal/report/commonest"
 )
 
-// Tally counts the decisions of a run. It is part of a checkpoint, so a resumed run counts on.
+// Tally counts the decisions of a run. Checkpoints include it, so a resumed run continues counting.
 type Tally struct {
 	Documents  int64 `json:"documents"`
 	Kept       int64 `json:"kept"`
 	Removed    int64 `json:"removed"`
 	Unique     int64 `json:"unique"`
 	Duplicates int64 `json:"duplicates"`
-	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
-	SameID     int64 `json:"same_id"` // of the duplicates, those whose witness has their id
+	Exact      int64 `json:"exact"`   // duplicates equal in their whole text
+	SameID     int64 `json:"same_id"` // duplicates whose witness has their id
 	Mosaics    int64 `json:"mosaics"`
 	Related    int64 `json:"related"`
-	Again      int64 `json:"again"`                // of the kept, those kept before and sent again: kept again, except with Job.DropRetries
-	Revisits   int64 `json:"revisits,omitempty"`   // of the removed, those replaced by revisit records
-	Undated    int64 `json:"undated,omitempty"`    // documents without a time, in a window of the documents' own times
-	Unnamed    int64 `json:"without_id,omitempty"` // without an id; they have their file and place for one
-	Late       int64 `json:"late,omitempty"`       // older than the window when they came: not remembered
+	Again      int64 `json:"again"`                // kept before and sent again: kept again, except with Job.DropRetries
+	Revisits   int64 `json:"revisits,omitempty"`   // removed documents replaced by revisit records
+	Undated    int64 `json:"undated,omitempty"`    // documents without a time, if the window is over the documents' own times
+	Unnamed    int64 `json:"without_id,omitempty"` // documents without an id, named by their file and place
+	Late       int64 `json:"late,omitempty"`       // documents older than the window when they came, not remembered
 	Bad        int64 `json:"bad_records"`
-	// Copies kept because their texts did not confirm it, and those among them whose texts could
-	// not be compared.
+	// Copies kept without confirmation by their texts, and those whose texts could not be compared.
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	Uncompared  int64 `json:"uncompared,omitempty"`
-	// With --passages: documents with hardly anything of their own, kept documents with a passage, how
-	// many those have, the words in them, and the words of all kept documents.
+	// With --passages: documents with hardly any text outside passages, kept documents with
+	// passages, the passages and their words. Words counts those of all kept documents.
 	Consumed    int64 `json:"consumed,omitempty"`
 	Passaged    int64 `json:"with_passages,omitempty"`
 	Passages    int64 `json:"passages,omitempty"`
@@ -45,7 +44,7 @@ type Tally struct {
 	Words       int64 `json:"words,omitempty"`
 	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
 
-	FirstBad *Rejected `json:"first_bad,omitempty"` // of the bad records
+	FirstBad *Rejected `json:"first_bad,omitempty"` // the first of the bad records
 }
 
 // Rejected is a bad record in the form of a line of the rejects.
@@ -56,7 +55,7 @@ type Rejected struct {
 	Raw    string       `json:"raw,omitempty"`
 }
 
-// Reject is a bad record in memory of its own.
+// Reject copies a bad record, which may then be reused.
 func Reject(bad *corpus.BadRecord) *Rejected {
 	var r Rejected
 	if err := json.Unmarshal(bad.AppendJSON(nil), &r); err != nil {
@@ -97,15 +96,15 @@ func (t *Tally) Count(r *dedup.Result) {
 	}
 }
 
-// TableState is the side table's condition.
+// TableState is the state of the side table.
 type TableState struct {
 	index.TableStats
-	Lookups   uint64 `json:"lookups"`   // documents for which it was asked
-	Confirmed uint64 `json:"confirmed"` // filter hits that it knew
+	Lookups   uint64 `json:"lookups"`   // documents looked up in it
+	Confirmed uint64 `json:"confirmed"` // filter hits found in it
 	Refuted   uint64 `json:"refuted"`   // filter hits that were false
 }
 
-// Summary is the report of a run at its end. The JSON form is a contract.
+// Summary is the report at the end of a run. The JSON form is a contract.
 type Summary struct {
 	Tally
 	Resumed     bool              `json:"resumed"`
@@ -122,7 +121,7 @@ var summaryText string
 
 var summary = template.Must(template.New("summary").Funcs(template.FuncMap{"percent": percent, "oneIn": OneIn}).Parse(summaryText))
 
-// WriteText writes the summary for people.
+// WriteText writes the summary as text.
 func (s *Summary) WriteText(w io.Writer) error {
 	data := struct {
 		*Summary
@@ -149,12 +148,11 @@ func OneIn(rate float64) string {
 	return fmt.Sprintf("%.3g", 1/rate)
 }
 
-// Commonest counts the segments repeated most by kept documents. Users want to see these in a
-// corpus: menus, licences, mail footers.
+// Commonest counts the segments that kept documents repeat most. Users want to see these: menus,
+// licences, mail footers.
 //
-// The counters are in parts, by the order of segments, which is the same for every secret. The
-// counts of a part depend on its own segments alone, so several goroutines can count, each for
-// other parts.
+// The counters are divided into parts by the order of segments, which is the same for every secret.
+// The counts of a part depend only on its own segments, so goroutines can count different parts.
 type Commonest struct {
 	parts [CommonParts]commonest.Counters[uint64, commonNote]
 }
@@ -162,7 +160,7 @@ type Commonest struct {
 // CommonParts is the number of parts.
 const CommonParts = 8
 
-// CommonPart is the part of a segment, by its order.
+// CommonPart returns the part of a segment, by its order.
 func CommonPart(order uint64) int { return int(order % CommonParts) }
 
 // commonNote is a segment: its order, the same for every secret, and its text.
@@ -172,12 +170,11 @@ type commonNote struct {
 }
 
 const (
-	maxCounters = 256 // of a part
+	maxCounters = 256 // of each part
 	quoteAt     = 8
 )
 
-// Add counts a segment once more, by its key and order. It returns the place for the text if the
-// text is wanted, else nil.
+// Add counts a segment by its key and order. It returns the note for its text, nil if unwanted.
 func (c *Commonest) Add(key, order uint64) (wantsText *commonNote) {
 	part := &c.parts[CommonPart(order)]
 	part.Most = maxCounters
@@ -191,12 +188,12 @@ func (c *Commonest) Add(key, order uint64) (wantsText *commonNote) {
 // CommonSegment is a segment that many kept documents hold.
 type CommonSegment struct {
 	Text string `json:"text"`
-	// Documents is how many kept documents repeated it after the first. It may be too high, at most
-	// by the least of all counters of its part.
+	// Documents is the number of kept documents that repeated the segment after the first. It is
+	// too high by at most the least counter of its part.
 	Documents uint64 `json:"documents"`
 }
 
-// Top returns the n commonest, the commonest first.
+// Top returns the n most common segments, the commonest first.
 func (c *Commonest) Top(n int) []CommonSegment {
 	var all []*commonest.Counter[uint64, commonNote]
 	for i := range c.parts {

@@ -13,35 +13,34 @@ const LastRank = math.MaxInt64
 
 // A Member is a document of a component.
 type Member struct {
-	Group string // its batch or folder; "" if one survivor is wanted of all
-	Rank  int64  // the least is preferred, the earliest of equal ones
+	Group string // batch or folder; "" if one of all survives
+	Rank  int64  // the lowest is preferred, the earliest of equals
 	Survivor
 }
 
-// Survivors choose which document of each component stays in the output, when a run is over: rule 18 of
-// docs/design.md. A component is a kept document and the copies removed for it.
+// Survivors chooses, after a run, the document of each component that stays in the output: rule 18
+// of docs/design.md. A component is a kept document and the copies removed for it.
 //
-// Components have numbers. Members are offered in the order of the run, and asked for once more in the
-// same order. It takes about 200 bytes for each group of a component, and 4 for each document in one.
+// Components have numbers. Members are offered in the order of the run, then asked for in the same
+// order. A group of a component takes about 200 bytes, and each document in one takes 4.
 type Survivors struct {
 	components map[uint32]*component
 }
 
 type component struct {
-	first   string // its id
+	first   string // id of the first member
 	groups  []group
-	members []uint32 // of each the index of its group
-	lead    int      // the group of the survivor of all
-	asked   int      // members asked for
+	members []uint32 // index of each member's group
+	lead    int      // group of the survivor of all
+	asked   int      // number of members asked for
 }
 
-// group is a group with its survivor.
 type group struct {
 	best Member
-	at   int // its position in the component
+	at   int // position of best in the component
 }
 
-// NewSurvivors returns an empty plan.
+// NewSurvivors returns Survivors without components.
 func NewSurvivors() *Survivors { return &Survivors{components: map[uint32]*component{}} }
 
 // Offer adds the next member of a component.
@@ -67,7 +66,7 @@ func (p *Survivors) Offer(number uint32, m Member) {
 	}
 }
 
-// First returns the id of the first member of a component, "" before it was offered.
+// First returns the id of the first member of a component, or "" before it is offered.
 func (p *Survivors) First(number uint32) string {
 	if c := p.components[number]; c != nil {
 		return c.first
@@ -75,8 +74,7 @@ func (p *Survivors) First(number uint32) string {
 	return ""
 }
 
-// Ask reports whether the next member of a component is kept, and its fate. A document that was not
-// offered is kept.
+// Ask reports whether a component's next member is kept, and its fate. Unoffered ones are kept.
 func (p *Survivors) Ask(number uint32) (kept bool, fate Fate) {
 	c := p.components[number]
 	if c == nil || c.asked == len(c.members) {
@@ -96,8 +94,8 @@ func (p *Survivors) Ask(number uint32) (kept bool, fate Fate) {
 	return true, Fate{}
 }
 
-// First is the line of the first document of a component, which was unique when it came, if a later
-// copy is preferred.
+// First returns the line of the first document of a component, if a later copy is preferred. The
+// document was unique when it came.
 func First(id, file string, at corpus.Place, made time.Time) Reported {
 	line := Reported{ID: id, Verdict: "unique", Why: whyPreferred, Also: []AlsoDoc{}, Sample: []string{}, File: file, Line: at}
 	if !made.IsZero() {
@@ -106,12 +104,11 @@ func First(id, file string, at corpus.Place, made time.Time) Reported {
 	return line
 }
 
-// Fate is what becomes of a document that has copies.
+// Fate is the fate of a document that has copies.
 type Fate struct {
-	// Instead stands in the output for a removed document; nil if that is the first of them.
+	// Instead replaces a removed document in the output; nil if the first document does.
 	Instead *Survivor `json:"instead,omitempty"`
-	// OfBatch is the batch of the preferred copy of all, and Copies the number of all, if another
-	// copy is kept.
+	// OfBatch is the batch of the preferred copy, and Copies the number of all, if another stays.
 	OfBatch string `json:"of_batch,omitempty"`
 	Copies  int    `json:"count,omitempty"`
 }
