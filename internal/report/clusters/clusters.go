@@ -1,9 +1,8 @@
-// Package clusters derives from a report which documents belong together: those linked by its
-// lines. Each line links a document to an earlier one, its source. A cluster is a connected
-// component of these links, and is called by the id of its first document.
+// Package clusters derives from a report which documents belong together. A line of a report links
+// a document to an earlier one, its source. A cluster is a connected component of these links,
+// named by the id of its first document.
 //
-// A document is known by its id. Documents of one id are therefore in one cluster, as is wanted for
-// a page fetched twice.
+// A document is identified by its id, so a page fetched twice is in one cluster.
 package clusters
 
 import (
@@ -18,13 +17,13 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// Row is a document in a cluster of two and more.
+// Row is a document in a cluster of two or more.
 type Row struct {
 	ID      string
 	Cluster string // id of the first document of the cluster
-	Size    int    // documents in the cluster
-	// Verdict is that of the document's line. A document without a line has "unique": it was unique
-	// when it came. If it came in an earlier run, it has "unique" whatever that run found.
+	Size    int    // number of documents in the cluster
+	// Verdict is the verdict of the document's line. Without a line it is "unique", as when the
+	// document came. A document of an earlier run is "unique" whatever that run found.
 	Verdict string
 }
 
@@ -36,14 +35,14 @@ const (
 	Duplicates              // copies only
 )
 
-// ErrTwice is returned if the second reading of a report found other lines.
+// ErrTwice is returned if the second reading of a report finds other lines.
 var ErrTwice = errors.New("the report has changed while it was read")
 
-// Write calls row for every document in a cluster. The first document of a cluster comes before
-// the others; the rest follow the order of the lines. The report is read twice.
+// Write calls row for every document in a cluster. The first document of a cluster comes before the
+// others; the rest follow the order of the lines. The report is read twice.
 //
-// For each document in the report it takes 45 bytes at most, and 80 while it grows. It keeps only
-// the ids of clusters in which a source has a source itself.
+// Write takes at most 45 bytes for each document in the report, and 80 while it grows. It keeps ids
+// only of clusters in which a source has a source itself.
 func Write(report iter.Seq2[*lines.Line, error], links Links, row func(*Row) error) error {
 	w := &writer{forest: newForest(), links: links, ids: map[uint32]string{}, row: row}
 	for line, err := range report {
@@ -72,8 +71,8 @@ func Write(report iter.Seq2[*lines.Line, error], links Links, row func(*Row) err
 type writer struct {
 	forest *forest
 	links  Links
-	known  int               // nodes after the first reading
-	ids    map[uint32]string // of deep roots
+	known  int               // number of nodes after the first reading
+	ids    map[uint32]string // ids of deep roots
 	row    func(*Row) error
 }
 
@@ -82,7 +81,7 @@ func (w *writer) linked(l *lines.Line) bool {
 	return l.Of != nil && (w.links == All || l.Verdict == "duplicate")
 }
 
-// learn is the first reading.
+// learn handles a line in the first reading.
 func (w *writer) learn(l *lines.Line) {
 	f := w.forest
 	of, linked := uint32(0), w.linked(l)
@@ -93,10 +92,10 @@ func (w *writer) learn(l *lines.Line) {
 	doc, fresh := f.node(l.ID)
 	root := f.rootOf(doc)
 	f.size[root]++
-	if !linked && root != doc { // another of this id is linked
+	if !linked && root != doc { // another document of this id is linked
 		f.flags[root] |= deep
 	}
-	if l.Kept || l.Verdict == "unique" { // a removed one is unique if a later copy is preferred
+	if l.Kept || l.Verdict == "unique" { // a removed document is unique if a later copy is preferred
 		f.flags[doc] |= hasLine
 	}
 	if linked {
@@ -104,7 +103,7 @@ func (w *writer) learn(l *lines.Line) {
 	}
 }
 
-// write is the second reading.
+// write handles a line in the second reading.
 func (w *writer) write(l *lines.Line) error {
 	f := w.forest
 	if w.linked(l) {
@@ -129,15 +128,15 @@ func (w *writer) write(l *lines.Line) error {
 	return w.put(doc, l.ID, source, l.Verdict)
 }
 
-// remember keeps the id of a document that others will be called by.
+// remember keeps the id of a deep root, which names its cluster.
 func (w *writer) remember(n uint32, id string) {
 	if w.forest.rootOf(n) == n && w.forest.flags[n]&deep != 0 {
 		w.ids[n] = id
 	}
 }
 
-// put writes a row. The cluster is called by the document itself, by its source or, if that has a
-// source too, by a remembered document.
+// put writes a row. The cluster is named by the document itself, by its source or, if the source
+// has a source too, by a remembered document.
 func (w *writer) put(n uint32, id, source, verdict string) error {
 	f := w.forest
 	root := f.rootOf(n)
@@ -155,19 +154,17 @@ func (w *writer) put(n uint32, id, source, verdict string) error {
 	return w.row(&Row{ID: id, Cluster: cluster, Size: int(f.size[root]), Verdict: verdict})
 }
 
-// A forest joins ids. An id is a node, numbered from 0 in the order of first meeting. The forest
-// keeps 128 bits of SipHash for each id, under a key drawn for each forest. Among a billion ids, two
-// have the same hash with a chance of 1e-21, and an attacker cannot choose such ids. The key has no
-// influence on the result.
+// A forest joins ids into trees. Each id is a node, numbered from 0 in order of first occurrence.
+// The forest keeps 128 bits of SipHash for each id, under a random key without effect on results.
+// Two of a billion ids share a hash with probability 1e-21, and attackers cannot choose such ids.
 //
-// A node takes 16 bytes for its hash, 9 for its data, and 5 to 11 in the table that finds it. While
-// a part grows it is there twice.
+// A node takes 16 bytes of hash, 9 of data and 5 to 11 in slots. A slice that grows exists twice.
 type forest struct {
 	key   [2]uint64
-	slots []uint32 // number of a node and 1, or 0; open addressing, at most 3/4 full
+	slots []uint32 // node number plus 1, or 0; open addressing, at most 3/4 full
 	hash  [][2]uint64
-	root  []uint32 // another of the same tree that was met before it, or itself
-	size  []uint32 // documents of the tree, at its root
+	root  []uint32 // an earlier node of the same tree, or the node itself
+	size  []uint32 // number of documents in the tree, at its root
 	flags []flags
 }
 
@@ -175,9 +172,9 @@ type flags uint8
 
 const (
 	named   flags = 1 << iota // an earlier document has this id
-	hasLine                   // a kept document of this id has a line of its own
-	deep                      // of a root: documents of its tree name others than it
-	written                   // the row of the document without a line is
+	hasLine                   // a kept document of this id has a line
+	deep                      // a root: documents of its tree name another source
+	written                   // the row of the document without a line is written
 )
 
 func newForest() *forest {
@@ -189,7 +186,7 @@ func newForest() *forest {
 	}
 }
 
-// node returns the number of an id, and gives it one if it has none; fresh reports that.
+// node returns the number of an id, and adds the id if it is new; fresh reports that.
 func (f *forest) node(id string) (n uint32, fresh bool) {
 	var h [2]uint64
 	h[0], h[1] = siphash.Hash128(f.key[0], f.key[1], []byte(id))
@@ -210,7 +207,7 @@ func (f *forest) node(id string) (n uint32, fresh bool) {
 	return n, true
 }
 
-// find returns the slot of a hash, or the slot for adding it.
+// find returns the slot of a hash, or the free slot for it.
 func (f *forest) find(h [2]uint64) uint64 {
 	mask := uint64(len(f.slots) - 1)
 	at := h[0] & mask
@@ -227,7 +224,7 @@ func (f *forest) grow() {
 	}
 }
 
-// rootOf is the first of the tree of a node. It shortens the way.
+// rootOf returns the root of a node's tree, and shortens the path to it.
 func (f *forest) rootOf(n uint32) uint32 {
 	for f.root[n] != n {
 		f.root[n] = f.root[f.root[n]]
@@ -236,7 +233,7 @@ func (f *forest) rootOf(n uint32) uint32 {
 	return n
 }
 
-// join puts a document into the tree of the one it repeats.
+// join adds a document to the tree of the document it repeats.
 func (f *forest) join(of, doc uint32, fresh bool) {
 	a, b := f.rootOf(of), f.rootOf(doc)
 	first, other := min(a, b), max(a, b)
