@@ -3,10 +3,9 @@ package commonest
 
 import "container/heap"
 
-// Counters count values by the Space-Saving rule (Metwally, Agrawal, El Abbadi, "Efficient
-// Computation of Frequent and Top-k Elements in Data Streams", 2005): a new value takes over the
-// smallest counter. A count is never too low. It is too high by at most the smallest count. The
-// zero value holds no counters; Most has to be set first.
+// Counters counts values by the Space-Saving algorithm (Metwally, Agrawal, El Abbadi, "Efficient
+// Computation of Frequent and Top-k Elements in Data Streams", 2005). A new value takes over the
+// smallest counter. Counts are never too low, and too high by at most the smallest. Set Most first.
 type Counters[K comparable, N any] struct {
 	Most  int // number of values counted at once; up to it, counts are exact
 	byKey map[K]*Counter[K, N]
@@ -18,11 +17,11 @@ type Counter[K comparable, N any] struct {
 	Key   K
 	Note  N // belongs to the key
 	Count uint64
-	Over  uint64 // how much Count may be too high
+	Over  uint64 // the most by which Count is too high
 	at    int    // position in the heap
 }
 
-// Add counts a value and returns its counter. The note is kept if the value gets a counter now.
+// Add counts a value and returns its counter. The note is kept only for a new counter.
 func (c *Counters[K, N]) Add(key K, note N) *Counter[K, N] {
 	if c.byKey == nil {
 		c.byKey = make(map[K]*Counter[K, N], min(c.Most, 256))
@@ -45,10 +44,10 @@ func (c *Counters[K, N]) Add(key K, note N) *Counter[K, N] {
 	return n
 }
 
-// All returns the counters, the smallest count first and the others in no order.
+// All returns the counters, the smallest count first and the others in any order.
 func (c *Counters[K, N]) All() []*Counter[K, N] { return c.heap }
 
-// smallest is a heap.Interface with the smallest count on top. Nothing is taken from it.
+// smallest is a heap.Interface with the smallest count on top. Nothing is removed from it.
 type smallest[K comparable, N any] []*Counter[K, N]
 
 func (h smallest[K, N]) Len() int           { return len(h) }
