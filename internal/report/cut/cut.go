@@ -1,8 +1,8 @@
-// Package cut cuts passages out of kept documents, when the report of their run is whole: then it is
-// known in how many documents each stands.
+// Package cut cuts passages out of kept documents. It needs the whole report of their run, which
+// shows in how many documents each passage stands.
 //
-// A passage is cut at the ends of segments, so that no word is broken. The document that it was found
-// in, the earlier one, keeps it. A passage is cut only if the words of the earlier document were read
+// Passages are cut at the ends of segments, so no word is broken. The earlier document, in which a
+// passage was found, keeps it. A passage is cut only if the words of the earlier document were read
 // before, are the same, and are written.
 package cut
 
@@ -28,39 +28,38 @@ type Kind string
 const (
 	// Common passages stand in dedup.MaxHolders documents or more: menus, licences.
 	Common Kind = "common"
-	// Copied passages stand in fewer.
+	// Copied passages stand in fewer documents.
 	Copied Kind = "copied"
 	All    Kind = "all"
 )
 
-// Options are the choices of a user.
+// Options holds the user's choices.
 type Options struct {
 	Remove   Kind
-	MinUnits int  // words of a passage; shorter ones are left
-	KeepCode bool // leave documents alone in which more than one character of eight is a symbol
-	// DropBelow drops documents with fewer words left, if any was cut. 0 drops none.
+	MinUnits int  // least words of a passage to cut
+	KeepCode bool // spare documents in which more than one character in eight is a symbol
+	// DropBelow drops cut documents with fewer words left. 0 drops none.
 	DropBelow int
 }
 
-// A Plan knows the passages of a report. Its memory is some 120 bytes for each. It is not for
-// concurrent use.
+// A Plan holds the passages of a report, in some 120 bytes each. It is not safe for concurrent use.
 type Plan struct {
 	options Options
 	sources map[string]*source // by id
 	traced  map[string][]traced
 	text    *units.Text
-	starts  []int // of the words of the text, in characters
+	starts  []int // start of each word of the text, in characters
 
 	Counts Counts
 }
 
-// A source is an earlier document, with the stretches of it that stand in later ones.
+// A source is an earlier document, with its stretches that stand in later ones.
 type source struct {
-	starts, ends []int // of those traced to it, each sorted by itself
+	starts, ends []int // of the passages traced to it, each sorted
 	stretches    []stretch
 }
 
-// A traced passage has also the first document with it. The tenth page of a site may have its menu
+// A traced passage names the first document with it. The tenth page of a site may have its menu
 // from the third, which has it from the first.
 type traced struct {
 	start, end           int
@@ -68,24 +67,24 @@ type traced struct {
 	firstStart, firstEnd int
 }
 
-// A stretch is that of a passage, in characters of the earlier document.
+// A stretch is the place of a passage in the earlier document, in characters.
 type stretch struct {
 	start, end int
-	sum        uint64 // of its words, if the document was written
+	sum        uint64 // hash of its words, if the document was written
 	stands     bool
 }
 
-// Counts count the work of a Plan.
+// Counts counts the work of a Plan.
 type Counts struct {
 	Documents, Dropped int64
 	Words, CutWords    int64 // of all documents, and of the passages cut
-	Cut                int64 // passages
-	// Left counts passages to be cut that were not: no whole segment is in it, its earlier document
-	// is not among the documents before, or has other words, or was dropped.
+	Cut                int64 // passages cut
+	// Passages not cut. Unsegmented have no whole segment. Absent have an earlier document that did
+	// not come before, has other words, or was dropped.
 	Unsegmented, Absent int64
 }
 
-// NewPlan makes the plan of a report.
+// NewPlan returns the plan of a report.
 func NewPlan(o Options, report iter.Seq2[*lines.Line, error]) (*Plan, error) {
 	p := &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
 	for line, err := range report {
@@ -130,8 +129,8 @@ func (p *Plan) add(l *lines.Line) error {
 	return nil
 }
 
-// trace finds the first document with a passage, which stands in s. Lines come in the order of
-// documents, so those of s are known. A passage that covers the middle of this one leads on.
+// trace finds the first document with passage q, which stands in s. Lines come in the order of
+// documents, so the passages of s are known. One that covers the middle of q leads further back.
 func (p *Plan) trace(q *report.Passage, s *source) traced {
 	start, end := int(q.OfStart), int(q.OfEnd)
 	t := traced{q.Start, q.End, s, start, end}
@@ -150,8 +149,8 @@ func compareStretches(a, b stretch) int {
 	return cmp.Or(a.start-b.start, a.end-b.end)
 }
 
-// Documents is in how many documents a passage of a document stands, by the report: those with one
-// that overlaps its middle in the first document with it, and that one.
+// Documents returns the number of documents with a passage of a document, by the report. They are
+// the first document with it, and those with a passage that overlaps its middle there.
 func (p *Plan) Documents(id string, q *report.Passage) int {
 	for _, t := range p.traced[id] {
 		if t.start == q.Start && t.end == q.End {
@@ -164,17 +163,17 @@ func (p *Plan) Documents(id string, q *report.Passage) int {
 	return 2 // the earlier text was not read
 }
 
-// A Cut is a passage that is cut.
+// A Cut is a passage to cut.
 type Cut struct {
-	Start, End         int // of the cut, in bytes of the text
+	Start, End         int // range of the cut, in bytes of the text
 	FirstChar, EndChar int // the same in characters
-	Units              int // words that are cut
-	Documents          int // in which it stands, the earlier one among them
+	Units              int // number of words cut
+	Documents          int // number of documents with the passage, the earlier one included
 	Passage            *report.Passage
 }
 
-// Document decides about a kept document, with its line of the report, nil for none. Documents come
-// in the order of the run. drop reports that too little is left of it.
+// Document returns the cuts of a kept document with its line of the report, or nil. Documents come
+// in the order of the run. drop reports that too little is left of the document.
 func (p *Plan) Document(id string, text []byte, line *lines.Line) (cuts []Cut, drop bool, err error) {
 	own := p.sources[id]
 	p.Counts.Documents++
@@ -210,7 +209,7 @@ func (p *Plan) Document(id string, text []byte, line *lines.Line) (cuts []Cut, d
 	return cuts, false, nil
 }
 
-// write notes the words of a written source. Those cut from it stand in another one before it.
+// write records the words of a written source. Words cut from it stand in an earlier source.
 func (p *Plan) write(s *source) {
 	for i := range s.stretches {
 		if q := &s.stretches[i]; !q.stands {
@@ -221,15 +220,14 @@ func (p *Plan) write(s *source) {
 	}
 }
 
-// words are the words of the text from a character to the one before another. ok is false if no word
-// begins at the first.
+// words returns the words from character start to end. ok is false if none begins at start.
 func (p *Plan) words(start, end int) (from, to int, ok bool) {
 	from, ok = slices.BinarySearch(p.starts, start)
 	to, _ = slices.BinarySearch(p.starts, end)
 	return from, to, ok && from < to
 }
 
-// sum is a hash of words.
+// sum returns a hash of words.
 func (p *Plan) sum(from, to int) uint64 {
 	h := xxh3.New()
 	for i := from; i < to; i++ {
@@ -239,7 +237,7 @@ func (p *Plan) sum(from, to int) uint64 {
 	return h.Sum64()
 }
 
-// cuts are the passages of the text to be cut.
+// cuts returns the passages of the text to cut.
 func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 	for i := range line.Passages {
 		q := &line.Passages[i]
@@ -274,10 +272,10 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 	return cuts, nil
 }
 
-// codeShare: a text is taken for a program if more than one character of so many is a symbol.
+// codeShare is the least number of characters for each symbol in prose. Code has fewer.
 const codeShare = 8
 
-// isCode reports whether a text has so many symbols that it is rather a program.
+// isCode reports whether a text has so many symbols that it is probably code.
 func isCode(text []byte) bool {
 	symbols, all := 0, 0
 	for len(text) > 0 {
