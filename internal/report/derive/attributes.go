@@ -16,16 +16,15 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// Attributes names: each is a list of spans [start, end, value] of the text, in
-// characters (code points), as the attributes of dolma are.
+// Names of attributes: lists of spans [start, end, value], in characters (code points) as in dolma.
 const (
-	Removed = "firstseen__removed" // of all of the text of a document that was not kept; its score
-	Related = "firstseen__related" // likewise, for a kept document related to another
-	Mosaic  = "firstseen__mosaic"  // likewise, of one made of several
-	Shared  = "firstseen__shared"  // the passages that the earlier document has; 1
-	Bad     = "firstseen__bad"     // for a bad record; 1
-	// Passage has the passages that stand in earlier documents, with their words; the other two are
-	// lists beside it: the earlier document of each, and in how many documents it stands.
+	Removed = "firstseen__removed" // the whole text of a document that was not kept, with its score
+	Related = "firstseen__related" // the same, for a kept document related to another
+	Mosaic  = "firstseen__mosaic"  // the same, for a document made of several
+	Shared  = "firstseen__shared"  // passages that the earlier document has too, with 1
+	Bad     = "firstseen__bad"     // an empty span of a bad record, with 1
+	// Passage lists passages that stand in earlier documents, with their word counts. PassageOf and
+	// PassageCount list the earlier document of each, and the number of documents with it.
 	Passage      = "firstseen__passage"
 	PassageOf    = "firstseen__passage_of"
 	PassageCount = "firstseen__passage_count"
@@ -51,10 +50,10 @@ type row struct {
 	Attributes map[string]any `json:"attributes"`
 }
 
-// Count is in how many documents a passage stands.
+// Count returns the number of documents with a passage.
 type Count func(id string, p *report.Passage) int
 
-// rowOf is the row of a record with its line of the report, nil for none.
+// rowOf returns the row of a record with its line of the report, or nil.
 func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err error) {
 	r.ID, r.Attributes = string(doc.ID), map[string]any{}
 	if doc.Bad != nil {
@@ -101,8 +100,8 @@ func rowOf(doc *corpus.Document, line *lines.Line, count Count) (r row, err erro
 	return r, nil
 }
 
-// AttributesName returns the name of the file of attributes of an input. It is the input's name if
-// that file has lines of JSON and is plain, .gz or .zst, else the name with .jsonl.gz behind.
+// AttributesName returns the name of an input's file of attributes. It is the input's name if that
+// file is JSON Lines, plain, .gz or .zst. Otherwise .jsonl.gz is added.
 func AttributesName(name string) string {
 	plain, _ := output.CutPacking(name)
 	switch filepath.Ext(plain) {
@@ -112,9 +111,8 @@ func AttributesName(name string) string {
 	return name + ".jsonl.gz"
 }
 
-// Attributes writes, for every input, a file of its name in names below dir with a row for every
-// record, in their order. Existing files are replaced, each in one step. opened is called with
-// every file begun, check with every record.
+// Attributes writes a file of attributes below dir for each name, with a row for each record in
+// order. It replaces files atomically. It calls opened with each file, and check with each record.
 func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), check func(corpus.Record) error) (err error) {
 	var out *output.Writer
 	defer func() {

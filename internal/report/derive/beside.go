@@ -1,6 +1,5 @@
-// Package derive reads inputs again, together with the report of the run over them. From both it
-// derives attributes for every document, and the list of kept files. A report is in the order of
-// the inputs, so memory grows with neither.
+// Package derive reads inputs again, with the report of their run, for the attributes of every
+// document and the list of kept files. A report has the order of the inputs, so memory is fixed.
 package derive
 
 import (
@@ -20,19 +19,19 @@ import (
 // ErrOther is returned if a report does not belong to the inputs.
 var ErrOther = errors.New("the report is of other inputs, or they have changed since, or they are read with another --format, --text-field or --id-field: give those of that run, or run firstseen dedup again")
 
-// Record is a record of an input, and its line of the report, nil if it has none.
+// Record is a record of an input with its line of the report, or nil.
 type Record struct {
 	corpus.Record
 	Line *lines.Line
 }
 
-// Records yields every record of a source, a bad one too, with its line of the report. Ids are as in
-// the report. An error is the last.
+// Records yields every record of a source, bad ones too, with its line of the report. Ids are as in
+// the report. An error comes last.
 func Records(ctx context.Context, source *corpus.Source, report *lines.Reports) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		next, stop := iter.Pull2(report.All(ctx))
 		defer stop()
-		line, err, _ := next() // the next of the report, nil at its end
+		line, err, _ := next() // the next line of the report, nil at its end
 		for r, failed := range corpus.Records(ctx, source) {
 			if err = cmp.Or(err, failed); err != nil {
 				break
@@ -63,10 +62,9 @@ func Records(ctx context.Context, source *corpus.Source, report *lines.Reports) 
 	}
 }
 
-// CheckNames refuses inputs with one name in a report, which would give the lines of one to the other. A
-// file may be given twice.
+// CheckNames refuses inputs that share a name, and so lines, in a report. A file may come twice.
 func CheckNames(inputs []input.Input) error {
-	seen := map[string]*input.Input{} // those of names that can be equal
+	seen := map[string]*input.Input{} // inputs with names that can be equal
 	for i := range inputs {
 		in := &inputs[i]
 		name := asReported(in.Name)
@@ -86,8 +84,7 @@ func CheckNames(inputs []input.Input) error {
 	return nil
 }
 
-// asReported is the name of a file, or an id made of one, as a report has it: there JSON has U+FFFD for
-// each byte outside UTF-8.
+// asReported returns a file name, or an id made of one, as in JSON: U+FFFD for bytes outside UTF-8.
 func asReported(name string) string {
 	if utf8.ValidString(name) {
 		return name
