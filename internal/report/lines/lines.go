@@ -1,6 +1,5 @@
 // Package lines reads reports: the lines written by firstseen dedup --report, in files compressed
-// or not. It passes over the fields of a line that it does not know, so that it reads the reports
-// of later versions too.
+// or not. It ignores unknown fields, so it reads the reports of later versions too.
 package lines
 
 import (
@@ -21,7 +20,7 @@ import (
 // Line is a line of a report.
 type Line = report.Reported
 
-// Verdicts that a line can have.
+// verdicts lists the verdicts that a line can have.
 var verdicts = []string{"unique", "duplicate", "mosaic", "related", "consumed"}
 
 // check refuses JSON other than a line of a report.
@@ -37,26 +36,25 @@ func check(l *Line) error {
 	return nil
 }
 
-// Reports are files to be read, one after the other, as one report.
+// Reports holds files that are read one after the other, as one report.
 type Reports struct {
 	Inputs []input.Input
 	stdin  io.Reader
 }
 
-// Open looks for the files; "-" is standard input. Nothing is read.
+// Open finds the files without reading them; "-" is standard input.
 func Open(names []string, stdin io.Reader) (*Reports, error) {
 	inputs, _, err := input.Expand(names, []string{".jsonl"})
 	return &Reports{inputs, stdin}, err
 }
 
-// Once reports whether they can be read one time only.
+// Once reports whether the files can be read only once.
 func (r *Reports) Once() bool {
 	return slices.ContainsFunc(r.Inputs, func(in input.Input) bool { return in.Path == input.Stdin || in.Size < 0 })
 }
 
-// All returns the lines in their order. A line is valid until the next one; its strings stay. Memory
-// does not grow with the report. An error is the last: a line that belongs to no report is one, with
-// file and line.
+// All yields the lines in order. A line is valid until the next one; its strings stay valid. Memory
+// does not grow with the report. An error comes last, and names the place of a wrong line.
 func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
@@ -83,7 +81,7 @@ func parse(reject string, raw []byte) (*Line, error) {
 	}
 	var line struct {
 		Line
-		Part int64 `json:"part"` // of the place, in the rows of a report that was Parquet
+		Part int64 `json:"part"` // of the place, in the rows of a Parquet report
 	}
 	if err := json.Unmarshal(raw, &line); err != nil {
 		return nil, err
