@@ -1,6 +1,6 @@
-// Package show summarizes a report for a first look: the number of documents by verdict, the most
-// copied sources, the certainty of the decisions, and examples. Memory does not grow with the
-// report. The summary is text, JSON or a page of HTML.
+// Package show summarizes a report for a first look: the documents by verdict, the most copied
+// sources, the certainty of the decisions, and examples. Memory does not grow with the report. The
+// summary is text, JSON or an HTML page.
 package show
 
 import (
@@ -15,33 +15,31 @@ import (
 
 // Digest is the summary of a report. The JSON form is a contract.
 type Digest struct {
-	Lines      int64 `json:"lines"` // documents with another verdict than unique
+	Lines      int64 `json:"lines"` // documents with a verdict other than unique
 	Removed    int64 `json:"removed"`
 	Duplicates int64 `json:"duplicates"`
-	Exact      int64 `json:"exact"`   // of the duplicates, those equal in their whole text
-	SameID     int64 `json:"same_id"` // of the duplicates, those whose source has their id
+	Exact      int64 `json:"exact"`   // duplicates equal in their whole text
+	SameID     int64 `json:"same_id"` // duplicates whose source has their id
 	Related    int64 `json:"related"`
 	Mosaics    int64 `json:"mosaics"`
 
-	// Totals by verdict, in the order of verdicts.
+	// Totals counts documents by verdict, in the order of verdictNames.
 	Totals []Total `json:"totals"`
-	// The most copied documents, the sites of the most copied documents, pairs of a site and the
-	// site it copies, and the inputs with the most removed documents. Sites are those of ids that
-	// are URLs.
+	// The documents and sites copied most, pairs of a site and the site it copies, and the inputs
+	// with the most removed documents. Only ids that are URLs have sites.
 	Documents []Count    `json:"documents"`
 	Sites     []Count    `json:"sites"`
 	Copies    []SiteCopy `json:"copies"`
 	Files     []Count    `json:"files"`
 
-	// Histogram is of the scores of inexact copies, in Bins equal steps from 0 to 1. A score on a
-	// step belongs to the bin above, and 1 to the last.
+	// Histogram counts inexact copies by score, in Bins equal steps from 0 to 1. A score between
+	// two bins belongs to the upper one, and 1 to the last.
 	Histogram [Bins]Bin `json:"histogram"`
-	// Examples: removed on the least evidence, the nearest related, mosaics, and others from all
-	// over the report.
+	// Examples are removals on least evidence, the nearest related, mosaics, and a wide choice.
 	Examples []Example `json:"examples"`
 }
 
-// Bins is how many bins a histogram has.
+// Bins is the number of bins in a histogram.
 const Bins = 20
 
 // Bin counts documents with scores in one step.
@@ -52,7 +50,7 @@ type Bin struct {
 	Mosaics    int64   `json:"mosaics"`
 }
 
-// SiteCopy is how often documents of one site repeat those of another.
+// SiteCopy counts the documents of one site that repeat those of another.
 type SiteCopy struct {
 	Site  string `json:"site"`
 	Of    string `json:"of"`
@@ -62,10 +60,10 @@ type SiteCopy struct {
 
 // Example is a line of the report worth a look.
 type Example struct {
-	Kind      string   `json:"kind"` // which of kinds
+	Kind      string   `json:"kind"` // name of one of kinds
 	ID        string   `json:"id"`
 	Of        string   `json:"of"`             // "" for a mosaic
-	Also      []string `json:"also,omitempty"` // of a mosaic
+	Also      []string `json:"also,omitempty"` // sources of a mosaic
 	Score     float64  `json:"score"`
 	Contained float64  `json:"contained"`
 	Shared    []string `json:"shared"` // passages, as the report quotes them
@@ -73,16 +71,15 @@ type Example struct {
 
 	// The texts, if the inputs were read; cut to maxText bytes.
 	text, other string
-	read        bool // of both texts
+	read        bool // whether the other text was read
 }
 
-// kind is a kind of examples.
 type kind struct {
 	Name, Title string
-	Examples    []*Example // to be shown
+	Examples    []*Example // examples to show
 }
 
-// kinds are all, in their order.
+// kinds lists all kinds, in the order of the page.
 var kinds = []kind{
 	{Name: "least evidence", Title: "Removed on the least evidence"},
 	{Name: "related", Title: "Kept, and most like another"},
@@ -90,10 +87,10 @@ var kinds = []kind{
 	{Name: spreadKind, Title: "From all over the report"},
 }
 
-// perKind is how many examples of a kind are shown.
+// perKind is the most examples of a kind.
 const perKind = 8
 
-// Collector reads a report, line by line.
+// Collector builds a Digest from the lines of a report.
 type Collector struct {
 	d                               Digest
 	documents, sites, copies, files top
@@ -107,7 +104,7 @@ type ranked struct {
 	rank float64
 }
 
-// Add takes a line in. It keeps only strings from it.
+// Add adds a line. It keeps only strings from the line.
 func (c *Collector) Add(l *lines.Line) {
 	c.totals.count(l, 0)
 	if !l.Kept {
@@ -133,7 +130,7 @@ func (c *Collector) Add(l *lines.Line) {
 	}
 }
 
-// countSources counts whom a copy is of.
+// countSources counts the source of a copy, its site, and the pair of sites.
 func (c *Collector) countSources(l *lines.Line) {
 	if l.Verdict != "duplicate" || l.Of == nil {
 		return
@@ -145,7 +142,7 @@ func (c *Collector) countSources(l *lines.Line) {
 	}
 	c.sites.add(of)
 	if site := siteOf(l.ID); site != "" && site != of {
-		c.copies.add(site + "\n" + of) // neither has the end of a line
+		c.copies.add(site + "\n" + of) // neither has a line feed
 	}
 }
 
@@ -161,7 +158,7 @@ func siteOf(id string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// keep keeps a line as an example if it ranks before others.
+// keep keeps a line as an example if it ranks among the first of its kind.
 func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	if c.examples == nil {
 		c.examples = map[string][]ranked{}
@@ -177,7 +174,7 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	c.examples[kind] = kept[:min(len(kept), perKind)]
 }
 
-// evidence is the lower of score and share: of pages with menus the share may be far below the score.
+// evidence returns the score, or an estimated share below it, as on pages with menus.
 func evidence(l *lines.Line) float64 {
 	if l.Estimated {
 		return float64(min(l.Score, l.Contained))
@@ -232,8 +229,7 @@ func (c *Collector) Digest() *Digest {
 	return &d
 }
 
-// Total counts the documents of a verdict. Bytes are those of their texts; they are known after
-// ReadTexts.
+// Total counts the documents of a verdict. Bytes counts their texts, and is known after ReadTexts.
 type Total struct {
 	Verdict      string `json:"verdict"`
 	Documents    int64  `json:"documents"`
@@ -243,7 +239,7 @@ type Total struct {
 	RemovedBytes int64  `json:"removed_bytes,omitempty"`
 }
 
-// verdictNames are the verdicts in the order of totals. Duplicates are counted in two lines.
+// verdictNames lists the verdicts in the order of totals. Exact duplicates are counted separately.
 var verdictNames = []string{"unique", "exact duplicate", "duplicate", "related", "mosaic"}
 
 func verdictOf(l *lines.Line) string {
@@ -256,10 +252,10 @@ func verdictOf(l *lines.Line) string {
 	return l.Verdict
 }
 
-// totals are by verdict.
+// totals holds the totals by verdict.
 type totals map[string]Total
 
-// count counts a document by its line, nil for none.
+// count counts a document by its line, or nil.
 func (all *totals) count(l *lines.Line, bytes int64) {
 	if *all == nil {
 		*all = totals{}
@@ -277,7 +273,7 @@ func (all *totals) count(l *lines.Line, bytes int64) {
 	(*all)[t.Verdict] = t
 }
 
-// list returns the totals of the verdicts met.
+// list returns the totals of the verdicts that occurred.
 func (all totals) list() []Total {
 	list := []Total{}
 	for _, verdict := range verdictNames {
@@ -301,14 +297,13 @@ func (d *Digest) Sum() Total {
 	return sum
 }
 
-// top counts values in at most maxCounters counters. The note of a counter is the number of the
-// value's first arrival: among equals, earlier values come first.
+// top counts values. The note of a counter numbers the value's first arrival, to order equals.
 type top struct {
 	commonest.Counters[string, int]
 	next int
 }
 
-// maxCounters is how many values are counted at once: up to that number, counts are exact.
+// maxCounters is the most values counted at once. Up to this number, counts are exact.
 const maxCounters = 1 << 16
 
 func (t *top) add(value string) {
@@ -317,16 +312,15 @@ func (t *top) add(value string) {
 	t.next++
 }
 
-// Count is a value and how often it was met.
+// Count counts the occurrences of a value.
 type Count struct {
 	Value string `json:"value"`
 	Count int64  `json:"count"`
-	// Over is how much Count may be too high: more than 0 only if there were more than 65,536
-	// values.
+	// Over is the most by which Count is too high. It is 0 for up to 65,536 values.
 	Over int64 `json:"over,omitempty"`
 }
 
-// most returns the n values met most often, the first of equals first.
+// most returns the n most frequent values, the earliest of equals first.
 func (t *top) most(n int) []Count {
 	all := slices.SortedFunc(slices.Values(t.All()), func(a, b *commonest.Counter[string, int]) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Note, b.Note))
@@ -341,8 +335,8 @@ func (t *top) most(n int) []Count {
 // page holds the values of a page, as text or HTML.
 type page struct {
 	*Digest
-	Bins   []Bin // from the first to the last that has something
-	Most   int64 // documents in one of them
+	Bins   []Bin // from the first to the last with documents
+	Most   int64 // the most documents in one bin
 	Tables []table
 	Kinds  []kind
 }
@@ -352,7 +346,7 @@ type table struct {
 	Counts            []Count
 }
 
-// page fills a page. Sites that copy are called by what and joined by copies.
+// page fills a page. what names a pair of sites, and copies joins the two.
 func (d *Digest) page(what, copies string) page {
 	sites := make([]Count, len(d.Copies))
 	for i, c := range d.Copies {

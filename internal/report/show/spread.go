@@ -18,18 +18,17 @@ const (
 	maxPlaces = 1 << 12 // candidates held
 )
 
-// place is a part of the report. It holds at most one example.
+// place is a part of the report, with at most one example.
 type place struct {
 	verdict string
 	step    int // tenths of the score
 	file    string
 }
 
-// spread holds one example of each place of a report, the one with the lowest hash. So the examples
-// are not the first ones, and the same report has the same examples.
+// spread holds one example of each place of a report: the one with the lowest hash. So examples
+// come from the whole report, and the same report has the same examples.
 type spread map[place]candidate
 
-// candidate is an example that can be chosen.
 type candidate struct {
 	Example
 	place
@@ -55,8 +54,7 @@ func (s *spread) add(l *lines.Line) {
 	}
 }
 
-// choose returns examples not shown yet. Each next one is of the verdict, score, file and
-// folder of ids chosen least so far.
+// choose returns examples not shown yet, of the least used verdicts, scores, files and id folders.
 func (s spread) choose(shown []Example) (chosen []Example) {
 	left := slices.SortedFunc(maps.Values(s), func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.Where, b.Where))
@@ -81,7 +79,7 @@ func (s spread) choose(shown []Example) (chosen []Example) {
 	return chosen
 }
 
-// traits are what examples should differ in.
+// traits returns the traits in which examples should differ.
 func (c *candidate) traits() [4]any {
 	return [4]any{"verdict " + c.verdict, c.step, "folder " + path.Dir(c.ID), "file " + c.file}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// maxText is how much of a text is compared, in bytes.
+// maxText is the most bytes of a text to compare.
 const maxText = 64 << 10
 
-// Texts adds the texts of inputs to a digest: sizes to the totals, and both texts to examples.
+// Texts adds the inputs to a digest: the sizes of texts to the totals, and both texts to examples.
 type Texts struct {
 	d       *Digest
 	totals  totals
@@ -19,7 +19,7 @@ type Texts struct {
 	byID    map[string][]*Example // examples by the id of their source
 }
 
-// ReadTexts prepares a digest for the documents of the inputs of the report.
+// ReadTexts prepares the digest for the documents of the report's inputs.
 func (d *Digest) ReadTexts() *Texts {
 	t := &Texts{d: d, byPlace: map[string][]*Example{}, byID: map[string][]*Example{}}
 	for i := range d.Examples {
@@ -32,8 +32,8 @@ func (d *Digest) ReadTexts() *Texts {
 	return t
 }
 
-// Add takes a document and its line of the report, nil if it has none. Documents come in the order
-// of the inputs: the first with the id of a source is taken for the source.
+// Add adds a document with its line of the report, or nil. Documents come in the order of the
+// inputs. The first with the id of a source is taken for the source.
 func (t *Texts) Add(id, text []byte, l *lines.Line) {
 	t.totals.count(l, int64(len(text)))
 	if examples := t.byID[string(id)]; examples != nil {
@@ -49,7 +49,7 @@ func (t *Texts) Add(id, text []byte, l *lines.Line) {
 	}
 }
 
-// Close puts the totals of the inputs in the place of those of the report.
+// Close replaces the totals of the report by those of the inputs.
 func (t *Texts) Close() { t.d.Totals = t.totals.list() }
 
 func whereOf(l *lines.Line) string { return l.File + ":" + l.Line.String() }
@@ -68,7 +68,7 @@ const (
 	sideRunes   = 4000 // shown of a text
 )
 
-// Sides returns both texts as marked parts, nil if they were not read.
+// Sides returns both texts as marked parts, or nil if they were not read.
 func (e *Example) Sides() [][]textdiff.Part {
 	if !e.read || e.text == "" {
 		return nil
@@ -99,7 +99,7 @@ func folded(parts []textdiff.Part) (shown []textdiff.Part) {
 	return shown
 }
 
-// visibleLines keeps the ends of lines, and makes every line visible.
+// visibleLines makes every line visible, and keeps line ends.
 func visibleLines(text string) string {
 	all := strings.Split(text, "\n")
 	for i := range all {

@@ -15,10 +15,10 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// Style is how text is written for people.
+// Style controls the layout of text.
 type Style struct {
-	Columns int  // of the terminal; 0 means 80, and at least 40 are used
-	Marks   bool // marked by a terminal: shared passages in another colour
+	Columns int  // width of the terminal; 0 means 80, and less than 40 means 40
+	Marks   bool // the terminal shows marks: bold headings, and shared passages inverted
 }
 
 //go:embed page.txt
@@ -26,14 +26,13 @@ var textPage string
 
 var textTemplate = template.Must(template.New("text").Parse(textPage))
 
-// text holds the values of the text's template, and has its functions.
+// text holds the values of the text template, and provides its functions.
 type text struct {
 	page
 	Style
 }
 
-// WriteText writes the digest for people. Characters in ids and texts that a terminal would act on
-// are written as \u and a number.
+// WriteText writes the digest as text. Characters a terminal would act on become \u and a number.
 func (d *Digest) WriteText(w io.Writer, s Style) error {
 	s.Columns = max(cmp.Or(s.Columns, 80), 40)
 	t := text{d.page("sites", " copies "), s}
@@ -44,7 +43,7 @@ func (d *Digest) WriteText(w io.Writer, s Style) error {
 	return out.Flush()
 }
 
-// Heading is a title as the terminal shows it.
+// Heading returns a title, in bold with Marks.
 func (t *text) Heading(title string) string {
 	if t.Marks {
 		return "\x1b[1m" + title + "\x1b[22m"
@@ -60,7 +59,7 @@ func (t *text) Mark(part string) string {
 	return "«" + part + "»"
 }
 
-// Bar draws a bin.
+// Bar draws a bin of the histogram as a line.
 func (t *text) Bar(b Bin) string {
 	room := int64(t.Columns - 23)
 	bar := ""
@@ -75,8 +74,8 @@ func (t *text) Bar(b Bin) string {
 	return strings.TrimRight(fmt.Sprintf("  %.2f %10d %s", b.From, b.All(), bar), " ")
 }
 
-// Short shortens a value to fit on a line beside so many columns of other text. It keeps the end:
-// paths and URLs often begin alike.
+// Short shortens a value for a line in which other content takes others columns. It keeps the end,
+// because paths and URLs often begin alike.
 func (t *text) Short(value string, others int) string {
 	value = visible.Line(value)
 	if over := textdiff.Columns.StringWidth(value) - (t.Columns - others); over > 0 {
@@ -85,10 +84,10 @@ func (t *text) Short(value string, others int) string {
 	return value
 }
 
-// Wrap is a shared part in lines.
+// Wrap breaks a shared part into lines.
 func (t *text) Wrap(part string) []string { return wrap(visible.Line(part), t.Columns-8) }
 
-// Sides are the ids of a document and its source, side by side.
+// Sides returns the ids of a document and its source, side by side.
 func (t *text) Sides(e *Example) (rows []string) {
 	half := (t.Columns - 5) / 2
 	left, right := wrap(visible.Line(e.ID), half), wrap(visible.Line(e.source()), half)
@@ -100,12 +99,12 @@ func (t *text) Sides(e *Example) (rows []string) {
 	return rows
 }
 
-// source names whom an example repeats.
+// source names the documents that an example repeats.
 func (e *Example) source() string {
 	return cmp.Or(e.Of, strings.Join(e.Also, " and "))
 }
 
-// Shares are the shares of an example, in words.
+// Shares formats the shares of an example.
 func (e *Example) Shares() string {
 	if e.Contained == e.Score {
 		return fmt.Sprintf("score %.4g", e.Score)
@@ -113,7 +112,7 @@ func (e *Example) Shares() string {
 	return fmt.Sprintf("score %.4g, contained %.4g", e.Score, e.Contained)
 }
 
-// wrap cuts a string into lines of at most that many columns; there is at least one.
+// wrap breaks a string into lines of at most that many columns. There is at least one line.
 func wrap(s string, columns int) []string {
 	return strings.Split(textdiff.Columns.Wrap(s, columns), "\n")
 }
@@ -123,16 +122,15 @@ var htmlPage string
 
 var htmlTemplate = html.Must(html.New("page").Funcs(html.FuncMap{"clean": visible.Line, "percent": percent}).Parse(htmlPage))
 
-// percent is the width of a bar, per cent of the widest.
+// percent returns the width of a bar, in percent of the widest.
 func percent(n, most int64) float64 { return 100 * float64(n) / float64(most) }
 
-// WriteHTML writes the digest as one page that needs nothing else: no script, no file, no network.
-// Anything in ids and texts is shown and does nothing.
+// WriteHTML writes the digest as a page without scripts, files or network. Ids and texts are inert.
 func (d *Digest) WriteHTML(w io.Writer, title string) error {
 	sum := d.Sum()
 	return htmlTemplate.Execute(w, struct {
 		page
-		Rows  []Total // of the totals, the sum last
+		Rows  []Total // the totals, then their sum
 		Read  bool    // whether the texts were read
 		Title string
 	}{d.page("site ← source", " ← "), append(slices.Clone(d.Totals), sum), sum.Bytes > 0, title})
