@@ -1,9 +1,8 @@
-// Package contamination finds the items of evaluations, such as questions, in pages of training
-// text.
+// Package contamination finds items of evaluations, such as questions, in pages of training text.
 //
-// Two texts share a run if the same five words follow one another in both, however lines, case and
-// punctuation differ. An item stands in a page if most of its words do, in shared runs. The share is
-// the item's: neither the length of the page nor the distance between the found parts counts.
+// Two texts share a run if the same five words follow one another in both, whatever their lines,
+// case and punctuation. An item stands in a page if shared runs hold most of its words. This share
+// ignores the length of the page and the distance between the parts found.
 package contamination
 
 import (
@@ -22,16 +21,16 @@ import (
 )
 
 const (
-	// Run is how many words a run has. Items of fewer words are not looked for.
+	// Run is the number of words in a run. Items of fewer words are not looked for.
 	Run = 5
-	// CommonIn is how many items may hold a run for it to count. A run held by more is the wording
-	// of a whole set, such as "Answer with the letter of".
+	// CommonIn is the most items that may hold a run for it to count. A run held by more is part of
+	// the wording of a set, such as "Answer with the letter of".
 	CommonIn = 8
 
-	sieveBits = 16 // of the sieve for each run
+	sieveBits = 16 // bits of the sieve for each run
 )
 
-// Items are the texts to look for. A word takes about 60 bytes.
+// Items holds the texts to look for. A word takes about 60 bytes.
 type Items struct {
 	// Short counts the texts of fewer than Run words.
 	Short int
@@ -46,27 +45,27 @@ type Items struct {
 // An item is a distinct text to look for.
 type item struct {
 	id    string
-	again int // further texts of the same words
+	again int // number of further texts with the same words
 	words []word
-	isOwn []bool // for each word: it says something, and few items hold one of its runs
-	own   int    // how many do
+	isOwn []bool // for each word: it is not plain, and few items hold one of its runs
+	own   int    // number of words set in isOwn
 }
 
-// A key says that an item holds a run.
+// A key records that an item holds a run.
 type key struct {
 	run  uint64
 	item uint32
 }
 
-// NewItems returns no items.
+// NewItems returns an empty set of items.
 func NewItems() *Items {
 	return &Items{byText: map[uint64]uint32{}, reader: newReader()}
 }
 
-// Len is how many distinct texts are looked for.
+// Len returns the number of distinct texts.
 func (x *Items) Len() int { return len(x.all) }
 
-// Add adds a text to look for. A text of the same words as an earlier one counts as that one again.
+// Add adds a text to look for. A text with the words of an earlier one counts as its repeat.
 func (x *Items) Add(id string, text []byte) {
 	words := x.reader.words(text)
 	if len(words) < Run {
@@ -88,7 +87,7 @@ func (x *Items) Add(id string, text []byte) {
 	x.reader.quickRuns(text, func(run uint64) { x.keys = append(x.keys, key{run, n}) })
 }
 
-// Ready ends the adding: it finds the runs that count.
+// Ready finds the runs that count. Add must not be called after it.
 func (x *Items) Ready() {
 	var exact []key
 	for n := range x.all {
@@ -150,7 +149,7 @@ func (x *Items) holders(run uint64) []key {
 	return x.keys[from:to]
 }
 
-// A sieve has a bit for every hash: most runs of pages end here.
+// A sieve has a bit for each hash. It rejects most runs of pages.
 type sieve struct {
 	bits  []uint64
 	shift int
@@ -166,7 +165,7 @@ func newSieve(keys []key) sieve {
 	return s
 }
 
-// at is the place of a hash, by multiplication with the golden ratio (Knuth, vol. 3, 6.4).
+// at returns the bit of a hash, by multiplication with the golden ratio (Knuth, vol. 3, 6.4).
 func (s *sieve) at(run uint64) uint64 { return run * 0x9E3779B97F4A7C15 >> s.shift }
 
 func (s *sieve) has(run uint64) bool {
@@ -174,10 +173,10 @@ func (s *sieve) has(run uint64) bool {
 	return s.bits[at/64]>>(at%64)&1 != 0
 }
 
-// turn is how many bits the hash of a run is rotated by for each word.
+// turn is the number of bits by which the hash of a run is rotated for each word.
 const turn = 13
 
-// A reader brings texts into words. It is for one goroutine.
+// A reader splits texts into words. It is not safe for concurrent use.
 type reader struct {
 	scanner *canon.Scanner
 	hashes  []uint64
@@ -185,9 +184,8 @@ type reader struct {
 	read    []word
 }
 
-// A word is one of a text.
 type word struct {
-	hash  uint64 // of its canonical form
+	hash  uint64 // of the canonical form
 	plain bool   // a number or a single letter, which says little
 }
 
@@ -197,7 +195,7 @@ func newReader() *reader {
 	return r
 }
 
-// quickRuns calls f with a hash of each run of text. It is quick, and looks at 16 bytes of a word.
+// quickRuns calls f with a hash of each run of text. For speed it reads only 16 bytes of a word.
 func (r *reader) quickRuns(text []byte, f func(run uint64)) {
 	r.hashes = append(r.hashes[:0], make([]uint64, Run)...)
 	n, h := 0, uint64(0)
@@ -220,7 +218,7 @@ func (r *reader) quickRuns(text []byte, f func(run uint64)) {
 	}
 }
 
-// words returns the words of text, valid until the next call. r.text then has their places.
+// words returns the words of text, valid until the next call. r.text then locates them.
 func (r *reader) words(text []byte) []word {
 	r.text.Read(text)
 	r.read = r.read[:0]
@@ -236,7 +234,7 @@ func isPlain(form []byte) bool {
 	return len(form) < 3 && utf8.RuneCount(form) == 1 || len(bytes.Trim(form, "0123456789")) == 0
 }
 
-// runsOf goes through the hashes of the runs of words, each with the number of its first word.
+// runsOf yields the hash of each run of words, with the index of its first word.
 func runsOf(words []word) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		h := uint64(0)

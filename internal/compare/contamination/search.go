@@ -7,13 +7,12 @@ import (
 )
 
 const (
-	// Share is the least share of an item's words that a page holds, if Stretch of them follow one
-	// another.
+	// Share is the least share of an item's words that a page must hold, Stretch of them in a row.
 	Share = 0.5
-	// Stretch is how many words in one stretch suffice.
+	// Stretch is the number of consecutive words for which Share suffices.
 	Stretch = 8
-	// Most is the share that suffices without such a stretch, if the page holds more. An item of fewer
-	// than Stretch words of its own needs it.
+	// Most is the share to exceed without such a stretch. An item with fewer than Stretch words of
+	// its own must always exceed it.
 	Most = 0.75
 )
 
@@ -21,29 +20,29 @@ const (
 type Hit struct {
 	Item    string  // the item's id
 	Repeats int     // further items of the same words
-	Share   float64 // of the item's words that are its own
-	Units   int     // words of its longest stretch in the page
-	From    int     // place of that stretch, in bytes of the page
+	Share   float64 // of the item's own words
+	Units   int     // number of words in its longest stretch in the page
+	From    int     // offset of that stretch, in bytes of the page
 	To      int
 	Start   int // the same in code points
 	End     int
 }
 
-// A Searcher looks for items in pages. It is for one goroutine; several share the items.
+// A Searcher looks for items in pages. It is not safe for concurrent use. Several may share items.
 type Searcher struct {
 	items  *Items
 	reader *reader
-	runs   []uint32 // for each item, those met
-	met    []uint32 // items with any
-	found  []uint32 // of these, those worth a look
+	runs   []uint32 // number of runs met of each item
+	met    []uint32 // items with such runs
+	found  []uint32 // those of met with enough runs
 }
 
-// NewSearcher returns a Searcher for items that are Ready.
+// NewSearcher returns a Searcher for x, which must be Ready.
 func (x *Items) NewSearcher() *Searcher {
 	return &Searcher{items: x, reader: newReader(), runs: make([]uint32, len(x.all))}
 }
 
-// Append appends to dst the items that stand in a page, in the order they were added.
+// Append appends the items that stand in a page to dst, in the order they were added.
 func (s *Searcher) Append(dst []Hit, page []byte) []Hit {
 	s.meet(page)
 	if len(s.found) == 0 {
@@ -61,7 +60,7 @@ func (s *Searcher) Append(dst []Hit, page []byte) []Hit {
 	return dst
 }
 
-// meet finds the items that have enough runs in a page.
+// meet sets s.found to the items that have enough runs in a page.
 func (s *Searcher) meet(page []byte) {
 	for _, n := range s.met {
 		s.runs[n] = 0
@@ -75,7 +74,7 @@ func (s *Searcher) meet(page []byte) {
 		}
 	})
 	for _, n := range s.met {
-		// A run holds at most so many words of its own.
+		// A run holds at most Run words of the item's own.
 		if float64(s.runs[n]*Run) >= Share*float64(s.items.all[n].own) {
 			s.found = append(s.found, n)
 		}
@@ -83,21 +82,21 @@ func (s *Searcher) meet(page []byte) {
 	slices.Sort(s.found)
 }
 
-// A match is a part of an item in a page.
+// A match records the parts of an item found in a page.
 type match struct {
 	item    *item
-	held    []bool // for each word of the item
-	longest int    // words of the longest stretch
-	end     int    // the word of the page behind it
+	held    []bool // for each word of the item, whether the page holds it
+	longest int    // number of words in the longest stretch
+	end     int    // index of the page's word after that stretch
 }
 
-// A stretch is a number of runs that follow one another in both texts.
+// A stretch is a series of runs that follow one another in both texts.
 type stretch struct {
-	match, at int // the place of the last run in the item
+	match, at int // index of the match, and of the last run in its item
 	runs      int
 }
 
-// compare finds the parts of the found items in a page of these words.
+// compare returns the matches of the found items in a page with these words.
 func (s *Searcher) compare(page []word) []match {
 	matches := make([]match, len(s.found))
 	spots := map[uint64][]stretch{}
@@ -125,7 +124,7 @@ func (s *Searcher) compare(page []word) []match {
 	return matches
 }
 
-// hold takes a stretch that ends before a word of the page.
+// hold adds a stretch that ends before word end of the page.
 func (m *match) hold(st stretch, end int) {
 	for i := range Run {
 		m.held[st.at+i] = true
@@ -135,7 +134,7 @@ func (m *match) hold(st stretch, end int) {
 	}
 }
 
-// share is the share of the item's own words, or of all its words if it has too few.
+// share returns the share held of the item's own words, or of all words if it has too few.
 func (m *match) share() float64 {
 	held, of := 0, m.item.own
 	all := of < Stretch
@@ -150,8 +149,8 @@ func (m *match) share() float64 {
 	return float64(held) / float64(of)
 }
 
-// stands reports whether the item stands in the page. An item shorter than a stretch has to be there
-// whole, between separators.
+// stands reports whether the item stands in the page. An item of fewer words than Stretch must be
+// there whole, between separators.
 func (m *match) stands(page *units.Text) bool {
 	if n := len(m.item.words); n < Stretch {
 		return m.longest == n && page.Begins(m.end-n) && page.Begins(m.end)
