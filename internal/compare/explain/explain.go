@@ -1,5 +1,5 @@
-// Package explain says why one text is, or is not, taken for a copy of an earlier one: by all
-// scores of a pair, by the text they share, and by the rules in words.
+// Package explain shows why a text is, or is not, taken for a copy of an earlier one. It gives all
+// scores of the pair, the text they share, and the rules in words.
 package explain
 
 import (
@@ -24,44 +24,43 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// A Document is one of the two.
+// A Document is one of the two texts compared.
 type Document struct {
 	ID    string `json:"id"`
 	Text  string `json:"-"`
 	Exact bool   `json:"exact_only,omitempty"` // see [corpus.Document]
 	Bytes int    `json:"bytes"`
 	Units int    `json:"units"` // CJK characters, and words
-	// Segments are those chosen as features.
+	// Segments is the number of segments chosen as features.
 	Segments int `json:"segments"`
 }
 
-// An Explanation holds all figures of a pair. The JSON form is a contract, but for the
-// words of Reasons.
+// An Explanation holds all figures of a pair. The JSON form is a contract, but for text in Reasons.
 type Explanation struct {
 	Earlier Document          `json:"earlier"`
 	Later   Document          `json:"later"`
-	Scores  similarity.Scores `json:"scores"` // of the later text beside the earlier one
-	// Weighed is by how many documents the words of the cosine are weighed; 0: not.
+	Scores  similarity.Scores `json:"scores"` // of the later text against the earlier one
+	// Weighed is the number of documents that weight the words of the cosine; 0 if none do.
 	Weighed int `json:"weighed_by"`
-	// Verdict is the result of a run that reads these two documents and no others.
+	// Verdict is the result of a run that reads only these two documents.
 	Verdict report.Reported `json:"verdict"`
-	// Reported is the line of the report, of a run that read other documents too.
+	// Reported is the line of a report, from a run that read other documents too.
 	Reported *report.Reported `json:"reported,omitempty"`
 	Reasons  []method.Reason  `json:"reasons"`
-	// Shared are the segments that both have, as chosen, the longest first.
+	// Shared lists the segments chosen in both texts, the longest first.
 	Shared []Segment `json:"shared_segments"`
-	// OtherKeys is the number of shared keys of other kinds than segments, such as those of runs.
+	// OtherKeys is the number of shared keys that are not segments, such as those of runs.
 	OtherKeys int `json:"other_keys"`
 }
 
-// A Segment stands in both texts, in bytes from the beginning of each.
+// A Segment is text that stands in both documents. Its ranges are in bytes.
 type Segment struct {
-	Text    string `json:"text"` // as it stands in the later one
+	Text    string `json:"text"` // as in the later text
 	Earlier [2]int `json:"earlier"`
 	Later   [2]int `json:"later"`
 }
 
-// Rules say by what scheme and rules a pair is judged.
+// Rules holds the scheme and the rules that judge a pair.
 type Rules struct {
 	Scheme feature.Scheme
 	Rules  dedup.Rules
@@ -69,7 +68,7 @@ type Rules struct {
 	Frequencies *similarity.Frequencies
 }
 
-// Pair explains two documents: the first was kept, and the second came after it.
+// Pair explains a kept document and one that came after it.
 func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
 	e := &Explanation{Earlier: earlier, Later: later, Reasons: []method.Reason{}, Shared: []Segment{}}
 	if rules.Frequencies != nil {
@@ -82,7 +81,7 @@ func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
 	return e, e.judge(rules)
 }
 
-// judge has a run of its own judge the two.
+// judge decides the two documents in a run of their own.
 func (e *Explanation) judge(rules Rules) error {
 	d, err := dedup.New(dedup.Config{Scheme: rules.Scheme, Rules: rules.Rules, Table: &dedup.Memory{}})
 	if err != nil {
@@ -112,7 +111,7 @@ func (e *Explanation) judge(rules Rules) error {
 	return nil
 }
 
-// share notes the features that both have.
+// share records the features that both documents have.
 func (e *Explanation) share(first, second *feature.Sketch) {
 	at := map[uint64]int{}
 	for i := range first.Features {
@@ -134,7 +133,7 @@ func (e *Explanation) share(first, second *feature.Sketch) {
 	}
 }
 
-// ReadLine reads a line of a report, numbered from 1.
+// ReadLine reads a line of a report; the first has number 1.
 func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error) {
 	report, err := lines.Open([]string{path}, nil)
 	if err != nil {
@@ -158,11 +157,11 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 	return nil, fmt.Errorf("%s has no line %d, but %d lines", path, number, n)
 }
 
-// errNotThere: the inputs are not those of the report.
+// errNotThere holds the remedy for inputs that are not those of the report.
 var errNotThere = errors.New("give the INPUTs of that run, with its --text-field, --id-field, --format and --encoding")
 
-// Find finds the two documents of a line among the records of the inputs, the earlier one first. That is
-// the first with its id; others says whether more before the later one have it.
+// Find returns the two documents of a line from the records of the inputs, the earlier one first.
+// That one is the first with its id. others reports whether more before the later one have it.
 func Find(l *lines.Line, records iter.Seq2[corpus.Record, error]) (docs [2]Document, others bool, err error) {
 	var found [2]bool
 	take := func(i int, r corpus.Record) {
@@ -196,13 +195,13 @@ func Find(l *lines.Line, records iter.Seq2[corpus.Record, error]) (docs [2]Docum
 	return docs, others, err
 }
 
-// MaxBeside is the longest text shown side by side, in bytes.
+// MaxBeside is the size of the longest text shown side by side, in bytes.
 const MaxBeside = 4 << 20
 
-// maxListed is how many of the shared segments are quoted in a list.
+// maxListed is the most shared segments quoted in a list.
 const maxListed = 10
 
-// Write prints an explanation for a person.
+// Write prints the explanation as text.
 func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 	out := bufio.NewWriter(w)
 	data := struct {
@@ -241,7 +240,7 @@ var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"pla
 
 func share(v any) string { return fmt.Sprintf("%6.4f", v) }
 
-// measured is a share that is nil if measuring it took too long.
+// measured formats a share, which is nil if measuring it took too long.
 func measured(v *float64) string {
 	if v == nil {
 		return "     -"
