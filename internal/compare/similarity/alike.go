@@ -1,9 +1,9 @@
-// Package similarity measures how alike two texts are, each read whole: by the measures that
-// near-duplicate detection is judged by. It shares no code with the features it judges.
+// Package similarity measures how alike two whole texts are, by the measures that judge
+// near-duplicate detection. It shares no code with the features it judges.
 //
-// [Of] gives all scores of a pair. Those that could take long, the longest common
-// subsequence and the edit distance, stop after so many steps that depend on the texts
-// alone; texts of 64 MiB are measured as long as they differ in no more than some ten thousand places.
+// [Of] gives all scores of a pair. The longest common subsequence and the edit distance can take
+// long, so they stop after a number of steps that depends on the texts alone. Texts of 64 MiB are
+// measured if they differ in no more than some ten thousand places.
 package similarity
 
 import (
@@ -18,19 +18,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ShingleUnits is how many neighbouring units make a shingle.
+// ShingleUnits is the number of neighbouring units in a shingle.
 const ShingleUnits = 5
 
-// Text is a document prepared for comparison: 8 bytes for each unit.
+// Text is a document prepared for comparison. It takes 8 bytes for each unit.
 type Text struct {
 	text  string
-	units []uint64 // the hash of each
+	units []uint64 // hash of each unit
 }
 
-// seed is drawn anew by every process, so that attackers cannot write colliding units.
+// seed is random in each process, so that attackers cannot write colliding units.
 var seed = maphash.MakeSeed()
 
-// New prepares s, which it keeps. Units are compared by hashes of 64 bits.
+// New prepares s, which it keeps. Units are compared by 64-bit hashes.
 func New(s string) *Text {
 	t := &Text{text: s, units: make([]uint64, 0, len(s)/6)}
 	var form []byte
@@ -41,9 +41,9 @@ func New(s string) *Text {
 	return t
 }
 
-// Units cuts s into units, in their forms. A unit is a CJK character, a letter of a script without
-// spaces between words, or a run of other letters, digits and underscores. Marks and invisible
-// characters belong to the unit before them.
+// Units yields the units of s, in their forms. A unit is a CJK character, a letter of a script
+// without spaces between words, or a run of other letters, digits and underscores. Marks and
+// invisible characters belong to the unit before them.
 func Units(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for start, end := range Spans(s) {
@@ -54,12 +54,12 @@ func Units(s string) iter.Seq[string] {
 	}
 }
 
-// longestFormed is how many bytes a unit can have to be normalised. It bounds the memory.
+// longestFormed is the size of the longest unit to normalize, in bytes. It bounds the memory.
 const longestFormed = 1 << 10
 
-// Form is the form in which a unit is compared: NFKC in lower case, without invisible characters. So
-// width and composition make no two texts differ, nor do they in the fingerprints. A form that would
-// be much longer is not taken: one character can become 18.
+// Form returns a unit as it is compared: NFKC in lower case, without invisible characters. As in
+// the fingerprints, width and composition make no difference. Much longer forms are not used,
+// because one character can become 18.
 func Form(unit string) string {
 	for _, r := range unit {
 		if formed(r) && len(unit) <= longestFormed {
@@ -72,7 +72,7 @@ func Form(unit string) string {
 	return strings.ToLower(unit)
 }
 
-// appendForm appends the form of a unit to dst. Most are in ASCII or Han, and need no string of their own.
+// appendForm appends the form of a unit to dst. Only units beyond ASCII and Han need a new string.
 func appendForm(dst []byte, unit string) []byte {
 	if r, size := utf8.DecodeRuneInString(unit); size == len(unit) && isHan(r) {
 		return append(dst, unit...)
@@ -90,10 +90,10 @@ func appendForm(dst []byte, unit string) []byte {
 	return dst
 }
 
-// formed reports whether the form of a character can be another, but for case.
+// formed reports whether a character and its form can differ in more than case.
 func formed(r rune) bool { return r >= utf8.RuneSelf && !isHan(r) }
 
-// visible drops a character that is invisible.
+// visible is a mapping for strings.Map that drops invisible characters.
 func visible(r rune) rune {
 	if classOf(r)&invisible != 0 {
 		return -1
@@ -101,11 +101,11 @@ func visible(r rune) rune {
 	return r
 }
 
-// Spans yields the beginning and end in s of each unit, in bytes.
+// Spans yields the byte range of each unit in s.
 func Spans(s string) iter.Seq2[int, int] {
 	classes := classes()
 	return func(yield func(start, end int) bool) {
-		first, goesOn := -1, joins // the unit under way, and the classes that belong to it
+		first, goesOn := -1, joins // start of the current unit, and the classes that continue it
 		for i, r := range s {
 			var c class
 			if int(r) < len(classes) {
@@ -133,17 +133,17 @@ func Spans(s string) iter.Seq2[int, int] {
 	}
 }
 
-// A class says what a character is in units, as bits.
+// A class is the role of a character in units, as bits.
 type class uint8
 
 const (
 	inWord    class = 1 << iota // a letter or digit of a word, or an underscore
-	alone                       // a letter that is a unit of its own
-	joins                       // part of any unit before it: a mark, a later part of a syllable, or invisible
+	alone                       // a letter that is a unit by itself
+	joins                       // continues any unit before it: a mark, a later part of a syllable, or invisible
 	invisible                   // without width and meaning in words, such as a soft hyphen
 )
 
-// classes has those of the characters that nearly all texts are of.
+// classes returns the classes of the characters that make up nearly all texts.
 var classes = sync.OnceValue(func() *[1 << 16]class {
 	var known [1 << 16]class
 	for r := range known {
@@ -179,19 +179,19 @@ func classOf(r rune) (c class) {
 
 var (
 	cjk = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
-	// unspaced are scripts without spaces between words.
+	// unspaced lists scripts without spaces between words.
 	unspaced = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Tibetan, unicode.Myanmar, unicode.Khmer}
 )
 
-// isHan knows most CJK characters, without a table.
+// isHan reports whether r is in the main block of CJK ideographs. It needs no table.
 func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
-// Units is the length of the text.
+// Units returns the length of the text in units.
 func (t *Text) Units() int { return len(t.units) }
 
-// Jaccard and containment of the shingles (Broder, "On the resemblance and containment
-// of documents", 1997): the share of all that both have, and the share of the smaller
-// text's that the other has. Two texts without a unit are alike.
+// Jaccard returns the Jaccard similarity and the containment of the shingles (Broder, "On the
+// resemblance and containment of documents", 1997). They are the share of all shingles that both
+// have, and of the smaller text's that the other has. Two texts without units are alike.
 func Jaccard(a, b *Text) (jaccard, containment float64) {
 	n, m, both := countShingles(a, b)
 	if max(n, m) == 0 {
@@ -203,13 +203,12 @@ func Jaccard(a, b *Text) (jaccard, containment float64) {
 	return float64(both) / float64(n+m-both), float64(both) / float64(min(n, m))
 }
 
-// Contained is the share, 0 to 1, of the distinct shingles of a that b has too: all, if a has none.
+// Contained returns the share, 0 to 1, of a's distinct shingles that b has too; 1 if a has none.
 func Contained(a, b *Text) float64 {
 	n, _, both := countShingles(a, b)
 	return containedShare(n, both)
 }
 
-// containedShare is the share of n shingles that both are, all of none.
 func containedShare(n, both int) float64 {
 	if n == 0 {
 		return 1
@@ -217,8 +216,7 @@ func containedShare(n, both int) float64 {
 	return float64(both) / float64(n)
 }
 
-// factors make of the hashes of a shingle's units one number. They are odd, and drawn anew
-// by every process.
+// factors combines the hashes of a shingle's units. They are odd, and random in each process.
 var factors = func() (f [ShingleUnits]uint64) {
 	for i := range f {
 		f[i] = maphash.Comparable(seed, i) | 1
@@ -226,8 +224,7 @@ var factors = func() (f [ShingleUnits]uint64) {
 	return f
 }()
 
-// shingles are hashes of the runs of ShingleUnits units, in order; if there are fewer units, all of
-// them are one run. None is 0.
+// shingles yields nonzero hashes of all runs of ShingleUnits units, in order. Fewer form one run.
 func shingles(units []uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for i := 0; i == 0 && len(units) > 0 || i+ShingleUnits <= len(units); i++ {
@@ -242,8 +239,8 @@ func shingles(units []uint64) iter.Seq[uint64] {
 	}
 }
 
-// countShingles counts the distinct shingles of each text, and those that both have. It
-// takes 16 to 32 bytes a unit. Sorting both would take four times as long.
+// countShingles counts the distinct shingles of each text, and those in both. It takes 16 to 32
+// bytes a unit. Sorting would take four times as long.
 func countShingles(a, b *Text) (inA, inB, inBoth int) {
 	places := 1 << bits.Len(uint(len(a.units)+len(b.units)))
 	t := shingleTable{hashes: make([]uint64, 2*places), of: make([]uint8, 2*places)}
@@ -266,11 +263,11 @@ func countShingles(a, b *Text) (inA, inB, inBoth int) {
 
 // A shingleTable is a hash table with open addressing, at most half full.
 type shingleTable struct {
-	hashes []uint64 // 0: free
-	of     []uint8  // which texts have it, as bits
+	hashes []uint64 // 0 if free
+	of     []uint8  // bits of the texts that have it
 }
 
-// add notes that a text has the shingle, and returns which had it before.
+// add records that a text has the shingle, and returns the texts that had it before.
 func (t *shingleTable) add(h uint64, text uint8) (was uint8) {
 	mask := uint64(len(t.hashes) - 1)
 	for i := h * 0x9e3779b97f4a7c15 >> 32 & mask; ; i = (i + 1) & mask {

@@ -10,15 +10,14 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Frequencies say how many of some documents have a unit. The zero value knows no
-// documents: every unit is then worth the same.
+// Frequencies counts the documents that have a unit. For the zero value all units weigh the same.
 type Frequencies struct {
 	documents int
-	in        map[uint64]int // by unit, of the counted ones
+	in        map[uint64]int // by unit, for the counted units
 }
 
-// CountUnits returns Frequencies that count the units of these texts, and no others: as
-// much memory as those take, however many documents are added.
+// CountUnits returns Frequencies that count only the units of these texts. The memory depends on
+// these texts alone, not on the documents added.
 func CountUnits(texts ...*Text) *Frequencies {
 	f := &Frequencies{in: map[uint64]int{}}
 	for _, t := range texts {
@@ -42,17 +41,17 @@ func (f *Frequencies) Add(text string) {
 	}
 }
 
-// Documents is how many were added.
+// Documents returns the number of documents added.
 func (f *Frequencies) Documents() int { return f.documents }
 
-// weight is the inverse document frequency of a unit, smoothed as if one more document
-// had every unit: 1 + ln((1+N)/(1+df)).
+// weight returns the inverse document frequency of a unit, 1 + ln((1+N)/(1+df)). It is smoothed as
+// if one more document had every unit.
 func (f *Frequencies) weight(unit uint64) float64 {
 	return 1 + math.Log(float64(1+f.documents)/float64(1+f.in[unit]))
 }
 
-// Cosine of the TF-IDF vectors of two texts, 0 to 1: each unit counts how often it stands
-// in the text, times its inverse document frequency. Two texts without a unit are alike.
+// Cosine returns the cosine of the TF-IDF vectors of two texts, 0 to 1. Each unit counts as often
+// as it occurs, times its inverse document frequency. Two texts without units are alike.
 func Cosine(a, b *Text, f *Frequencies) float64 {
 	if len(a.units) == 0 && len(b.units) == 0 {
 		return 1
@@ -65,7 +64,7 @@ func Cosine(a, b *Text, f *Frequencies) float64 {
 	return min(1, f.product(x, y)/math.Sqrt(xx*yy))
 }
 
-// product is the sum over units, in their order, so that it is the same to the last bit within a process.
+// product sums over the sorted units, so that it is the same to the last bit within a process.
 func (f *Frequencies) product(x, y map[uint64]float64) (sum float64) {
 	for _, u := range slices.Sorted(maps.Keys(x)) {
 		w := f.weight(u)
@@ -82,10 +81,10 @@ func counts(units []uint64) map[uint64]float64 {
 	return n
 }
 
-// SimHash is Charikar's fingerprint, "Similarity estimation techniques from rounding algorithms"
-// (2002), of the runs of five units, each as often as it stands in the text: bit i is set if more
-// than half of their hashes have it. A run is hashed by the XXH3 of its units, in lower case with a
-// zero byte behind each. A text of fewer units is one run; 0 is that of a text without a unit.
+// SimHash returns Charikar's fingerprint ("Similarity estimation techniques from rounding
+// algorithms", 2002) of all runs of five units. Bit i is set if more than half of the runs' hashes
+// have it. A run is hashed by the XXH3 of its units, in lower case with a zero byte after each.
+// Fewer units form one run; a text without units has the fingerprint 0.
 func SimHash(text string) (fingerprint uint64) {
 	var ones [64]int
 	var buf []byte
@@ -108,5 +107,5 @@ func SimHash(text string) (fingerprint uint64) {
 	return fingerprint
 }
 
-// Hamming is in how many of 64 bits the SimHash of two texts differs.
+// Hamming returns the number of bits, of 64, in which the SimHash of two texts differs.
 func Hamming(a, b *Text) int { return bits.OnesCount64(SimHash(a.text) ^ SimHash(b.text)) }

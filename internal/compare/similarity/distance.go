@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// MaxSteps is how long a measure may take that grows with the product of two lengths, some
-// ten seconds in the worst case. What needs more is not measured.
+// MaxSteps limits measures that grow with the product of two lengths, to some ten seconds in the
+// worst case. Pairs that need more are not measured.
 const MaxSteps = 1 << 29
 
-// LCSWithin returns 2·LCS/(n+m) over units, 0 to 1. ok is false if it takes more than the given steps.
-// They are at most n·m/64 in the bit-parallel algorithm of Hyyrö, "Bit-Parallel LCS-length Computation
-// Revisited" (2004). It takes far fewer if most units are rare: only the words of the row that a unit
-// changes are touched. Copies are cheap, because their common beginning and end are set aside. Long
-// texts are gone through by their differences.
+// LCSWithin returns 2·LCS/(n+m) over units, 0 to 1. ok is false if it takes more than the given
+// steps. These are at most n·m/64 in the bit-parallel algorithm of Hyyrö, "Bit-Parallel LCS-length
+// Computation Revisited" (2004). If most units are rare it takes far fewer, because a unit changes
+// few words of the row. Copies are cheap, because their common beginning and end are set aside.
+// Long texts are compared by their differences.
 func LCSWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	all := len(a.units) + len(b.units)
 	if all == 0 {
@@ -35,8 +35,7 @@ func LCSWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	return 2 * float64(same+length) / float64(all), true
 }
 
-// middle returns the rest of x and y without their common beginning and end, and the number of
-// units in those.
+// middle returns x and y without their common beginning and end, and the number of units removed.
 func middle[T comparable](x, y []T) (_, _ []T, same int) {
 	n := min(len(x), len(y))
 	for same < n && x[same] == y[same] {
@@ -50,8 +49,8 @@ func middle[T comparable](x, y []T) (_, _ []T, same int) {
 	return x[:len(x)-end], y[:len(y)-end], same + end
 }
 
-// lcsLength is the length of the longest common subsequence of x and y. After each unit of y, bit i
-// of row is 0 if one more unit of x[:i+1] than of x[:i] is found.
+// lcsLength returns the length of the longest common subsequence of x and y. After each unit of y,
+// bit i of row is 0 if x[:i+1] has one more unit in common with y than x[:i].
 func lcsLength(x, y []uint64, steps int64) (length int, ok bool) {
 	where := positions(x)
 	row := slices.Repeat([]uint64{^uint64(0)}, (len(x)+63)/64)
@@ -67,7 +66,7 @@ func lcsLength(x, y []uint64, steps int64) (length int, ok bool) {
 	return length, true
 }
 
-// standing says at which places of one word of the row a unit stands.
+// standing holds the places of a unit within one word of the row.
 type standing struct {
 	word int
 	bits uint64
@@ -88,8 +87,7 @@ func positions[T comparable](units []T) map[T][]standing {
 }
 
 // step computes row = (row + (row AND match)) OR (row AND NOT match); match has the bits of found.
-// Words without a match change only while a carry comes in. It returns the number of words it went
-// over, plus one.
+// Words without a match change only with a carry. It returns the number of words visited plus one.
 func step(row []uint64, found []standing) (words int64) {
 	carry, next := uint64(0), 0
 	words = 1 + int64(len(found))
@@ -107,9 +105,8 @@ func step(row []uint64, found []standing) (words int64) {
 	return words + more
 }
 
-// ripple carries through words that have no match, and returns what comes out, and how
-// many there were. A word of ones stays as it is and hands the carry on; any other keeps
-// it.
+// ripple carries through words that have no match, and returns the carry out and the number of
+// words visited. A word of ones passes the carry on unchanged; any other absorbs it.
 func ripple(row []uint64, carry uint64) (out uint64, words int64) {
 	if carry == 0 {
 		return 0, 0
@@ -123,16 +120,15 @@ func ripple(row []uint64, carry uint64) (out uint64, words int64) {
 	return 1, int64(len(row))
 }
 
-// EditWithin is 1 − d/max(n,m). d is the Levenshtein distance of two texts of n and m characters:
-// the number of characters to insert, remove or replace to turn one into the other. The characters
-// are those of the units, in lower case. One space stands between two units if neither is a CJK
-// character; so punctuation and spacing do not count. Two texts without a unit are alike. ok is
-// false if it would take more steps than the given ones.
+// EditWithin returns 1 − d/max(n,m) for two texts of n and m characters and their Levenshtein
+// distance d. This is the number of characters to insert, remove or replace to turn one into the
+// other. The characters are those of the units, in lower case. A space stands between two units
+// unless one is a single letter, such as a CJK character. So punctuation and spacing do not count.
+// Two texts without units are alike. ok is false if it takes more than the given steps.
 //
-// Short texts go through Myers' bit-parallel algorithm, "A fast bit-vector algorithm for
-// approximate string matching based on dynamic programming" (1999), in the form for long patterns
-// of Hyyrö (2003): n·m/64 steps. Long ones go along the diagonals (Ukkonen, 1985): some n + d²
-// steps.
+// Short texts take n·m/64 steps in Myers' bit-parallel algorithm, in Hyyrö's form for long patterns
+// (2003). See "A fast bit-vector algorithm for approximate string matching based on dynamic
+// programming" (1999). Long texts take some n + d² steps along diagonals (Ukkonen, 1985).
 func EditWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	all, other := characters(a.text), characters(b.text)
 	longest := max(len(all), len(other))
@@ -152,9 +148,9 @@ func EditWithin(a, b *Text, steps int64) (share float64, ok bool) {
 	return 1 - float64(distance)/float64(longest), true
 }
 
-// characters are those that an edit distance counts.
+// characters returns the characters that an edit distance counts.
 func characters(s string) (all []rune) {
-	wide := true // the last unit was a CJK character
+	wide := true // the last unit takes no space
 	for unit := range Units(s) {
 		first := len(all)
 		for _, r := range unit {
@@ -169,11 +165,10 @@ func characters(s string) (all []rune) {
 }
 
 // column is a word of a column of the matrix. Bit i of up is 1 if the distance grows by one from
-// row i-1 to row i; bit i of down is 1 if it falls.
+// row i-1 to row i. Bit i of down is 1 if it falls by one.
 type column struct{ up, down uint64 }
 
-// levenshtein is the distance of x and y; x is the shorter. Along y one column of the matrix is
-// kept, 64 rows a word.
+// levenshtein returns the distance of x, the shorter, and y. It keeps one column, 64 rows a word.
 func levenshtein(x, y []rune) (distance int) {
 	if len(x) == 0 {
 		return len(y)
@@ -184,7 +179,7 @@ func levenshtein(x, y []rune) (distance int) {
 	last := uint64(1) << ((len(x) - 1) % 64)
 	for _, r := range y {
 		found := where[r]
-		in := 1 // the first row is the number of characters of y
+		in := 1 // the distance in the first row grows with y
 		for i := range words {
 			equal := uint64(0)
 			if len(found) > 0 && found[0].word == i {
@@ -201,8 +196,8 @@ func levenshtein(x, y []rune) (distance int) {
 	return distance
 }
 
-// advance goes to the next character of y: equal are the rows whose character it is, in
-// the difference that comes from the word above; it returns the one at the row of top.
+// advance moves to the next character of y. equal marks the rows with this character, and in is the
+// difference from the word above. It returns the difference at the row of top.
 func (c *column) advance(equal uint64, in int, top uint64) (out int) {
 	diagonal := equal | c.down
 	if in < 0 {
@@ -228,14 +223,14 @@ func (c *column) advance(equal uint64, in int, top uint64) (out int) {
 }
 
 // diagonals returns the number of elements to insert or remove, or with replace also to replace, to
-// turn x into y. For each number of edits it goes along every diagonal as far as these edits reach.
-// ok is false if that takes more steps.
+// turn x into y. For each number of edits it follows every diagonal as far as they reach. ok is
+// false if it takes more than the given steps.
 func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok bool) {
-	end := len(y) - len(x)            // the diagonal on which both end; on k, j = i+k
-	var before, now []int             // how far x is gone through on each diagonal, see below
-	const unreached = math.MinInt / 2 // before any row that can be
+	end := len(y) - len(x)            // diagonal on which both end; on diagonal k, j = i+k
+	var before, now []int             // number of elements of x passed on each diagonal, see below
+	const unreached = math.MinInt / 2 // less than any row
 	for edits = 0; ; edits++ {
-		// Diagonal k stands at k+edits+2. Two at each end are never reached.
+		// Diagonal k has index k+edits+2. Two entries at each end are never reached.
 		now = slices.Grow(now[:0], 2*edits+5)[:2*edits+5]
 		for i := range now {
 			now[i] = unreached
@@ -243,7 +238,7 @@ func diagonals[T comparable](x, y []T, replace bool, steps int64) (edits int, ok
 		for k := max(-edits, -len(x)); k <= min(edits, len(y)); k++ {
 			i := 0
 			if edits > 0 {
-				at := k + edits + 1 // in before
+				at := k + edits + 1 // index in before
 				i = max(before[at-1], before[at+1]+1)
 				if replace {
 					i = max(i, before[at]+1)

@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// Scores are all measures of a pair, each 0 to 1, but for Hamming, which is 0 to 64 bits. LCS and
-// Edit are nil if the texts are so long, and so different, that measuring them takes more than
-// MaxSteps.
+// Scores holds all measures of a pair, each 0 to 1, except Hamming, which is 0 to 64 bits. LCS and
+// Edit are nil if measuring such long and different texts takes more than MaxSteps.
 type Scores struct {
 	Jaccard     float64  `json:"jaccard"`     // of the shingles of five units
 	Containment float64  `json:"containment"` // of the smaller text's shingles in the other
-	Contained   float64  `json:"contained"`   // of the first text's in the second
+	Contained   float64  `json:"contained"`   // of the first text's shingles in the second
 	LCS         *float64 `json:"lcs"`         // 2·LCS/(n+m) over units
 	Edit        *float64 `json:"edit"`        // 1 − distance/longer, over characters
 	Cosine      float64  `json:"cosine"`      // of TF-IDF vectors over units
 	Hamming     int      `json:"hamming"`     // of SimHash
 }
 
-// Of measures a pair. f may be nil: then all units weigh the same.
+// Of measures a pair. If f is nil, all units weigh the same.
 func Of(a, b *Text, f *Frequencies) (s Scores) {
 	if f == nil {
 		f = &Frequencies{}
@@ -36,24 +35,23 @@ func Of(a, b *Text, f *Frequencies) (s Scores) {
 	return s
 }
 
-// A Condition is a score that two texts have to reach, such as lcs>=0.8, or [Verified].
+// A Condition is a score that two texts must reach, such as lcs>=0.8, or [Verified].
 type Condition struct {
 	Score string  // one of ConditionScores
 	Least float64 // above 0 and at most 1
 }
 
-// Verified holds if 80% of the later text stand in the earlier one. It also holds if 80% of both
-// are the same in order and a few words in a row are too: tables of numbers reach the second share
-// without one line in common. Its score is the share that holds.
+// Verified holds if 80% of the later text stands in the earlier one. It also holds if 80% of both
+// are the same in order and a few words in a row are too. Tables of numbers reach that share
+// without a common line. Its score is the share that holds.
 var Verified = Condition{Score: "verified"}
 
 const (
-	verifiedShare   = 0.8 // of the shingles of the later text, or of both by LCS
-	verifiedJaccard = 0.3 // of the shingles, if the LCS decides
+	verifiedShare   = 0.8 // of the later text's shingles, or of both texts by LCS
+	verifiedJaccard = 0.3 // least Jaccard similarity for the LCS to decide
 )
 
-// verified measures the condition Verified. Most pairs are settled by their shingles, in a
-// tenth of the time that an LCS takes.
+// verified measures Verified. Shingles settle most pairs, in a tenth of the time of an LCS.
 func verified(later, earlier *Text) (value float64, holds, ok bool) {
 	n, m, both := countShingles(later, earlier)
 	contained := containedShare(n, both)
@@ -61,17 +59,17 @@ func verified(later, earlier *Text) (value float64, holds, ok bool) {
 		return contained, contained >= verifiedShare, true
 	}
 	a, b := float64(later.Units()), float64(earlier.Units())
-	if 2*min(a, b) < verifiedShare*(a+b) { // nor can an LCS reach it
+	if 2*min(a, b) < verifiedShare*(a+b) { // an LCS cannot reach it either
 		return contained, false, true
 	}
 	lcs, measured := LCSWithin(later, earlier, MaxSteps)
 	return lcs, measured && lcs >= verifiedShare, measured
 }
 
-// ConditionScores are the scores that a Condition can ask for.
+// ConditionScores lists the scores that a Condition can use.
 var ConditionScores = []string{"contained", "containment", "edit", "jaccard", "lcs"}
 
-// ParseCondition reads a condition: a score, >= and a number above 0 and at most 1.
+// ParseCondition parses a condition: a score, >= and a number above 0 and at most 1.
 func ParseCondition(s string) (c Condition, err error) {
 	name, number, ok := strings.Cut(s, ">=")
 	c.Score = strings.TrimSpace(name)
@@ -90,8 +88,8 @@ func (c Condition) String() string {
 	return c.Score + ">=" + strconv.FormatFloat(c.Least, 'g', -1, 64)
 }
 
-// Measure returns the score of a later text beside an earlier one, and whether the condition holds;
-// ok is false if the texts are too long for it.
+// Measure returns the score of a later text against an earlier one, and whether the condition
+// holds. ok is false if the texts are too long.
 func (c Condition) Measure(later, earlier *Text) (value float64, holds, ok bool) {
 	ok = true
 	switch c.Score {
