@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// longestRun is the number of units in a row that make an anchor, if such runs are found exactly
-// once in both texts.
+// longestRun is the number of units in the runs that become anchors, if found once in both texts.
 const longestRun = 5
 
-// align finds which units of a and b stand for each other, both in order: the position in b for
-// each of a, -1 for none. It is the patience diff. Runs that stand once in both texts are anchors,
-// and it goes on between them. If there are none, it tries shorter ones.
+// align returns the position in b of each unit of a, both in order, or -1. It is the patience diff:
+// runs that occur once in both texts divide them. Without such anchors it tries shorter runs.
 func align(a, b []string) []int {
 	m := &matcher{a: a, b: b, match: slices.Repeat([]int{-1}, len(a))}
 	m.region(0, len(a), 0, len(b), longestRun)
@@ -49,8 +47,7 @@ func (m *matcher) region(a0, a1, b0, b1, n int) {
 	m.region(a0, a1, b0, b1, n)
 }
 
-// anchors returns the starts of the runs that stand once in both regions, as many as are in the
-// same order in both.
+// anchors returns the starts of the most runs that occur once in each region, in the same order.
 func (m *matcher) anchors(a0, a1, b0, b1, n int) [][2]int {
 	inA, inB := once(m.a[a0:a1], n), once(m.b[b0:b1], n)
 	var both [][2]int
@@ -63,7 +60,7 @@ func (m *matcher) anchors(a0, a1, b0, b1, n int) [][2]int {
 	return increasing(both)
 }
 
-// once maps every run of n units to its start, or to -1 if it comes again.
+// once maps every run of n units to its start, or to -1 if it occurs again.
 func once(units []string, n int) map[string]int {
 	at := map[string]int{}
 	for i := 0; i+n <= len(units); i++ {
@@ -79,10 +76,9 @@ func once(units []string, n int) map[string]int {
 
 func runOf(units []string) string { return strings.Join(units, " ") }
 
-// increasing is the longest part of pairs, whose first numbers increase, in which the
-// second ones do too.
+// increasing returns the longest subsequence whose second numbers increase, as the first do.
 func increasing(pairs [][2]int) [][2]int {
-	var ends []int // by length, less one: the pair that ends such a part lowest
+	var ends []int // by length, less one: the pair that ends such a subsequence lowest
 	before := make([]int, len(pairs))
 	for i, p := range pairs {
 		length := sort.Search(len(ends), func(l int) bool { return pairs[ends[l]][1] >= p[1] })

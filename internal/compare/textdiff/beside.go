@@ -1,4 +1,4 @@
-// Package textdiff prints two texts side by side, so that a person sees their common parts.
+// Package textdiff prints two texts side by side, to show their common parts.
 package textdiff
 
 import (
@@ -11,22 +11,20 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// Style says how to print.
+// Style controls the output of [Write].
 type Style struct {
 	Width int  // columns of both texts together, at least 20
-	Color bool // marks are colours, and not brackets
-	Whole bool // alike text is not folded
-	// Left and Right are ranges of bytes of the texts, marked by « » or green,
-	// ascending, such as shared segments.
+	Color bool // mark by colours, not by brackets
+	Whole bool // do not fold alike text
+	// Left and Right are ascending byte ranges to mark by « » or green, such as shared segments.
 	Left, Right [][2]int
 }
 
-// foldRows is the number of alike rows from which only the first and the last
-// are printed.
+// foldRows is the number of alike rows from which only the first and the last are printed.
 const foldRows = 5
 
-// Write prints two texts. What only one has is marked by ⟦ ⟧ or red, what stands in
-// both but elsewhere by ⟨ ⟩ or yellow. Lines that begin alike begin in one row.
+// Write prints two texts. It marks text of one side alone by ⟦ ⟧ or red, and text elsewhere on the
+// other side by ⟨ ⟩ or yellow. Lines that begin alike begin in one row.
 func Write(w io.Writer, left, right string, style Style) error {
 	column := (max(style.Width, 20) - 3) / 2
 	rows := rowsOf(left, right, column, style)
@@ -78,16 +76,16 @@ const (
 	aligned
 )
 
-// side is one of the texts.
+// side is one of the two texts.
 type side struct {
 	text   string
 	units  []string
-	spans  [][2]int // of each unit, in bytes
+	spans  [][2]int // byte range of each unit
 	states []state
-	match  []int // of each unit of the left side, in the other; -1 for none
-	// The beginnings and ends of marked ranges, in bytes.
+	match  []int // on the left side, the counterpart of each unit, or -1
+	// Byte offsets of the beginnings and ends of marked ranges.
 	begins, ends map[int]bool
-	inside       bool // one of them, as far as cells were made
+	inside       bool // the last cell is in a marked range
 }
 
 func newSide(text string) *side {
@@ -124,7 +122,7 @@ func (s *side) markRuns(other *side) {
 	}
 }
 
-// markRanges notes the marked ranges, without the white space around them.
+// markRanges records the marked ranges, without the white space around them.
 func (s *side) markRanges(ranges [][2]int) {
 	s.begins, s.ends = map[int]bool{}, map[int]bool{}
 	end := 0
@@ -142,7 +140,7 @@ func (s *side) markRanges(ranges [][2]int) {
 	}
 }
 
-// alike reports whether the units of text[from:to] all are aligned.
+// alike reports whether all units of text[from:to] are aligned.
 func (s *side) alike(from, to int) bool {
 	for i := range s.units {
 		if s.spans[i][0] >= from && s.spans[i][1] <= to && s.states[i] != aligned {
@@ -155,8 +153,7 @@ func (s *side) alike(from, to int) bool {
 // block is a part of both texts that begins in one row: text[a:aEnd] and text[b:bEnd].
 type block struct{ a, aEnd, b, bEnd int }
 
-// blocks cuts both texts wherever two lines, or two sentences, begin with units that stand for each
-// other.
+// blocks cuts both texts at each pair of lines, or sentences, that begin with aligned units.
 func blocks(a, b *side) []block {
 	var cuts [][2]int
 	for i, j := range a.match {
@@ -179,8 +176,7 @@ func blocks(a, b *side) []block {
 	return all
 }
 
-// begin returns the start, in bytes, of the line or the sentence whose first unit is unit i. It
-// returns 0 for other units.
+// begin returns the byte offset of the line or sentence that begins with unit i, or 0 if none does.
 func (s *side) begin(i int) int {
 	if i == 0 {
 		return 0
@@ -204,8 +200,8 @@ type stretch struct {
 	state    state
 }
 
-// stretches cuts text[from:to] at changes of state. Text between two units of one state has that state;
-// other text between units counts as aligned.
+// stretches cuts text[from:to] at changes of state. Text between two units of one state has that
+// state. Other text between units counts as aligned.
 func (s *side) stretches(from, to int) (all []stretch) {
 	add := func(to int, at state) {
 		if n := len(all); n > 0 && all[n-1].state == at {
@@ -230,10 +226,10 @@ func (s *side) stretches(from, to int) (all []stretch) {
 	return all
 }
 
-// brackets stand around text in a state.
+// brackets holds the marks around text in a state.
 var brackets = map[state][2]rune{onlyHere: {'⟦', '⟧'}, elsewhere: {'⟨', '⟩'}}
 
-// cells are the runes of text[from:to] with their marks.
+// cells returns the runes of text[from:to] with their marks.
 func (s *side) cells(from, to int, style Style) (out []cell) {
 	mark := func(r rune, at state) {
 		if !style.Color && r != 0 {
@@ -262,15 +258,14 @@ func (s *side) cells(from, to int, style Style) (out []cell) {
 	return out
 }
 
-// Part is a stretch of a text with one relation to the other text.
+// Part is a part of a text with one relation to the other text.
 type Part struct {
 	Text  string
 	Only  bool // the other text lacks it
 	Moved bool // the other text has it elsewhere
 }
 
-// Parts cuts two texts into stretches: shared, shared but elsewhere, and in one text only. The parts
-// of a text make up all of it.
+// Parts divides all of each text into parts: shared, shared but elsewhere, or in one text only.
 func Parts(left, right string) (a, b []Part) {
 	x, y := newSide(left), newSide(right)
 	x.mark(y)

@@ -12,10 +12,10 @@ import (
 type cell struct {
 	r      rune
 	state  state
-	marked bool // of a range
+	marked bool // in a marked range
 }
 
-// row is what fits into one line of a column.
+// row is one line of a column.
 type row []cell
 
 func textRow(s string) (r row) {
@@ -25,10 +25,10 @@ func textRow(s string) (r row) {
 	return r
 }
 
-// Columns measures what texts take on a terminal, whatever the language of the user is.
+// Columns measures the width of text on a terminal, in any locale.
 var Columns = runewidth.Condition{StrictEmojiNeutral: true}
 
-// Plain is a rune as a line of a terminal can show it.
+// Plain replaces a rune that a terminal cannot show within a line.
 func Plain(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
@@ -46,8 +46,8 @@ func (r row) columns() (n int) {
 	return n
 }
 
-// wrap breaks cells into rows of so many columns: at a line's end, else after the last
-// space, else anywhere. Empty lines are left out.
+// wrap breaks cells into rows of the given columns: at a line's end, else after the last space,
+// else anywhere. It leaves out empty lines.
 func wrap(cells []cell, columns int) (rows []row) {
 	var line row
 	end := func() {
@@ -76,8 +76,7 @@ func wrap(cells []cell, columns int) (rows []row) {
 	return rows
 }
 
-// split cuts the row after its last space and returns the rest: nothing, if there is no space in
-// its second half.
+// split cuts the row after the last space of its second half and returns the rest, if there is one.
 func (r *row) split() (rest row) {
 	for i := len(*r) - 1; i > len(*r)/2; i-- {
 		if (*r)[i].r == ' ' {
@@ -89,7 +88,7 @@ func (r *row) split() (rest row) {
 	return nil
 }
 
-// rowPair is a line of both columns.
+// rowPair is one line across both columns.
 type rowPair struct {
 	left, right row
 	alike       bool
@@ -103,7 +102,7 @@ func (r *rowPair) write(w io.Writer, columns int, style Style) error {
 
 const plain = "\x1b[0m"
 
-// colour is the sequence that begins the colour of a cell.
+// colour returns the escape sequence for the colour of a cell.
 func (c *cell) colour() string {
 	switch {
 	case c.state == onlyHere:
@@ -116,7 +115,7 @@ func (c *cell) colour() string {
 	return plain
 }
 
-// print is the row with its colours.
+// print returns the row with its colours.
 func (r row) print(style Style) string {
 	var b strings.Builder
 	at := plain
