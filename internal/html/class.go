@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// The traits of a byte in a text.
+// Bits of an entry of traits.
 const (
-	weighs      = 1<<2 - 1 // how much; see traits
-	mark        = 1 << 2   // of ASCII; it ends a phrase if a byte with followsMark is next
+	weighs      = 1<<2 - 1 // mask of the weight
+	mark        = 1 << 2   // an ASCII mark; it ends a phrase before a byte with followsMark
 	followsMark = 1 << 3
-	wideMark    = 1 << 4 // a mark beyond ASCII begins with it
-	notLast     = 1 << 5 // it may follow the mark that ends a sentence
-	letter      = 1 << 6 // the first of 58 bits, which distinguish most bytes
+	wideMark    = 1 << 4 // first byte of a mark beyond ASCII
+	notLast     = 1 << 5 // may follow the mark that ends a sentence
+	letter      = 1 << 6 // first of 58 bits; each ASCII letter has one, all other bytes share six
 )
 
-// traits are those of each byte. A letter or digit weighs 1. A character of Chinese, Japanese or
-// Korean weighs 3, because it stands for more than half a word.
+// traits holds the traits of each byte. A letter or digit weighs 1. A Chinese, Japanese or Korean
+// character weighs 3, because it stands for more than half a word.
 var traits = func() (t [256]uint64) {
 	for c := range 256 {
 		switch {
@@ -38,7 +38,7 @@ var traits = func() (t [256]uint64) {
 	}
 	for c := range 256 {
 		if c >= 0xe3 {
-			t[c] |= followsMark // Chinese with marks of ASCII
+			t[c] |= followsMark // ASCII marks in Chinese text
 		}
 		switch {
 		case 'a' <= c && c <= 'z':
@@ -52,7 +52,7 @@ var traits = func() (t [256]uint64) {
 	return t
 }()
 
-// weigh is the weight of a text.
+// weigh returns the weight of a text.
 func weigh(text []byte) (weight int32) {
 	for _, c := range text {
 		weight += int32(traits[c] & weighs)
@@ -60,9 +60,9 @@ func weigh(text []byte) (weight int32) {
 	return weight
 }
 
-// measure sets the fields of the block that depend on its text. A mark of ASCII counts if the text
-// ends or white space, a quotation mark or Chinese follows. The test has no branch, which would be
-// mispredicted for most words.
+// measure sets the fields of b that depend on its text. An ASCII mark counts at the end of the
+// text, or before white space, a quotation mark, a parenthesis or Chinese. The test avoids a
+// branch, which most words would mispredict.
 func (b *block) measure(text []byte) {
 	weight, marks, before, all := int32(0), int32(0), uint64(0), uint64(0)
 	for i, c := range text {
@@ -80,8 +80,7 @@ func (b *block) measure(text []byte) {
 	b.rights = weight < maxRights && (hasOne(signs, text, all) || hasOne(notices, text, all) && isNotice(text))
 }
 
-// endsSentence reports whether a text ends with a mark, and closing brackets and quotation
-// marks behind it.
+// endsSentence reports whether text ends a sentence, closing brackets and quotation marks aside.
 func endsSentence(text []byte) bool {
 	for len(text) > 0 && traits[text[len(text)-1]]&notLast != 0 {
 		text = text[:len(text)-1]
@@ -99,7 +98,7 @@ func endsSentence(text []byte) bool {
 	}
 }
 
-// isWideMark reports whether a text begins with a mark of Chinese, Japanese or Arabic.
+// isWideMark reports whether text begins with a Chinese, Japanese or Arabic punctuation mark.
 func isWideMark(text []byte) bool {
 	if len(text) < 3 {
 		return false
@@ -113,10 +112,10 @@ func isWideMark(text []byte) bool {
 	return text[1] == 0x8c || text[1] == 0x9b || text[1] == 0x9f // Arabic
 }
 
-// maxRights is the greatest weight of a notice of copyright.
+// maxRights exceeds the weight of any copyright notice.
 const maxRights = 300
 
-// A phrase has the letters of its bytes. Few texts without it have all of them.
+// A phrase holds the letter bits of its bytes. Few texts without the phrase have all these bits.
 type phrase struct {
 	text    []byte
 	letters uint64
@@ -133,14 +132,14 @@ func phrases(texts ...string) (all []phrase) {
 	return all
 }
 
-// signs are phrases of notices of copyright that do not occur in texts about such notices. notices
-// reserve all rights or name the owner of the copyright, and occur in others too.
+// signs are phrases that occur in copyright notices, but not in texts about them. notices reserve
+// rights or name the copyright owner, and occur in other texts too.
 var (
 	signs   = phrases("©", "版权所有", "版權所有", "無断転載", "ICP备", "ICP证")
 	notices = phrases("yright", "ghts res", "YRIGHT", "GHTS RES")
 )
 
-// hasOne reports whether a text with these traits has one of some phrases.
+// hasOne reports whether a text with these traits contains one of the phrases.
 func hasOne(of []phrase, text []byte, traits uint64) bool {
 	for i := range of {
 		if p := &of[i]; traits&p.letters == p.letters && bytes.Contains(text, p.text) {
@@ -152,9 +151,8 @@ func hasOne(of []phrase, text []byte, traits uint64) bool {
 
 var copyright = regexp.MustCompile("opyright|OPYRIGHT")
 
-// isNotice reports whether a text that has one of notices is a notice. In a notice a year or a sign
-// follows the word at its first occurrence. If that occurrence is about something else, so is the
-// text.
+// isNotice reports whether a text that contains one of notices is itself a notice. A notice
+// reserves all rights, or has a year or sign after its first "copyright", which shows the subject.
 func isNotice(text []byte) bool {
 	if bytes.Contains(text, []byte("ll rights reserved")) || bytes.Contains(text, []byte("LL RIGHTS RESERVED")) {
 		return true
@@ -167,20 +165,19 @@ func isNotice(text []byte) bool {
 	return len(after) > 0 && (after[0] == '(' || '0' <= after[0] && after[0] <= '9')
 }
 
-// The least weights of blocks. Six letters with the space are a word of English, two characters of
-// Chinese.
+// Least weights. A word is six English letters, with the space, or two Chinese characters.
 const (
-	goodWeight  = 80  // a paragraph with marks in it
-	plainWeight = 200 // one without
+	goodWeight  = 80  // a paragraph with marks
+	plainWeight = 200 // a paragraph without marks
 	nearWeight  = 20  // a sentence
-	teaser      = 700 // at most; 140 characters of Chinese weigh 420
+	teaser      = 700 // the most that a teaser weighs; 140 Chinese characters weigh 420
 	leastMain   = 140 // an article
-	sureMain    = 600 // an article believed whatever is around it
-	mostEntry   = 40  // less: a link may be the entry of a menu; headlines and names of goods are longer
+	sureMain    = 600 // an article accepted whatever surrounds it
+	mostEntry   = 40  // a lighter link may be a menu entry; headlines and product names are longer
 	leastName   = 12  // a heading that identifies the page
 )
 
-// A class is the judgement of a block by itself.
+// A class is the rating of a block.
 type class uint8
 
 const (
@@ -189,10 +186,10 @@ const (
 	good                // a paragraph
 	linky               // mostly links
 	teased              // a paragraph alone between links
-	beside              // outside of the article, as the page itself marks it
+	beside              // marked by the page as outside the article
 )
 
-// classify sets the class of each block, by its own measures and its neighbours'.
+// classify sets the class of each block from its own measures and its neighbours.
 func (p *picker) classify(d *document, regions bool) {
 	for i := range d.blocks {
 		b := &d.blocks[i]
@@ -215,8 +212,7 @@ func (p *picker) classify(d *document, regions bool) {
 	p.build()
 }
 
-// restore takes teasers for paragraphs after all if they stand in one element with as many
-// paragraphs.
+// restore turns teasers back into paragraphs if their element has at least as many paragraphs.
 func (p *picker) restore(d *document) {
 	p.sum = sized(p.sum, len(d.elements))
 	for i, c := range p.class {
@@ -234,16 +230,14 @@ func (p *picker) restore(d *document) {
 	}
 }
 
-// The least number and common weight of lines that form text together, such as poems, dialogue and
-// figures.
+// Least number and total weight of lines that form text, such as poems, dialogue and figures.
 const (
 	fewLines    = 3
 	linesWeight = 150
 )
 
-// joinLines takes lines that stand together in one element for text. A menu, even one without
-// links, is a list. A site's insertions between the paragraphs of an article, which have elements
-// of their own, stand between its lines too.
+// joinLines rates lines that stand together in one element as text. Menus have no such lines: they
+// are lists, even without links. Insertions by the site have other elements and divide no lines.
 func (p *picker) joinLines(d *document) {
 	for from := 0; from < len(p.class); {
 		to, weight := p.lines(d, from)
@@ -260,7 +254,7 @@ func (p *picker) joinLines(d *document) {
 			}
 		}
 		for i := from; i < end && weight >= linesWeight; i++ {
-			if d.blocks[i].element == d.blocks[from].element { // not the blocks between them
+			if d.blocks[i].element == d.blocks[from].element { // not the insertions between lines
 				p.class[i] = max(p.class[i], near)
 			}
 		}
@@ -268,8 +262,7 @@ func (p *picker) joinLines(d *document) {
 	}
 }
 
-// lines returns the end and the weight of the lines that stand one behind the other in the element
-// of the first.
+// lines returns the end and the weight of the run of lines at from, all in one element.
 func (p *picker) lines(d *document, from int) (to int, weight int32) {
 	for to = from; to < len(p.class) && p.isLine(d, to) && d.blocks[to].element == d.blocks[from].element; to++ {
 		weight += d.blocks[to].weight - d.blocks[to].link
@@ -277,9 +270,8 @@ func (p *picker) lines(d *document, from int) (to int, weight int32) {
 	return to, weight
 }
 
-// behindGap returns the index of more lines in the element of the one before end, 0 if there are
-// none. The lines may come behind labels and links of other elements, if these are too few to end a
-// part of the page.
+// behindGap returns the index of the next lines in the element of the block before end, or 0.
+// Labels and links of other elements may precede these lines, if too few to end a part of the page.
 func (p *picker) behindGap(d *document, end int) int {
 	element, links := d.blocks[end-1].element, 0
 	for i := end; i < min(len(p.class), end+2*wallLinks); i++ {
@@ -302,7 +294,7 @@ func (p *picker) isLine(d *document, i int) bool {
 	return p.class[i] <= good && b.kind == paragraph && !b.rights && b.weight > 0
 }
 
-// class returns the class of a block by itself.
+// class returns the class of a block, ignoring its neighbours.
 func (b *block) class() class {
 	text := b.weight - b.link
 	switch {
@@ -325,8 +317,7 @@ func (b *block) class() class {
 	return short
 }
 
-// isTeaser reports whether a paragraph stands alone between links. One of those leads to the page
-// it advertises.
+// isTeaser reports whether a paragraph stands alone between links, including one to its full page.
 func (p *picker) isTeaser(d *document, i int, before class) bool {
 	b := &d.blocks[i]
 	if b.weight-b.link > teaser || b.kind == preformatted {

@@ -1,7 +1,7 @@
 package html
 
-// Limits on the data remembered of a page. The excess is added to the last block, or to the element
-// around it.
+// Limits on the data kept about a page. Excess text joins the last block, and excess elements count
+// as part of the element around them.
 const (
 	maxBlocks   = 1 << 18
 	maxElements = 1 << 18
@@ -9,70 +9,70 @@ const (
 	maxTitle    = 1 << 10 // bytes
 )
 
-// A block is a stretch of text without the beginning or end of a paragraph in it.
+// A block is a run of text that no paragraph boundary divides.
 type block struct {
-	from, to int32 // in the text
+	from, to int32 // offsets in document.text
 	element  int32
 	weight   int32 // letters; see weigh
 	link     int32 // weight of the text in links
 	marks    int32 // commas, full stops and the like
-	kind     tag   // of the innermost of heading, preformatted, item, row; else paragraph
-	ended    bool  // the last character ends a sentence
-	rights   bool  // it has a notice of copyright
+	kind     tag   // heading, preformatted, item or row, else paragraph
+	ended    bool  // the text ends a sentence
+	rights   bool  // the text is a copyright notice
 }
 
-// An element is one that holds blocks.
+// An element is an HTML element that can hold blocks.
 type element struct {
 	parent int32
-	first  int32 // the block it begins with
+	first  int32 // index of its first block
 	tag    tag
 	region region
 }
 
-// A region is the role that the elements around a block give it.
+// A region is the set of roles that a block has from the elements around it.
 type region uint8
 
 const (
-	outside region = 1 << iota // of the article: a menu, a foot, an aside
-	inside                     // an article, section or main part is around
+	outside region = 1 << iota // in a menu, a footer or an aside
+	inside                     // in an article or main part
 	hidden
 )
 
-// open is an element that was not ended yet.
+// open is an element whose end has not been read.
 type open struct {
 	element int32
-	same    int32 // place in the stack of the next outer one of the same tag, -1: none
+	same    int32 // stack index of the next outer element of the same tag, or -1
 	tag     tag
 }
 
-// document is the data known of a page.
+// document holds the blocks and elements of a page, and the state of its reader.
 type document struct {
 	text     []byte
 	title    []byte
 	blocks   []block
-	elements []element // in the order of their start; the first is the page
+	elements []element // in order of their start tags; the first is the page
 
 	stack []open
-	outer [tags]int32 // place in the stack of the innermost of each tag, -1
+	outer [tags]int32 // stack index of the innermost element of each tag, or -1
 	over  [tags]int   // open elements beyond the limits
 
-	from       int // of the block being read
+	from       int // offset of the current block
 	starter    int32
-	space      bool // white space before the next character
-	lineSpace  bool // with a line feed in it
-	breaks     int  // line breaks before the next character
+	space      bool // white space precedes the next character
+	lineSpace  bool // the white space has a line feed
+	breaks     int  // number of line breaks before the next character
 	tab        bool // a cell ended
 	lines      bool // the block has line breaks
-	cells      bool // it has cells
-	pre        int  // open pre
-	preDepth   int  // of the stack at the start of the innermost
-	atPre      bool // nothing of a pre was read yet
-	head       tag  // heading, if the block is in one
+	cells      bool // the block has cells
+	pre        int  // number of open pre elements
+	preDepth   int  // depth of the stack at the start of the innermost pre
+	atPre      bool // the pre has no text yet
+	head       tag  // heading, if the block is part of one
 	inTitle    bool
 	titleDone  bool
 	linked     bool // in a link
-	linkFrom   int  // from there on text is in the link
-	linkDepth  int  // of the stack at its start
+	linkFrom   int  // offset of the link's text
+	linkDepth  int  // depth of the stack at the link's start
 	linkWeight int32
 }
 
@@ -88,14 +88,13 @@ func (d *document) reset() {
 
 func (d *document) top() *open { return &d.stack[len(d.stack)-1] }
 
-// here returns the open element.
+// here returns the innermost open element.
 func (d *document) here() int32 { return d.top().element }
 
-// isHidden reports whether text is not shown here.
+// isHidden reports whether the innermost open element is hidden.
 func (d *document) isHidden() bool { return d.elements[d.here()].region&hidden != 0 }
 
-// start is the start tag of an element. By its attributes it may have another role, and be
-// hidden.
+// start handles a start tag. Its attributes may give the element another role, or hide it.
 func (d *document) start(t, role tag, isHidden bool) {
 	switch t {
 	case inline, body:
@@ -128,7 +127,7 @@ func (d *document) start(t, role tag, isHidden bool) {
 	}
 }
 
-// end is the end tag of an element.
+// end handles an end tag.
 func (d *document) end(t tag) {
 	switch {
 	case t == title:
@@ -154,9 +153,9 @@ func (d *document) end(t tag) {
 	}
 }
 
-// startCell ends the block, unless it is the short beginning of a row of a table.
+// startCell ends the block unless it is the short beginning of a table row.
 func (d *document) startCell() {
-	d.tab = d.tab || d.outer[cell] > d.outer[table] // its end tag may be left out
+	d.tab = d.tab || d.outer[cell] > d.outer[table] // the end tag is optional
 	if length := len(d.text) - d.from; length > 0 && (!d.tab || d.lines || length > 200 || d.pre > 0) {
 		d.endBlock()
 	} else if length > 0 {
@@ -164,7 +163,7 @@ func (d *document) startCell() {
 	}
 }
 
-// imply ends those elements that the start of another ends.
+// imply ends the elements that a start tag ends implicitly.
 func (d *document) imply(t tag) {
 	if hiddenParagraph := d.outer[paragraph]; hiddenParagraph > d.outer[cell] {
 		d.popTo(int(hiddenParagraph))
@@ -181,7 +180,7 @@ func (d *document) imply(t tag) {
 	}
 }
 
-// push opens an element.
+// push opens an element, or counts it in d.over beyond the limits.
 func (d *document) push(t, role tag, isHidden bool) {
 	if len(d.stack) >= maxDepth || len(d.elements) >= maxElements {
 		d.over[t]++
@@ -213,8 +212,8 @@ func (d *document) push(t, role tag, isHidden bool) {
 	d.outer[t] = int32(len(d.stack) - 1)
 }
 
-// pop closes the innermost element of a tag and all in it. In a cell of a table it is
-// looked for no farther out.
+// pop closes the innermost element of a tag, and all elements in it. In a table cell, only end tags
+// of tables, rows and cells close an element around the cell.
 func (d *document) pop(t tag) {
 	if d.over[t] > 0 {
 		d.over[t]--
@@ -227,13 +226,13 @@ func (d *document) pop(t tag) {
 	d.popTo(int(at))
 }
 
-// popTo closes all elements from a place in the stack on.
+// popTo closes the open elements from stack index at on.
 func (d *document) popTo(at int) {
 	for len(d.stack) > at && at > 0 {
 		o := d.top()
 		if int(o.element) == len(d.elements)-1 && d.elements[o.element].first == int32(len(d.blocks)) &&
 			(d.from == len(d.text) || d.starter != o.element) {
-			d.elements = d.elements[:o.element] // nothing is in it
+			d.elements = d.elements[:o.element] // it is empty
 		}
 		d.outer[o.tag] = o.same
 		d.stack = d.stack[:len(d.stack)-1]

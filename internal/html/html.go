@@ -1,28 +1,25 @@
-// Package html finds the text of web pages: all that a reader sees, or the article
-// alone.
+// Package html extracts the text of web pages: all that a reader sees, or the article alone.
 //
-// It goes over the tokens of a page once and builds no tree, for which hostile pages need more than
-// linear time. From the tokens it makes blocks, which are paragraphs, headings, items of lists and
-// rows of tables. Of the elements around the blocks it keeps only the data needed to find the text.
-// No names of classes count, so that one article comes out alike on any site.
+// It scans the tokens of a page once. It builds no tree, because hostile pages make that take more
+// than linear time. The tokens form blocks: paragraphs, headings, list items and table rows. Of the
+// elements around the blocks, only the data needed to find the text is kept. Class names do not
+// count, so an article comes out alike on any site.
 //
 // docs/web.md has the rules and their results.
 package html
 
-// A Mode selects the wanted part of a page.
+// A Mode selects the part of a page to extract.
 type Mode int
 
 const (
-	// Main is the title and the article, without menus, side bars, teasers, links to other pages,
-	// and feet. For a page without an article it is the visible text outside elements marked as
-	// menus and the like.
+	// Main is the title and the article, without menus, sidebars, teasers, links to other pages,
+	// and footers. Without one it is the visible text outside parts marked as menus and the like.
 	Main Mode = iota
 	// Visible is the title and all text that a reader sees.
 	Visible
 )
 
-// An Extractor finds the text of pages, one after the other. It is used by one goroutine
-// at a time.
+// An Extractor extracts the text of pages, one after the other. It is not safe for concurrent use.
 type Extractor struct {
 	mode Mode
 	page scanner
@@ -30,24 +27,23 @@ type Extractor struct {
 	pick picker
 }
 
-// New returns an extractor.
+// New returns an Extractor for the given mode.
 func New(mode Mode) *Extractor { return &Extractor{mode: mode} }
 
-// IsList reports whether the last page had no article and was given with its links, making up more
-// than a quarter. Two such pages of one site share their menus, so their similarity means nothing:
-// only identical ones are copies.
+// IsList reports whether the last page had no article and links were over a quarter of its text.
+// Such pages of one site share its menus, so only identical ones count as copies.
 func (e *Extractor) IsList() bool { return e.mode == Main && e.pick.list }
 
-// Append appends the text of a page, which is in UTF-8, to dst: the title, then the blocks, each
-// ended by a line feed. In a block white space is one space. Line breaks and the lines of pre are
-// kept, and the cells of a row are divided by tabs. Bytes that are not UTF-8 stay as they are.
+// Append appends the text of a page in UTF-8 to dst: the title, then the blocks, each ended by a
+// line feed. Within a block, white space becomes one space, and tabs separate the cells of a row.
+// Line breaks, the lines of pre, and bytes that are not UTF-8 are kept.
 //
-// It has room for the text before it is chosen, and forgets the room afterwards. As many bytes as the
-// page has are enough except for rare pages; these take the rest from the heap. When dst is written
-// to, the page is not read any more, so dst may be in its memory.
+// room is a buffer for all text of the page, and is not kept. A buffer as large as the page
+// suffices for all but rare pages, which take the rest from the heap. Append writes dst after its
+// last read of the page, so dst may share the page's memory.
 //
-// It takes time in proportion to the page, however it is made. It holds a few hundred KiB at most
-// afterwards, to use again for the next page.
+// The time is proportional to the size of the page, whatever it contains. Afterwards the Extractor
+// keeps at most a few hundred KiB for the next page.
 func (e *Extractor) Append(dst, page, room []byte) []byte {
 	e.doc.text = room
 	e.doc.reset()
@@ -71,6 +67,6 @@ func (e *Extractor) Append(dst, page, room []byte) []byte {
 	return dst
 }
 
-// keptCount is how many blocks and elements an extractor has room for from one page to the next, as
-// many as most pages have. There may be an extractor for each of many workers.
+// keptCount is the number of blocks and elements for which an Extractor keeps memory between pages.
+// Most pages need no more. Each of many workers may have an Extractor.
 const keptCount = 4 << 10

@@ -6,18 +6,18 @@ import "bytes"
 type picker struct {
 	keep  []bool // of each block
 	class []class
-	wall  []bool // whether it divides groups
+	wall  []bool // whether a block divides groups of paragraphs
 	sum   []sum  // of each element
-	home  int32  // the element in which the article's heaviest paragraphs stand
-	list  bool   // there is no article, and much of the kept text is links
+	home  int32  // element of the heaviest paragraph; see groups
+	list  bool   // there is no article, and links are much of the kept text
 }
 
 // sum holds the totals of an element.
 type sum struct {
 	prose       int64 // weight of paragraphs
-	first, last int32 // blocks; last is one behind
-	largest     int32 // the element in it with the most prose
-	balance     int32 // paragraphs less teasers
+	first, last int32 // range of its blocks, last excluded
+	largest     int32 // the child with the most prose
+	balance     int32 // number of paragraphs minus teasers
 }
 
 // choose decides which blocks to keep.
@@ -36,7 +36,7 @@ func (p *picker) choose(d *document) {
 	p.fallBack(d)
 }
 
-// sized is a slice of n zero values.
+// sized returns n zero values, reusing s if it is large enough.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -69,7 +69,7 @@ func (p *picker) add(d *document) {
 	}
 }
 
-// prose is how much a block speaks for there being the article.
+// prose returns the weight of a block as evidence for the article.
 func (p *picker) prose(b *block, c class) int64 {
 	switch c {
 	case good:
@@ -80,9 +80,8 @@ func (p *picker) prose(b *block, c class) int64 {
 	return 0
 }
 
-// descend returns the innermost element that has nearly all of the prose. It goes from the page
-// inwards, to the inner element with the most, as long as the remainder is little, or lies behind
-// links.
+// descend returns the innermost element that has nearly all of the prose. From the page inwards, it
+// enters the child with the most prose while the rest is little, or lies behind links.
 func (p *picker) descend(d *document) int32 {
 	at := p.start(d)
 	for {
@@ -101,8 +100,8 @@ func (p *picker) descend(d *document) int32 {
 	}
 }
 
-// standsApart reports whether an element has more than half of the prose of the one around it. The
-// prose next to it there, up to links, must also be less than a tenth as much.
+// standsApart reports whether an element has at least half of the prose of the one around it. The
+// prose beside it, up to links, must be less than a tenth as much.
 func (p *picker) standsApart(d *document, around, in int32) bool {
 	a, s := &p.sum[around], &p.sum[in]
 	if s.prose*2 < a.prose {
@@ -112,11 +111,10 @@ func (p *picker) standsApart(d *document, around, in int32) bool {
 	return beside*10 < s.prose
 }
 
-// reach is how many blocks are looked at to find links, at most.
+// reach limits the number of blocks that a search looks at.
 const reach = 64
 
-// proseUpTo returns the prose outside of an element, from its edge on to the next links. Links at
-// the edge inside the element count too.
+// proseUpTo returns the prose from an element's edge to the next links, 0 if links end the element.
 func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64) {
 	for i := from; i != to && (i-from)*step < reach; i -= step { // inwards
 		if i < int(s.first) || i >= int(s.last) || p.prose(&d.blocks[i], p.class[i]) > 0 {
@@ -135,8 +133,7 @@ func (p *picker) proseUpTo(d *document, from, to, step int, s *sum) (prose int64
 	return prose
 }
 
-// start returns the element to begin with: the main part, if the page names one with prose in it,
-// or else the page.
+// start returns the heaviest main part if it has over a third of the prose, else the page.
 func (p *picker) start(d *document) int32 {
 	best := int32(0)
 	for i := range d.elements {
@@ -147,7 +144,7 @@ func (p *picker) start(d *document) int32 {
 	return best
 }
 
-// mark keeps the blocks of the article in an element, and returns their weight.
+// mark keeps the blocks of the article within an element, and returns their weight.
 func (p *picker) mark(d *document, in int32) (weight int64) {
 	clear(p.keep)
 	first, last := p.trim(d, int(p.sum[in].first), int(p.sum[in].last))
@@ -166,8 +163,7 @@ func (p *picker) mark(d *document, in int32) (weight int64) {
 	return weight
 }
 
-// leadLines are how many blocks may stand from the title of an article to its first
-// paragraph: names, dates, a caption.
+// leadLines is the most blocks from a title to the first paragraph: names, dates, a caption.
 const leadLines = 6
 
 // lead keeps the headings before the first paragraph.
@@ -182,9 +178,8 @@ func (p *picker) lead(d *document, first int) {
 	}
 }
 
-// trim narrows a range of blocks to the paragraphs. From both ends it takes away small groups of
-// paragraphs behind links, such as comments and imprints. It spares those in the same element as
-// most of the prose, which has to be in one group.
+// trim narrows a range of blocks to paragraphs, without small groups behind links at its ends, such
+// as comments and imprints. It spares groups in home, and all if none has half of the prose.
 func (p *picker) trim(d *document, from, to int) (first, last int) {
 	total, largest := p.groups(d, from, to)
 	small := largest / 4
@@ -198,8 +193,8 @@ func (p *picker) trim(d *document, from, to int) (first, last int) {
 	return first, last
 }
 
-// groups returns the weight of all paragraphs, and of those of the heaviest group. It sets home to
-// the element of that group's heaviest paragraph.
+// groups returns the weights of all paragraphs and of the heaviest group. It sets home to the
+// element of that group's heaviest paragraph.
 func (p *picker) groups(d *document, from, to int) (total, largest int64) {
 	group, heaviest, home := int64(0), int64(0), int32(-1)
 	for i := from; i < to; i++ {
@@ -220,12 +215,11 @@ func (p *picker) groups(d *document, from, to int) (total, largest int64) {
 	return total, largest
 }
 
-// wallLinks is how many links in a row mark the boundary between two parts of a page. Fewer may be
-// an article's own.
+// wallLinks is the least number of links in a row that divide a page. An article may have fewer.
 const wallLinks = 3
 
-// build finds the blocks that divide groups of paragraphs: links in a row, with labels between them
-// or not, teasers, and blocks outside of the article.
+// build marks the blocks that divide groups of paragraphs. These are teasers, blocks outside the
+// article, and links in a row, with or without labels between them.
 func (p *picker) build() {
 	for from := 0; from < len(p.class); {
 		to, links, wall := from, 0, false
@@ -244,7 +238,7 @@ func (p *picker) build() {
 	}
 }
 
-// edge returns the first paragraph of a group of some size, going from one end to the other.
+// edge returns the first paragraph, counted from one end, of a group heavier than small or in home.
 func (p *picker) edge(d *document, from, to, step int, small int64) int {
 	at, group := -1, int64(0)
 	for i := from; i != to; i += step {
@@ -264,8 +258,8 @@ func (p *picker) edge(d *document, from, to, step int, small int64) int {
 	return to
 }
 
-// belongs reports whether a block that says little by itself stands among the article's
-// paragraphs: a heading before one, an item or a row beside one, any other between two.
+// belongs reports whether a block that says little by itself is part of the article. A heading must
+// precede a paragraph, an item or a row stand beside one, any other block between two.
 func (p *picker) belongs(d *document, i, first, last int) bool {
 	b := &d.blocks[i]
 	if b.rights || b.weight == 0 {
@@ -284,8 +278,7 @@ func (p *picker) belongs(d *document, i, first, last int) bool {
 	return before && after
 }
 
-// neighbour reports whether the next block with a class of its own is a paragraph, going on to some
-// place.
+// neighbour reports whether a paragraph follows i before index to, past short blocks alone.
 func (p *picker) neighbour(i, to, step int) bool {
 	for range reach {
 		if i += step; i == to {
@@ -301,9 +294,8 @@ func (p *picker) neighbour(i, to, step int) bool {
 	return true
 }
 
-// isArticle reports whether the kept text can be the subject of the page: enough, and not a notice
-// beside a list of links. If the title of a page is its heading too, the entries of menus do not
-// count as such links.
+// isArticle reports whether the kept text can be the subject: long enough, and not a notice beside
+// a list of links. Menu entries are no such links if a heading repeats the page's title.
 func (p *picker) isArticle(d *document, kept int64) bool {
 	if kept < leastMain {
 		return false
@@ -335,8 +327,8 @@ func (p *picker) isNamed(d *document) bool {
 	return false
 }
 
-// fallBack keeps the visible text. It leaves out parts marked as menus and the like if anything
-// remains without them. The page is a list if more than a quarter of the kept text is links.
+// fallBack keeps the visible text, without menus and the like if other text remains. The page is a
+// list if links are more than a quarter of the kept text.
 func (p *picker) fallBack(d *document) {
 	left := int64(0)
 	for i := range d.blocks {

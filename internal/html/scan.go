@@ -7,22 +7,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// scanner goes over the tags and the text of a page, as the tokenizer of the HTML standard (13.2.5)
-// does. It does only as much as is needed here. The tests hold it to the tokenizer of x/net. That
-// one takes an allocation for each attribute, and alone more time than all work on the text.
-// docs/web.md has the figures.
+// scanner scans the tags and text of a page like the tokenizer of the HTML standard (13.2.5), as
+// far as needed here. The tests compare it with the tokenizer of x/net. That tokenizer allocates
+// for each attribute, and takes longer than all work on the text; see docs/web.md.
 type scanner struct {
 	page     []byte
-	at       int // of the next byte
+	at       int // offset of the next byte
 	xml      bool
-	titleEnd int // place of the next end tag of a title; noEnd if there is none
+	titleEnd int // offset of the next end tag of a title, or noEnd
 	d        *document
-	room     []byte // of text that was decoded
+	room     []byte // buffer for decoded text
 }
 
 const noEnd = int(^uint(0) >> 1)
 
-// run hands all of a page to a document.
+// run scans a page into d.
 func (s *scanner) run(page []byte, d *document) {
 	*s = scanner{page: page, d: d, room: s.room, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
@@ -40,15 +39,15 @@ func (s *scanner) run(page []byte, d *document) {
 	s.page, s.d = nil, nil
 }
 
-// longText is how much text is decoded at once, in bytes.
+// longText is the most text decoded at once, in bytes.
 const longText = 1 << 16
 
-// text is text with references to characters.
+// text decodes the character references in text, and passes the text on.
 func (s *scanner) text(text []byte) {
 	for len(text) > longText {
 		cut := longText
 		if i := bytes.LastIndexByte(text[:cut], '&'); i > 0 {
-			cut = i // not through a reference
+			cut = i // not within a reference
 		}
 		s.piece(text[:cut])
 		text = text[cut:]
@@ -68,7 +67,7 @@ func (s *scanner) piece(text []byte) {
 	s.d.put(text)
 }
 
-// markup goes over the markup that begins with the next <.
+// markup scans the markup that begins with the < at s.at.
 func (s *scanner) markup() {
 	rest := s.page[s.at:]
 	switch {
@@ -91,10 +90,10 @@ func (s *scanner) markup() {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// isBlank has the bytes of white space in tags.
+// isBlank marks the bytes that are white space in tags.
 var isBlank = [256]bool{' ': true, '\t': true, '\n': true, '\f': true, '\r': true}
 
-// passTo goes on behind the next occurrence of end.
+// passTo skips past the next occurrence of end.
 func (s *scanner) passTo(from int, end string) {
 	if i := bytes.Index(s.page[from:], []byte(end)); i >= 0 {
 		s.at = from + i + len(end)
@@ -103,14 +102,14 @@ func (s *scanner) passTo(from int, end string) {
 	}
 }
 
-// declaration passes over a comment, a doctype or the like.
+// declaration skips a comment, a doctype or the like.
 func (s *scanner) declaration() {
 	rest := s.page[s.at:]
 	if !bytes.HasPrefix(rest, []byte("<!--")) {
 		s.passTo(s.at+2, ">")
 		return
 	}
-	for from := s.at + len("<!"); ; from++ { // <!--> and <!---> are whole
+	for from := s.at + len("<!"); ; from++ { // <!--> and <!---> are complete comments
 		i := bytes.Index(s.page[from:], []byte("--"))
 		if i < 0 {
 			s.at = len(s.page)
@@ -128,7 +127,7 @@ func (s *scanner) declaration() {
 	}
 }
 
-// endTag goes over an end tag, or over a comment that looks like one.
+// endTag scans an end tag, or a comment that looks like one.
 func (s *scanner) endTag() {
 	switch rest := s.page[s.at:]; {
 	case len(rest) < 3:
@@ -148,7 +147,7 @@ func (s *scanner) endTag() {
 	}
 }
 
-// startTag goes over a start tag and, if no markup is read behind it, the text there.
+// startTag scans a start tag and, for a raw text element, its text.
 func (s *scanner) startTag() {
 	name, key := s.name(s.at + 1)
 	t := lookUp(name, key)
@@ -176,9 +175,9 @@ func (s *scanner) startTag() {
 	}
 }
 
-// lookUp is the tag of a name.
+// lookUp returns the tag of a name.
 func lookUp(name []byte, k key) tag {
-	if len(name) > longestKey { // few have no key
+	if len(name) > longestKey { // rare: too long for a key
 		return tagOf[string(bytes.ToLower(name[:min(len(name), longestName+1)]))]
 	}
 	if place := &named[k.place()]; place.key == k {
@@ -187,7 +186,7 @@ func lookUp(name []byte, k key) tag {
 	return inline
 }
 
-// name is the name of an element that begins there.
+// name returns the element name at from, and its key.
 func (s *scanner) name(from int) (name []byte, k key) {
 	for i, c := range s.page[from:] {
 		if c = inName[c]; c == 0 {
@@ -198,8 +197,8 @@ func (s *scanner) name(from int) (name []byte, k key) {
 	return s.page[from:], k
 }
 
-// rawText goes over the text of an element in which no markup is read.
-// A title that does not end would go to the end of the page; it is left out.
+// rawText scans the text of a raw text element. It drops a title without an end tag, which would
+// extend to the end of the page.
 func (s *scanner) rawText(t tag, name []byte) {
 	from := s.at
 	end := s.rawEnd(t, name)
@@ -218,7 +217,7 @@ func (s *scanner) rawText(t tag, name []byte) {
 	}
 }
 
-// rawEnd returns the place of the end tag of an element in which no markup is read.
+// rawEnd returns the offset of the end tag of a raw text element, or noEnd.
 func (s *scanner) rawEnd(t tag, name []byte) int {
 	if len(name) == len("plaintext") && name[0]|0x20 == 'p' {
 		return noEnd
@@ -235,7 +234,7 @@ func (s *scanner) rawEnd(t tag, name []byte) int {
 	return s.titleEnd
 }
 
-// indexEndTag returns the place of the next end tag of an element, from some place on.
+// indexEndTag returns the offset of the next end tag of an element, or noEnd.
 func indexEndTag(page []byte, from int, name []byte) int {
 	for {
 		i := bytes.Index(page[from:], []byte("</"))
@@ -250,7 +249,7 @@ func indexEndTag(page []byte, from int, name []byte) int {
 	}
 }
 
-// isTag reports whether a tag of that name begins with some bytes.
+// isTag reports whether rest, which follows < or </, begins a tag of that name.
 func isTag(rest, name []byte) bool {
 	if len(rest) <= len(name) || !bytes.EqualFold(rest[:len(name)], name) {
 		return false
@@ -259,8 +258,8 @@ func isTag(rest, name []byte) bool {
 	return c == '>' || c == '/' || isBlank[c]
 }
 
-// scriptEnd returns the end of a script. It ends at its end tag, unless that stands in a comment in
-// which another script began.
+// scriptEnd returns the offset of a script's end tag, or noEnd. In a comment, an end tag first
+// closes a script that began there.
 func (s *scanner) scriptEnd() int {
 	script := []byte("script")
 	escaped, double := false, false
@@ -283,7 +282,7 @@ func (s *scanner) scriptEnd() int {
 			double = false
 		case !escaped && bytes.HasPrefix(rest, []byte("<!--")):
 			escaped = true
-			from++ // the comment may end with its own dashes
+			from++ // its dashes may end the comment too
 		case escaped && isTag(rest[1:], script):
 			double = true
 		}
@@ -291,8 +290,8 @@ func (s *scanner) scriptEnd() int {
 	}
 }
 
-// appendDecoded appends text with its references to characters decoded (13.2.5.72 of the
-// standard). The few that pages are full of are decoded here, all others by x/net.
+// appendDecoded appends text with its character references decoded (HTML standard, 13.2.5.72). It
+// leaves all but the frequent ones to x/net.
 func appendDecoded(dst, text []byte) []byte {
 	for {
 		i := bytes.IndexByte(text, '&')
@@ -309,7 +308,7 @@ func appendDecoded(dst, text []byte) []byte {
 	}
 }
 
-// usual are the references found in most pages.
+// usual lists the references found in most pages.
 var usual = []struct{ reference, character string }{
 	{"&lt;", "<"},
 	{"&gt;", ">"},
@@ -318,8 +317,8 @@ var usual = []struct{ reference, character string }{
 	{"&quot;", "\""},
 }
 
-// appendUsual appends the character that a text begins with a reference to, if it is a usual
-// one or a number; n is the length of the reference, 0 if it is another.
+// appendUsual appends the character of the usual or numeric reference at the beginning of text. n
+// is the length of the reference, or 0 for any other.
 func appendUsual(dst, text []byte) (_ []byte, n int) {
 	if len(text) > 1 && text[1] == '#' {
 		r, n := numbered(text)
@@ -336,9 +335,8 @@ func appendUsual(dst, text []byte) (_ []byte, n int) {
 	return dst, 0
 }
 
-// numbered returns the character of a numeric reference, if the number is the code of the character
-// itself. Such a code is no control character and no surrogate, and the reference ends with a
-// semicolon. n is its length, 0 for any other reference.
+// numbered returns the character and the length of a numeric reference. n is 0 unless a semicolon
+// follows and the number is the character's own code. Control characters and surrogates have none.
 func numbered(text []byte) (r rune, n int) {
 	const longest = 8 // such as &#xffff;
 	base, i := rune(10), 2
@@ -360,7 +358,7 @@ func numbered(text []byte) (r rune, n int) {
 	return 0, 0
 }
 
-// referenceEnd returns the end of the possible reference at the beginning of a text.
+// referenceEnd returns the end of the possible reference at the beginning of text.
 func referenceEnd(text []byte) int {
 	i := 1
 	if i < len(text) && text[i] == '#' {

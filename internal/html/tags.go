@@ -4,14 +4,14 @@ import (
 	"bytes"
 )
 
-// A tag is an element that matters for the position of text. All others are inline.
+// A tag is a kind of element that affects the position of text. All other elements are inline.
 type tag uint8
 
 const (
 	inline tag = iota
 	link
 	lineBreak
-	rule // between blocks, empty
+	rule // only ends a block
 	paragraph
 	heading
 	preformatted
@@ -32,12 +32,12 @@ const (
 	unseen // its content is not shown
 	body
 	title
-	silent   // hidden text without markup
-	verbatim // shown text without markup
+	silent   // hidden raw text
+	verbatim // shown raw text
 	tags
 )
 
-// tagOf has the elements of HTML by their names.
+// tagOf maps the names of HTML elements to their tags.
 var tagOf = map[string]tag{}
 
 func init() {
@@ -81,11 +81,11 @@ func init() {
 	}
 }
 
-// A key is a short name in lower case. Its letters are the bytes of a number from the highest on. A
-// zero byte becomes 1, which is in no name that matters; so no two names have the same key.
+// A key packs a short name in lower case into a number, the first letter highest. A zero byte
+// becomes 1, which no known name contains, so no two names have the same key.
 type key uint64
 
-// longestKey is the longest name that has a key, and longestName the longest of all.
+// longestKey is the length of the longest name with a key, longestName that of the longest name.
 const (
 	longestKey  = 8
 	longestName = len("blockquote")
@@ -98,8 +98,8 @@ func keyOf(name string) (k key) {
 	return k
 }
 
-// place returns the index of a key in named; no other name shares it. A tag is looked up more often
-// than anything else. The factor was found by trying.
+// place returns the index of a key in named, which no other name shares. Tags are looked up more
+// often than anything else. The factor was found by trial.
 func (k key) place() uint64 { return uint64(k) * 0x8b8b39109a983805 >> (64 - 8) }
 
 var named [1 << 8]namedTag
@@ -109,8 +109,7 @@ type namedTag struct {
 	tag tag
 }
 
-// inName maps each byte of the name of a tag or attribute to its byte in the key; 0 for those that
-// end the name of a tag.
+// inName maps the bytes of names to those of keys, and bytes that end the name of a tag to 0.
 var inName = func() (t [256]uint8) {
 	for c := range 256 {
 		switch {
@@ -124,32 +123,31 @@ var inName = func() (t [256]uint8) {
 	return t
 }()
 
-// isElement marks the tags whose content matters.
+// isElement marks the tags that always open an element of the document.
 var isElement = [tags]bool{
 	item: true, row: true, cell: true, table: true, list: true, quote: true, division: true, article: true,
 	mainPart: true, header: true, footer: true, aside: true, navigation: true, dialog: true, unseen: true,
 }
 
-// roles are the values of the attribute role that mean the same as a tag.
+// roles maps values of the role attribute to tags with the same meaning.
 var roles = map[string]tag{
 	"navigation": navigation, "menu": navigation, "menubar": navigation, "tablist": navigation, "toolbar": navigation,
 	"banner": header, "contentinfo": footer, "complementary": aside, "search": aside,
 	"dialog": dialog, "alertdialog": dialog, "main": mainPart, "article": article,
 }
 
-// attributes are those of a tag that matter. If several have one name, the first counts.
+// attributes holds the attributes that matter. Of several with one name, the first counts.
 type attributes struct {
-	seen         uint8 // one bit for each
+	seen         uint8 // one bit for each attribute
 	href, hidden bool
 	role, style  []byte
 	empty        bool // the tag ends with a slash
 }
 
-// readAttributes goes over the attributes of a tag and behind its end. It returns false
-// if the page ends before.
+// readAttributes reads a tag's attributes and skips its end. It returns false if there is no end.
 func (s *scanner) readAttributes(i int, a *attributes) bool {
 	page := s.page
-	slash := -1 // the last one outside every attribute
+	slash := -1 // index of the last slash outside an attribute
 	for i < len(page) {
 		switch c := page[i]; {
 		case c == '>':
@@ -184,7 +182,7 @@ func (s *scanner) readAttributes(i int, a *attributes) bool {
 	return false
 }
 
-// value returns the value of an attribute whose name ends at i, and the place behind that value.
+// value returns the value of the attribute whose name ends at i, and the offset after it.
 func (s *scanner) value(i int) (value []byte, next int) {
 	page := s.page
 	next = i
@@ -213,7 +211,7 @@ func (s *scanner) value(i int) (value []byte, next int) {
 	return page[from:i], i
 }
 
-// keys of the attributes that matter.
+// Keys of the attributes that matter.
 var (
 	hrefKey   = keyOf("href")
 	roleKey   = keyOf("role")
@@ -221,7 +219,7 @@ var (
 	hiddenKey = keyOf("hidden")
 )
 
-// set takes an attribute down if it matters.
+// set records an attribute that matters.
 func (a *attributes) set(name key, value []byte) {
 	bit := uint8(0)
 	switch name {
@@ -250,7 +248,7 @@ func unescaped(value []byte) []byte {
 	return appendDecoded(nil, value)
 }
 
-// roleOr returns the tag that the attribute role makes of an element.
+// roleOr returns the tag for the role attribute, or t.
 func (a *attributes) roleOr(t tag) tag {
 	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {
 		return t
@@ -261,7 +259,7 @@ func (a *attributes) roleOr(t tag) tag {
 	return t
 }
 
-// isHiding reports whether the content of the element is not shown.
+// isHiding reports whether the attributes hide the content of the element.
 func (a *attributes) isHiding() bool {
 	if a.hidden || len(a.style) == 0 {
 		return a.hidden

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// finish ends the open elements at the end of the page. The title loses a character that was cut in two
-// at its end.
+// finish ends the last block. It drops an incomplete character at the end of the title.
 func (d *document) finish() {
 	d.endBlock()
 	for i := max(0, len(d.title)-utf8.UTFMax+1); i < len(d.title); i++ {
@@ -19,7 +18,7 @@ func (d *document) finish() {
 	}
 }
 
-// put is text.
+// put adds text to the title or the current block.
 func (d *document) put(s []byte) {
 	switch {
 	case d.inTitle:
@@ -54,8 +53,8 @@ func (d *document) separate(next []byte) {
 	d.space, d.lineSpace, d.breaks, d.tab = false, false, 0, false
 }
 
-// isWide reports whether a line of the source ends between characters of Chinese or
-// Japanese, between which browsers show nothing (CSS Text 3, 4.1.3).
+// isWide reports whether before ends and next begins with a Chinese or Japanese character. Browsers
+// show no space for a line break between two (CSS Text 3, 4.1.3).
 func isWide(before, next []byte) bool {
 	if before[len(before)-1] < 0x80 || next[0] < 0x80 {
 		return false
@@ -69,7 +68,7 @@ func isEastAsian(r rune) bool {
 	return 0x3000 <= r && r < 0x3100 || 0xff00 <= r && r < 0xff61 || unicode.Is(unicode.Han, r)
 }
 
-// putLines appends text unchanged.
+// putLines appends text of a pre, with its white space.
 func (d *document) putLines(s []byte) {
 	if bytes.IndexByte(s, '\r') >= 0 {
 		s = bytes.ReplaceAll(bytes.ReplaceAll(s, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
@@ -118,7 +117,7 @@ func (d *document) endLink() {
 	}
 }
 
-// countLink adds the text read so far of a link in this block.
+// countLink adds the link text read so far in this block to linkWeight.
 func (d *document) countLink() {
 	if from := max(d.linkFrom, d.from); from < len(d.text) {
 		d.linkWeight += weigh(d.text[from:])
@@ -126,7 +125,6 @@ func (d *document) countLink() {
 	d.linkFrom = len(d.text)
 }
 
-// endBlock ends the block being read.
 func (d *document) endBlock() {
 	if d.linked {
 		d.countLink()
@@ -158,7 +156,6 @@ func (d *document) addBlock(to int) {
 	d.text = append(d.text, '\n')
 }
 
-// kind returns the tag that the block is part of.
 func (d *document) kind() tag {
 	switch {
 	case d.pre > 0:
@@ -173,7 +170,7 @@ func (d *document) kind() tag {
 	return paragraph
 }
 
-// classes of bytes for putWords.
+// Classes of bytes.
 const (
 	visible = iota
 	blank
@@ -183,8 +180,8 @@ const (
 
 var classOf = [256]uint8{' ': blank, '\t': blank, '\r': lineFeed, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
 
-// putWords appends text, white space as single spaces. Words a single space apart are taken at
-// once: the search for their end takes eight bytes at a time.
+// putWords appends text, with white space as single spaces. It appends words a single space apart
+// at once, because wordsEnd takes eight bytes at a time.
 func (d *document) putWords(s []byte) {
 	for i := 0; i < len(s); {
 		switch classOf[s[i]] {
@@ -219,21 +216,21 @@ func (d *document) putWords(s []byte) {
 	}
 }
 
-// every is a byte eight times.
+// every is the byte 1 eight times, so every*c is the byte c eight times.
 const every = 0x0101010101010101
 
 // zeros returns a word with the high bit of each zero byte of x set. Bytes above a zero byte may
-// have it set too (Hacker's Delight, 6-1).
+// have theirs set too (Hacker's Delight, 6-1).
 func zeros(x uint64) uint64 { return (x - every) & ^x & (every << 7) }
 
-// wordsEnd returns the index of the first byte that may end words a single space apart. That is a
+// wordsEnd returns the index of the first byte that may end words a single space apart. This is a
 // control character, the second of two spaces, or the first byte of a no-break space.
 func wordsEnd(s []byte) int {
-	space := uint64(0) // whether the last byte was one
+	space := uint64(0) // nonzero if the byte before the word is a space
 	for i := 0; i < len(s); i += 8 {
 		word := s[i:]
 		if len(word) < 8 {
-			word = make([]byte, 8) // zeros behind the last
+			word = make([]byte, 8) // zero bytes after the end
 			copy(word, s[i:])
 		}
 		x := binary.LittleEndian.Uint64(word)
