@@ -77,7 +77,7 @@ func likeFlags(flags *pflag.FlagSet, typed string) []string {
 		if f.Hidden {
 			return
 		}
-		word := &cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}, Hidden: f.Hidden}
+		word := &cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}}
 		if strings.HasPrefix(typed, f.Name) { // --output
 			word.SuggestFor = []string{typed}
 		}
