@@ -12,30 +12,28 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// Block is a piece of one input: whole records, in the order of the input. Its
-// zero value is ready for [Source.Next], and a block should be used again, for
-// its buffers.
+// Block is a piece of one input: whole records, in the order of the input. Its zero value is ready
+// for [Source.Next]. Reuse blocks to reuse their buffers.
 type Block struct {
 	Input   int             // index into the inputs
-	File    string          // name of the input, for documents and messages
+	File    string          // of the input, for documents and messages
 	First   Place           // of the first record
 	Read    int64           // stored bytes of all inputs read so far, for progress
-	Data    []byte          // the records; only the last one of an input may lack its end
-	Records int             // how many there are in Data, empty ones too
-	Reject  string          // if not empty, every record in Data is bad for this reason
+	Data    []byte          // the records; only the last record of an input may lack its end
+	Records int             // number of records in Data, including empty ones
+	Reject  string          // if not empty, the reason why every record in Data is bad
 	Format  Format          // of the input
-	Charset string          // that the input is decoded from; "" is none
-	Spans   []Span          // places of the records in Data, if the format has [Frames]
-	Frames  Frames          // their finder, for its constants
-	More    func(bytes int) // unless it is nil, what [Block.Take] calls
-	Opened  Rows            // their file, if its kind is AtRandom, for its constants
-	Passed  bool            // only the ids of the documents are needed, not their texts
+	Charset string          // source encoding of the input; "" if it is not decoded
+	Spans   []Span          // records in Data, unless a [Cutter] finds them
+	Frames  Frames          // finder of the records, for its constants, if the kind is ByFrames
+	More    func(bytes int) // if not nil, called by [Block.Take]
+	Opened  Rows            // file with the records, for its constants, if the kind is AtRandom
+	Passed  bool            // the documents need only ids, not texts
 
-	// Inflated is how many bytes a parser has decompressed bodies of the records to. See
-	// [Inflation].
+	// Inflated counts the bytes decompressed by the parser from bodies, for [Inflation].
 	Inflated int64
 
-	stored   int64 // bytes of the input, or so far
+	stored   int64 // stored bytes of the input, or those read so far
 	maxRatio int
 
 	own
@@ -50,26 +48,25 @@ type own struct {
 	kept  []memory // see Memory
 }
 
-// Span is a record of a block that [Frames] have found.
+// Span is a record of a block, unless a [Cutter] finds the records.
 type Span struct {
 	At         Place
 	Start, End int    // of the record in Data
-	Bad        string // if not empty, the reason why it is no document
-	Other      bool   // it is none, but is written as it came
+	Bad        string // if not empty, the reason why the record is bad
+	Other      bool   // the record is no document, but is written unchanged
 }
 
-// apartFrom is from how many bytes on a piece of memory is none of the Go heap.
+// apartFrom is the size in bytes above which a piece of memory is outside the Go heap.
 const apartFrom = 256 << 10
 
-// roomBeside is the room of a block beyond the length of its data, in bytes, for parsers that write
-// a few bytes more than they take.
+// roomBeside is the capacity of Room beyond len(Data), for parsers that write more than they read.
 const roomBeside = 64
 
 // Long reports whether the block is one record longer than BlockSize.
 func (b *Block) Long() bool { return b.long.mem != nil }
 
-// Release gives back the memory of a long record, which is none of the Go heap;
-// Data and the documents are gone then. [Source.Next] does so too.
+// Release frees the memory of a long record, which is outside the Go heap. It invalidates Data and
+// the documents. [Source.Next] calls it too.
 func (b *Block) Release() {
 	if b.Long() {
 		b.Data = nil
@@ -78,14 +75,14 @@ func (b *Block) Release() {
 	b.Rewind()
 }
 
-// Copy is a block with the same records, in memory of its own.
+// Copy returns a block with the same records, in separate memory.
 func (b *Block) Copy() Block {
 	c := *b
 	c.Data, c.Spans, c.own = slices.Clone(b.Data), slices.Clone(b.Spans), own{}
 	return c
 }
 
-// Refill has the block hold the records of another, which must not change meanwhile.
+// Refill replaces the records with those of another block, which must not change meanwhile.
 func (b *Block) Refill(from *Block) {
 	b.Release()
 	mine, more, passed := b.own, b.More, b.Passed
@@ -93,10 +90,10 @@ func (b *Block) Refill(from *Block) {
 	b.own, b.More, b.Passed = mine, more, passed
 }
 
-// Rewind forgets what Room and Name have given out. A parser begins with it.
+// Rewind discards the bytes returned by Room, Hold and Name. Parsers call it first.
 func (b *Block) Rewind() {
 	if len(b.kept) > 0 {
-		b.room = nil // it may be one of these
+		b.room = nil // it may be in kept
 	}
 	for i := range b.kept {
 		b.kept[i].free()
@@ -105,12 +102,11 @@ func (b *Block) Rewind() {
 	b.Inflated = 0
 }
 
-// Room returns the memory of the block for decoded texts, which Data does not contain. It is an empty
-// slice to append to. Bytes then given to Hold stay until the block is filled again, parsed again or
-// released.
+// Room returns an empty slice in the memory of the block, for texts decoded from Data. Bytes
+// appended and passed to Hold stay valid until the block is filled again, parsed again or released.
 //
-// A block can hold as many bytes as Data has: no format makes a record longer by decoding it. The
-// slice has room for the rest of these, and for 64 bytes more.
+// The memory holds len(Data) bytes, since no format decodes a record to more bytes. The slice has
+// capacity for the rest of them, and for 64 more.
 func (b *Block) Room() []byte {
 	if need := len(b.Data) + roomBeside; cap(b.room) < need {
 		if b.Long() {
@@ -122,14 +118,14 @@ func (b *Block) Room() []byte {
 	return b.room[len(b.room):]
 }
 
-// Hold keeps the bytes appended to the last slice of Room.
+// Hold keeps the bytes appended to the latest slice from Room.
 func (b *Block) Hold(data []byte) []byte {
 	n := len(b.room)
 	b.room = b.room[:n+len(data)]
 	return b.room[n : n+len(data) : n+len(data)]
 }
 
-// Keep copies a text into the memory of the block, also one longer than the rest of its room: a
+// Keep copies a text into the memory of the block. The text may exceed the remaining room: a
 // decompressed document can be longer than its record.
 func (b *Block) Keep(text []byte) []byte {
 	if room := b.Room(); cap(room) >= len(text) {
@@ -139,8 +135,8 @@ func (b *Block) Keep(text []byte) []byte {
 	return append(b.Memory(len(text)), text...)
 }
 
-// Memory returns an empty slice with room for n bytes, which stays like the bytes of Hold. A large one
-// takes memory only for touched pages. Call Take before touching it.
+// Memory returns an empty slice of capacity n, valid as long as bytes from Hold. A large slice uses
+// memory only for touched pages. Call Take before touching it.
 func (b *Block) Memory(n int) []byte {
 	if n <= apartFrom {
 		return make([]byte, 0, n)
@@ -149,30 +145,30 @@ func (b *Block) Memory(n int) []byte {
 	return b.kept[len(b.kept)-1].hold(nil, n)[:0]
 }
 
-// Take says that so many bytes are about to be taken beside the records and the room
-// of the block. It may wait until others have given back theirs.
+// Take reserves memory beyond the records and the room of the block. It may wait until others
+// release memory.
 func (b *Block) Take(bytes int) {
 	if b.More != nil {
 		b.More(bytes)
 	}
 }
 
-// Name is the id of a record that has none, FILE:PLACE, valid as what Hold keeps.
+// Name returns FILE:PLACE, the id of a record without one, valid as long as bytes from Hold.
 func (b *Block) Name(at Place) []byte {
 	n := len(b.names)
 	b.names = at.appendTo(append(append(b.names, b.File...), ':'))
 	return b.names[n:len(b.names):len(b.names)]
 }
 
-// Strip removes the end of a record of the block. A rejected record may be known by its head alone,
-// so it can look empty without being so.
+// Strip removes the end of a record of the block. A rejected record may be only a head, so a blank
+// one is not necessarily empty.
 func (b *Block) Strip(f Cutter, record []byte) (raw []byte, empty bool) {
 	raw, empty = f.Strip(record)
 	return raw, len(raw) == 0 || empty && b.Reject == ""
 }
 
-// Documents goes over the records found by [Frames], for its parser. read completes *doc, which has
-// Raw and At, or returns why it is no document.
+// Documents yields the records in Spans, for a parser. read completes *doc, whose Raw and At are
+// set, or returns the reason why the record is bad.
 func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		b.Rewind()
@@ -188,7 +184,7 @@ func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] 
 	}
 }
 
-// CutDocuments is CutRecords for texts: a record must be UTF-8, and its id is its place.
+// CutDocuments is CutRecords for plain texts: each must be UTF-8, and its id is its [Block.Name].
 func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
 	return b.CutRecords(c, doc, all, func() error {
 		if !ValidUTF8(doc.Raw) {
@@ -199,8 +195,8 @@ func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() erro
 	})
 }
 
-// CutRecords goes over the records found by a [Cutter], for its parser. read completes *doc, which
-// has Raw and At, or returns why it is no document. Empty records are handed out only if all is set.
+// CutRecords yields the records found by a [Cutter], for a parser, empty ones only if all is set.
+// read completes *doc, whose Raw and At are set, or returns the reason why the record is bad.
 func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		b.Rewind()
@@ -225,12 +221,12 @@ func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error)
 	}
 }
 
-// MaxID is the longest id in bytes. Tables and reports hold ids, and the documents between two
-// checkpoints theirs in memory.
+// MaxID is the maximum length of an id in bytes. Tables and reports store ids. Those of the
+// documents between two checkpoints stay in memory.
 const MaxID = 64 << 10
 
-// complete reads a document, unless there is a reason why it is bad. If that is the encoding of the input,
-// the reason says so.
+// complete reads a document, unless there is a reason why it is bad. The reason mentions the
+// encoding of the input if the record was malformed in it.
 func (b *Block) complete(doc *Document, reason string, read func() error) {
 	if reason == "" {
 		switch err := read(); {
@@ -249,20 +245,19 @@ func (b *Block) complete(doc *Document, reason string, read func() error) {
 	doc.Bad = &BadRecord{File: b.File, At: doc.At, Reason: reason, Raw: doc.Raw}
 }
 
-// memory belongs to a long record, or to its room. It is outside the Go heap: it comes back at once
-// when it is freed, does not trigger the collector, and takes only touched pages. A record long only
-// beside small blocks is in the heap, because asking the system would cost more.
+// memory holds a long record or decoded texts, outside the Go heap. It is returned to the system
+// when freed, does not trigger the collector, and uses only touched pages. Memory up to apartFrom
+// stays in the heap: a system call would cost more.
 type memory struct{ mem []byte }
 
-// hold makes room for n bytes and begins it with data, maybe of the same memory. It returns the held
-// bytes.
+// hold allocates n bytes, starting with a copy of data, which may be in the old memory.
 func (m *memory) hold(data []byte, n int) []byte {
 	var mem []byte
 	var err error
 	if n > apartFrom {
 		mem, err = hugemem.Alloc(n)
 	}
-	if mem == nil || err != nil { // short, or address space is
+	if mem == nil || err != nil { // small, or the system refused
 		mem = make([]byte, n)
 	}
 	held := mem[:copy(mem, data)]
@@ -272,20 +267,20 @@ func (m *memory) hold(data []byte, n int) []byte {
 }
 
 func (m *memory) free() {
-	_ = hugemem.Free(m.mem) // it refuses memory of the heap
+	_ = hugemem.Free(m.mem) // it ignores memory of the heap
 	m.mem = nil
 }
 
-// Inflation counts the decompressed bytes of the bodies of records, over one input after the other. A
-// compressed input may hold pages compressed again, each small beside its record. The zero value is
-// ready.
+// Inflation counts the bytes decompressed from record bodies, input by input. A compressed input
+// may hold bodies compressed again, each small compared with its record. Its zero value is ready to
+// use.
 type Inflation struct {
 	input   int
 	decoded int64
 }
 
-// Add counts a parsed block. It fails if the bodies of an input have expanded to more than the source
-// of the block allows for its stored bytes.
+// Add counts a parsed block. It returns an error if the bodies of the input exceed the expansion
+// that the source allows for its stored bytes.
 func (n *Inflation) Add(b *Block) error {
 	if b.Input != n.input {
 		*n = Inflation{input: b.Input}

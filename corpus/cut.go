@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// cut puts the next whole records into b that the cutter finds. A record too long for a block is looked
-// at once.
+// cut puts the next whole records of a Cutter into b. It searches each byte of a long record once.
 func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 	w := &s.window
 	for want, seen := s.cfg.BlockSize, 0; ; {
@@ -27,7 +26,7 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 		case end > 0:
 			s.emit(b, w.take(b, end, long), records)
 			s.eof = w.last && len(w.held()) == 0
-			return nil // an error is met again, behind the records that are still whole
+			return nil // an error is returned again, after the remaining whole records
 		case err != nil:
 			return err
 		case seen == s.limit:
@@ -42,7 +41,7 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 	}
 }
 
-// overlong skips a record, keeps its head, and hands that out as a block of its own.
+// overlong skips a record, keeps its head, and returns the head as a separate block.
 func (s *Source) overlong(ctx context.Context, b *Block) (err error) {
 	w := &s.window
 	b.buf = append(b.buf[:0], w.held()[:min(s.limit, overlongHead)]...)

@@ -1,10 +1,9 @@
 // Package corpus turns files into documents and verdicts into files.
 //
-// On the way in, [input.Expand] makes a list of inputs from files, globs, directories, archives
-// and "-". A [Source] reads them one after the other as blocks of whole records (plain, gzip or
-// zstd, recognised by content), and a [Parser] turns a block into documents. A [Format], such as
-// that of package jsonl, knows the records. The source belongs to one goroutine. Each parser can
-// have a goroutine of its own, so one large file is read in parallel:
+// [input.Expand] lists inputs from files, globs, directories, archives and "-". A [Source] reads
+// them in order as blocks of whole records: plain, gzip or zstd, recognised by content. A [Parser]
+// turns a block into documents. A [Format], such as that of package jsonl, defines the records. The
+// source belongs to one goroutine. Each parser can have its own, to parse a large file in parallel:
 //
 //	inputs, passed, err := input.Expand([]string{"crawl/"}, format.Endings())
 //	src := corpus.NewSource(inputs, format, corpus.SourceConfig{})
@@ -14,16 +13,15 @@
 //		}
 //	}
 //
-// On the way out, the format writes documents to an [output.Writer], as they came or with
-// their verdict. It compresses them by the ending of the file's name, and makes
-// the file appear under its name only when it is complete.
+// The format writes documents to an [output.Writer], unchanged or with their verdict. The writer
+// compresses them by the ending of the file name. The file gets its name only when it is complete.
 //
-// Its promises:
+// The package promises:
 //
 //   - The documents are the same for any block size.
-//   - A bad record is a value ([BadRecord]) with file, place and reason. Only
-//     input and output themselves can fail with an error.
-//   - Reading continues at the [Place] of any document, and notices a change of the input before it.
+//   - A bad record is a value ([BadRecord]) with file, place and reason. Only input and output
+//     themselves fail with an error.
+//   - Reading resumes at the [Place] of any document, and detects a change of the input before it.
 //   - The bytes of an output depend only on the records and on the calls of [output.Writer.Sync]
-//     between them, never on timing or the number of processors.
+//     between them. Timing and the number of processors do not matter.
 package corpus

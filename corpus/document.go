@@ -11,47 +11,46 @@ import (
 	"unicode/utf8"
 )
 
-// Document is one record of an input: a document, or the reason why it is none.
-// A parser fills it; how long its slices are valid says [Parser].
+// Document is one record of an input: a document, or the reason why it is none. [Parser] states
+// how long its slices are valid.
 type Document struct {
-	ID    []byte     // the document's id, or [Block.Name] without one
-	Text  []byte     // decoded, valid UTF-8
-	Exact bool       // only the same text is a copy, as for lists of links, which resemble each other
-	Time  time.Time  // creation of the document, for windows of time; zero if unknown
-	Raw   []byte     // the record as it came, without what ends it
-	At    Place      // its place
-	Slot  Slot       // the place for an annotation, if the parser was asked for it
-	Empty bool       // a record without content, such as a blank line; only if every record is answered
-	Other bool       // no document, but a record to write as it came
-	Bad   *BadRecord // not nil: the record is no document; ID and Text are empty
+	ID    []byte    // id in the record, or [Block.Name] if it has none
+	Text  []byte    // decoded, valid UTF-8
+	Exact bool      // only an identical text is a copy; for lists of links, which all look alike
+	Time  time.Time // creation time, for time windows; zero if unknown
+	Raw   []byte    // the record as read, without its end
+	At    Place
+	Slot  Slot       // for the annotation, if the parser was created with one
+	Empty bool       // no content, as in a blank line; set only if every record is answered
+	Other bool       // no document, but a record to copy to the output
+	Bad   *BadRecord // if not nil, the record is no document; ID and Text are empty
 }
 
-// Slot is the place for an annotation in a record: before Raw[At], behind Lead.
+// Slot is the place for an annotation in a record: before Raw[At], preceded by Lead.
 type Slot struct {
 	At   int
 	Lead []byte
 }
 
-// Place is the place of a record in its input. The reader of the input makes it, and can continue
-// from it; others keep it, compare it and give it back. The zero Place is the beginning of an input.
+// Place is the place of a record in its input. The reader of the input creates it and can resume
+// from it. Other code only stores, compares and returns it. The zero Place is the start of an
+// input.
 //
 // In JSON it is the number of the record or, in an input with parts, [part, number].
 type Place struct {
-	Part   int64 // of the input, such as a row group or the offset of a compressed member; 0 without parts
+	Part   int64 // such as a row group, or the offset of a compressed member; 0 without parts
 	Record int64 // number of the record in its part, from 1
 }
 
-// Next returns the place behind a record. At the end of a part, it is the first place of the next
-// part.
+// Next returns the place after a record. At the end of a part it stands for the next part's start.
 func (p Place) Next() Place { return Place{p.Part, p.Record + 1} }
 
-// Compare returns -1 if p stands before o, 0 if it is o, and 1 if it stands behind o.
+// Compare returns -1 if p is before o, 0 if they are equal, and 1 if p is after o.
 func (p Place) Compare(o Place) int {
 	return cmp.Or(cmp.Compare(p.Part, o.Part), cmp.Compare(p.Record, o.Record))
 }
 
-// appendTo appends the place as messages and ids have it: "17", or "3:17" in the
-// part 3.
+// appendTo appends the place as messages and ids show it: "17", or "3:17" in part 3.
 func (p Place) appendTo(dst []byte) []byte {
 	if p.Part != 0 {
 		dst = append(strconv.AppendInt(dst, p.Part, 10), ':')
@@ -61,7 +60,7 @@ func (p Place) appendTo(dst []byte) []byte {
 
 func (p Place) String() string { return string(p.appendTo(nil)) }
 
-// MarshalJSON writes the place as JSON.
+// MarshalJSON returns the place as JSON.
 func (p Place) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
 
 func (p Place) appendJSON(dst []byte) []byte {
@@ -71,7 +70,7 @@ func (p Place) appendJSON(dst []byte) []byte {
 	return fmt.Appendf(dst, "[%d,%d]", p.Part, p.Record)
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (p *Place) UnmarshalJSON(data []byte) error {
 	*p = Place{}
 	if len(data) > 0 && data[0] == '[' {
@@ -87,22 +86,21 @@ func (p *Place) UnmarshalJSON(data []byte) error {
 type BadRecord struct {
 	File   string
 	At     Place
-	Reason string // in plain words, one line
-	Raw    []byte // the record; of one beyond the length limit only the head
+	Reason string // in plain words, on one line
+	Raw    []byte // the record, or only its head if it exceeds the length limit
 }
 
-// Error returns file, place and reason, so that a bad record can end a run if the user allows none.
+// Error returns file, place and reason, for runs that end at a bad record.
 func (b *BadRecord) Error() string {
 	return fmt.Sprintf("%s:%v: %s", b.File, b.At, b.Reason)
 }
 
-// maxRejectRaw bounds the bytes of a bad record that are written to a rejects
-// file: enough to recognise it, and the file stays small.
+// maxRejectRaw bounds the bytes of a bad record in a rejects file: enough to recognise the record.
 const maxRejectRaw = 1024
 
-// AppendJSON appends the record as one JSON object to dst: file, line (its
-// place), reason, and raw, its first 1024 bytes with U+FFFD for every byte outside UTF-8. It is a line
-// of a rejects file, without its end.
+// AppendJSON appends the record to dst as one JSON object, a line of a rejects file without its
+// end. The fields are file, line (the place), reason, and raw, the first 1024 bytes of the record.
+// U+FFFD replaces every byte of raw outside UTF-8.
 func (b *BadRecord) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"file":`...)
 	dst = appendString(dst, []byte(b.File))
@@ -115,7 +113,7 @@ func (b *BadRecord) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// clip cuts b to at most n bytes, not inside a character.
+// clip cuts b to at most n bytes, never inside a character.
 func clip(b []byte, n int) []byte {
 	if len(b) <= n {
 		return b
@@ -128,9 +126,8 @@ func clip(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// appendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD; U+2028 and U+2029 are escaped for readers that take JSON for
-// JavaScript.
+// appendString appends s as a JSON string. U+FFFD replaces bytes that are not UTF-8. U+2028 and
+// U+2029 are escaped for readers that parse JSON as JavaScript.
 func appendString(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -155,17 +152,17 @@ func appendString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-// Columns that annotated rows get, of formats that have columns.
+// Columns added to annotated rows, in formats with columns.
 const (
 	VerdictColumn = "firstseen_verdict"
 	OfColumn      = "firstseen_of"
 	ScoreColumn   = "firstseen_score"
 )
 
-// Verdict is an annotation in columns.
+// Verdict is an annotation for columns.
 type Verdict struct {
 	Verdict string   `json:"verdict"`
-	Of      *string  `json:"of"`    // nil without an earlier document
+	Of      *string  `json:"of"`    // nil if no earlier document is named
 	Score   *float64 `json:"score"` // likewise
 }
 
@@ -177,12 +174,11 @@ func ReadVerdict(value []byte) (v Verdict, err error) {
 	return v, nil
 }
 
-// longestTime is the longest text that can be a time, in bytes.
 const longestTime = 64
 
-// ParseTime returns the time in a text, zero without one: RFC 3339 in letters of either case, or Unix
-// seconds in digits alone. A blank may stand for the T, and a time without zone is UTC, as Python and
-// pandas write times. Fractions of a second are dropped.
+// ParseTime returns the time in a text, or the zero time. It accepts RFC 3339 in upper or lower
+// case, and Unix seconds in digits only. As in Python and pandas, a blank may replace the T, and a
+// time without a zone is UTC. Fractions of a second are dropped.
 func ParseTime(text []byte) time.Time {
 	if len(text) > longestTime {
 		return time.Time{}
@@ -202,10 +198,11 @@ func ParseTime(text []byte) time.Time {
 	return time.Time{}
 }
 
-// mostSeconds is the end of the year 9999, as RFC 3339 has it.
+// mostSeconds is the end of the year 9999, the last in RFC 3339.
 const mostSeconds = 253402300799
 
-// UnixTime converts seconds since 1970, without fractions. It is zero outside the years of RFC 3339.
+// UnixTime converts seconds since 1970 and drops fractions. It returns the zero time outside the
+// years of RFC 3339.
 func UnixTime(seconds float64) time.Time {
 	if seconds = math.Floor(seconds); !(math.Abs(seconds) <= mostSeconds) {
 		return time.Time{}

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Record is a record of a source, and the block that it stands in. Both are valid until the next one.
+// Record is a record of a source, with its block. Both are valid until the next record.
 type Record struct {
 	*Document
 	Block *Block
 }
 
-// Records yields the records of a source, bad ones too. An error is the last. The source is closed.
+// Records yields the records of a source, even bad ones, and any error last. It closes the source.
 func Records(ctx context.Context, source *Source) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		defer source.Close() // after its end, nothing; before it, another error is reported
+		defer source.Close() // no-op after the end; before it, another error is reported
 		var b Block
 		defer b.Release()
 		var parser Parser
@@ -47,8 +47,7 @@ func Records(ctx context.Context, source *Source) iter.Seq2[Record, error] {
 	}
 }
 
-// A Reader fills a result by the good documents of a block. The result may have the content of an earlier
-// one.
+// Reader fills a result from the good documents of a block. The result may hold earlier contents.
 type Reader[T any] func(b *Block, documents iter.Seq[*Document], result *T) error
 
 // Part is a block that was read in parallel with others.
@@ -60,7 +59,6 @@ type Part[T any] struct {
 	done   chan error
 }
 
-// fill reads the block.
 func (p *Part[T]) fill(read Reader[T]) error {
 	parser, err := p.Block.Format.NewParser("")
 	if err != nil {
@@ -81,11 +79,10 @@ func (p *Part[T]) fill(read Reader[T]) error {
 	}, &p.Result)
 }
 
-// EachParallel reads a source in so many goroutines, each with a reader of its own, and calls emit with
-// the parts in the order of the source. There are a few parts however long the source is. The source is
-// closed.
+// EachParallel reads a source in jobs goroutines, each with its own reader. It calls emit with the
+// parts in order, and closes the source. However long the source, there are only a few parts.
 func EachParallel[T any](ctx context.Context, source *Source, jobs int, newReader func() (Reader[T], error), emit func(*Part[T]) error) error {
-	defer source.Close() // after its end, nothing; before it, another error is reported
+	defer source.Close() // no-op after the end; before it, another error is reported
 	readers := make([]Reader[T], jobs)
 	for i := range readers {
 		var err error

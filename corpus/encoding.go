@@ -11,21 +11,20 @@ import (
 	"github.com/firstseen/firstseen/internal/charset"
 )
 
-// Encoding finds the encoding of the text of an input and decodes it to UTF-8, after decompression and
-// before records are separated. So everything behind it sees UTF-8, and places, the numbers of
-// records, are those of the UTF-8 text. It serves formats cut into numbered records; others decode
-// their texts themselves, or have no encoding.
+// Encoding detects the encoding of an input and decodes it to UTF-8, after decompression and before
+// records are separated. So later stages see only UTF-8, and places count records of the UTF-8
+// text. It applies to formats with numbered records. Others decode texts themselves or need no
+// decoding.
 type Encoding struct {
-	// Sample is how many bytes Of is to see, unless an input ends before or is a pipe.
-	// A byte order mark it sees in any case.
+	// Sample is the number of bytes passed to Of, unless the input is shorter or a pipe. A byte
+	// order mark is always passed in full.
 	Sample int
-	// Of returns the encoding by the beginning of an input. whole means that this is all of it,
-	// and piped that it may be less than the sample. Invalid bytes become [charset.Malformed], and a
-	// record with one is bad.
+	// Of returns the encoding of an input that starts with head. whole reports that head is the
+	// whole input, piped that it may be shorter than Sample. Invalid bytes become
+	// [charset.Malformed], and make a record bad.
 	Of func(head []byte, whole, piped bool) (*charset.Stream, error)
 }
 
-// decodeText decodes the open input, unless it is in UTF-8.
 func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if s.cfg.Encoding.Of == nil {
 		return nil
@@ -34,12 +33,13 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if s.live {
 		want = 0
 	}
+	// The input may begin with a byte order mark of four bytes.
 	for _, mark := range []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "\x84\x31\x95\x33"} {
-		if head := w.held(); len(head) > 0 && compress.Begins(head, mark) { // it begins as a byte order mark of four bytes
+		if head := w.held(); len(head) > 0 && compress.Begins(head, mark) {
 			want = max(want, len(mark))
 		}
 	}
-	if _ = s.need(ctx, want); ctx.Err() != nil { // an error is met again
+	if _ = s.need(ctx, want); ctx.Err() != nil { // an error is returned again
 		return ctx.Err()
 	}
 	d, err := s.cfg.Encoding.Of(w.held(), w.last, s.live)
@@ -59,16 +59,14 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	s.charset, s.decoded = d.Name(), d.NewReader(io.MultiReader(head, rest))
 	w.begin(s.decoded)
 	_ = s.need(ctx, least)
-	return ctx.Err() // an error of reading is met again
+	return ctx.Err() // an error of reading is returned again
 }
 
-// failingReader brings an error again.
 type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// Decodes reports whether inputs of a format may be in another encoding than UTF-8, and are
-// then decoded.
+// Decodes reports whether inputs of a format are decoded if they are not UTF-8.
 func Decodes(f Format) bool {
 	return f.Kind() == ByEnds || f.Kind() == ByFrames && f.Frames(DefaultMaxRecord).Numbered()
 }

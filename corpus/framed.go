@@ -9,32 +9,32 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// framed is an input whose records a [Frames] finds. It shows one window of the decoded bytes after
-// the other, and takes the found records into blocks.
+// framed is an input whose records are found by a [Frames]. It reads decoded bytes through a
+// window, and copies the records found into blocks.
 type framed struct {
 	src    *compress.Sections
 	frames Frames
-	window *window // of the source, filled with one section after the other
+	window *window // of the source, refilled by each section
 	marks  []mark64
 
 	zip     io.ReaderAt // the input, if it is a zip archive
 	entries []archive.Member
 
-	member int64 // beginning of the member with the last record
+	member int64 // offset of the member with the last record
 	number int64 // of the last record in it
 	begun  bool  // a section is open
 	damage string
-	told   bool            // the damage was handed out
-	head   []byte          // the beginning of the next member
-	open   bool            // that member begins the next section
-	resync bool            // the next section is behind damage
-	failed error           // Damage behind head
-	skip   int             // bytes still to go on by
-	found  *Frame          // that did not fit into the block before
-	ctx    context.Context // of the reading under way
+	told   bool            // damage was handed out
+	head   []byte          // start of the next member
+	open   bool            // the next member begins a section
+	resync bool            // the next section follows damage
+	failed error           // Damage after head
+	skip   int             // bytes still to skip
+	found  *Frame          // did not fit into the previous block
+	ctx    context.Context // of the current call of fill
 }
 
-// mark64 is a member that begins inside a section, and its place in what is read.
+// mark64 maps a place in the decoded bytes to the member that begins there, inside a section.
 type mark64 struct{ at, stored int64 }
 
 // fill puts the next records into b, or none at the end of the input.
@@ -51,12 +51,12 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 	return err
 }
 
-// step takes one frame, and reports whether the block is full.
+// step handles one frame, and reports whether the block is full.
 func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err error) {
 	w := f.window
 	held := w.held()
 	if s.live && len(b.Spans) > 0 && f.begun && len(held) == 0 && !w.last {
-		return true, nil // a sender may wait for the answers to these
+		return true, nil // the sender may wait for answers to these
 	}
 	if f.begun && f.skip > 0 {
 		return false, f.passOver(ctx, s)
@@ -90,7 +90,6 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 	return f.take(s, b, fr), nil
 }
 
-// end returns the kind of end of the window.
 func (f *framed) end() SectionEnd {
 	switch {
 	case !f.window.last:
@@ -101,12 +100,12 @@ func (f *framed) end() SectionEnd {
 	return Ends
 }
 
-// take goes on by a frame, and puts its record into the block.
+// take advances by a frame and puts its record into the block.
 func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
 	w := f.window
 	left := len(w.held())
 	pass := fr.Pass
-	if pass <= 0 { // more cannot come at the end
+	if pass <= 0 { // at the end, no more can come
 		pass = left
 	}
 	handed := fr.Take > 0 || fr.Bad != ""
@@ -118,7 +117,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
 		f.found = fr
 		return true
 	}
-	if fr.Record || handed { // a handed-out record has a place to continue from
+	if fr.Record || handed { // any returned record needs a place to resume from
 		f.count(fr)
 	}
 	reason := fr.Bad
@@ -140,7 +139,7 @@ func (f *framed) take(s *Source, b *Block, fr *Frame) (full bool) {
 	return full
 }
 
-// count numbers the record, or the rubbish, at the beginning of the window.
+// count numbers the record, or the garbage, at the start of the window.
 func (f *framed) count(fr *Frame) {
 	at := f.window.at()
 	for len(f.marks) > 0 && f.marks[0].at <= at {
@@ -153,14 +152,13 @@ func (f *framed) count(fr *Frame) {
 	f.number = max(f.number+1, fr.Number)
 }
 
-// enter says that the next record begins in the member at an offset.
+// enter notes that the next record begins in the member at offset stored.
 func (f *framed) enter(stored int64) {
 	if !f.src.Single {
 		f.member, f.number = f.src.Base+stored, 0
 	}
 }
 
-// add copies a record into the block.
 func (f *framed) add(b *Block, raw []byte, bad string, other bool) {
 	start := len(b.buf)
 	b.buf = append(b.buf, raw...)
@@ -181,7 +179,6 @@ func (f *framed) passOver(ctx context.Context, s *Source) error {
 	return nil
 }
 
-// section opens the next section.
 func (f *framed) section(s *Source) (err error) {
 	f.begun, f.damage, f.told = true, "", false
 	f.marks = f.marks[:0]
@@ -215,7 +212,7 @@ func isDamage(err error) bool {
 	return errors.As(err, &d)
 }
 
-// Read reads of the section. Damage ends it.
+// Read reads the decoded bytes of the section. Damage ends it.
 func (f *framed) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		switch {
@@ -240,8 +237,7 @@ func (f *framed) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// follow goes from the end of a member to the next. It returns io.EOF if that begins another section, or if
-// there is none.
+// follow moves to the next member, or returns io.EOF if that begins another section or is missing.
 func (f *framed) follow() error {
 	err := f.src.Next()
 	if isDamage(err) {
@@ -261,10 +257,10 @@ func (f *framed) follow() error {
 	case f.frames.Starts(f.head):
 		f.open = true
 		return io.EOF
-	case f.failed != nil: // its kind is unknown
+	case f.failed != nil: // the kind of the member is unknown
 		f.head = nil
 		return io.EOF
 	}
 	f.marks = append(f.marks, mark64{f.window.base + int64(f.window.w), f.src.Begin})
-	return nil // the end, or an error of reading, comes again
+	return nil // an error, or the end, is returned again
 }

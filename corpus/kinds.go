@@ -9,16 +9,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Kind is the way in which a format finds its records.
+// Kind is the way a format finds its records.
 type Kind uint8
 
 const (
-	ByEnds   Kind = iota // a separator stands between records: Format.Cutter
-	ByFrames             // records have their length, or are alone in an input: Format.Frames
-	AtRandom             // the file has a description, and is not read in order: Format.Open
+	ByEnds   Kind = iota // an end follows each record: Format.Cutter
+	ByFrames             // each record states its length, or is a whole input: Format.Frames
+	AtRandom             // the file has metadata, and is not read in order: Format.Open
 )
 
-// defaults are the methods that most formats have no need for.
+// defaults implements the methods that most formats do not need.
 type defaults struct{}
 
 func (defaults) Recognize([]byte) bool { return false }
@@ -37,7 +37,7 @@ func (defaults) Annotate(*output.Writer, []byte, Slot, []byte) error { return er
 
 func (defaults) Answer(*output.Writer, []byte, string, []byte) error { return errNoFields }
 
-// Lines is the kind of formats whose records are lines, or end by another Cutter.
+// Lines is the kind of formats whose records are lines, or are ended by another Cutter.
 type Lines struct{ defaults }
 
 func (Lines) Kind() Kind { return ByEnds }
@@ -55,7 +55,7 @@ var newline = []byte{'\n'}
 // LineCutter finds lines that end with LF or CR LF.
 type LineCutter struct{}
 
-// Begin passes over a byte order mark, and rejects UTF-16.
+// Begin skips a byte order mark, and rejects UTF-16.
 func (LineCutter) Begin(head []byte) (passed int, reject string) {
 	switch {
 	case bytes.HasPrefix(head, []byte(ByteOrderMark)):
@@ -66,7 +66,7 @@ func (LineCutter) Begin(head []byte) (passed int, reject string) {
 	return 0, ""
 }
 
-// RejectUTF16 is the reason why no record of an input in UTF-16 is a document.
+// RejectUTF16 is the reason why an input in UTF-16 has no documents.
 const RejectUTF16 = "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be"
 
 // Cut counts whole lines.
@@ -86,7 +86,7 @@ func (LineCutter) Cut(data []byte, most int) (end, lines int) {
 	return end, most
 }
 
-// End looks for the end of a line.
+// End finds the end of a line.
 func (LineCutter) End(data []byte, from int) int {
 	i := bytes.IndexByte(data[from:], '\n')
 	if i < 0 {
@@ -95,13 +95,13 @@ func (LineCutter) End(data []byte, from int) int {
 	return from + i + 1
 }
 
-// Strip takes the line end away. A line of white space is empty.
+// Strip removes the line end. A line of white space is empty.
 func (LineCutter) Strip(line []byte) (raw []byte, empty bool) {
 	raw = bytes.TrimSuffix(bytes.TrimSuffix(line, newline), []byte{'\r'})
 	return raw, len(bytes.TrimSpace(raw)) == 0
 }
 
-// CutByEnds is the method Cut of a [Cutter] by its method End.
+// CutByEnds implements Cut of a [Cutter] by its method End.
 func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
 	for records < most {
 		next := c.End(data[end:], 0)
@@ -113,15 +113,15 @@ func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
 	return end, records
 }
 
-// Framed is the kind of formats whose records a [Frames] finds.
+// Framed is the kind of formats whose records are found by a [Frames].
 type Framed struct{ defaults }
 
 func (Framed) Kind() Kind { return ByFrames }
 
 func (Framed) Noun() string { return "record" }
 
-// FrameDefaults are those of records without numbers, in inputs without a head, that may begin
-// anywhere in a compressed file.
+// FrameDefaults implements Frames for records without numbers, in inputs without a head, that may
+// begin anywhere in a compressed file.
 type FrameDefaults struct{}
 
 func (FrameDefaults) Starts([]byte) bool { return false }
@@ -132,8 +132,8 @@ func (FrameDefaults) Numbered() bool { return false }
 
 func (FrameDefaults) Head() (head []byte, has bool) { return nil, false }
 
-// NumberedFrames are the defaults of records with numbers. Behind damage no number is known, so nothing
-// is read there.
+// NumberedFrames implements Frames for numbered records. After damage, numbers are unknown, so
+// nothing is read.
 type NumberedFrames struct {
 	FrameDefaults
 	sections int
@@ -141,22 +141,22 @@ type NumberedFrames struct {
 
 func (*NumberedFrames) Numbered() bool { return true }
 
-// Begin counts the sections: the part after damage is the second.
+// Begin counts the sections: the data after damage is the second.
 func (f *NumberedFrames) Begin() { f.sections++ }
 
-// Damaged reports whether the section stands behind damage.
+// Damaged reports whether the section follows damage.
 func (f *NumberedFrames) Damaged() bool { return f.sections > 1 }
 
-// BadRest hands out all remaining bytes as one bad record.
+// BadRest returns all remaining data as one bad record.
 func BadRest(data []byte, end SectionEnd, number int64, reason string) Frame {
-	if len(data) < overlongHead && end == GoesOn { // the bytes shown must not depend on how much has come
+	if len(data) < overlongHead && end == GoesOn { // more data must not change the bytes shown
 		return Frame{Need: overlongHead}
 	}
 	return Frame{Take: len(data), Pass: 1 << 62, Record: true, Bad: reason, Number: number}
 }
 
-// Random is the kind of formats whose files are not read from their beginning to their end. Such a
-// file cannot be a pipe, and cannot be compressed as a whole.
+// Random is the kind of formats whose files are not read from start to end. Such a file cannot be a
+// pipe, and cannot be compressed as a whole.
 type Random struct{ defaults }
 
 func (Random) Kind() Kind { return AtRandom }

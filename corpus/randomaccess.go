@@ -9,41 +9,40 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// Limits are for a file read at random.
+// Limits apply to a file read at random.
 type Limits struct {
-	Record int // bytes; a longer record is to be reported as bad
-	// Spend is to be called before all work that the file demands: with bytes read or
-	// decompressed, and with values, as a byte each. Beyond the allowance for the file's size it
-	// returns an error, which is to end the reading. So the claims of a few bytes cannot take long.
+	Record int // bytes; longer records must be reported as bad
+	// Spend must be called before any work that the file demands. n counts bytes read or
+	// decompressed, and values at one byte each. Its error must end the reading: the work exceeds
+	// the allowance for the file's size. So a few bytes cannot demand hours of work.
 	Spend func(n int64) error
 }
 
-// Rows are the records of a file, for one goroutine.
+// Rows reads the records of a file. It must be used by one goroutine only.
 type Rows interface {
-	// Next appends the next record to dst, and returns its place. A bad record has a reason. The
-	// error is io.EOF behind the last record; another names the unreadable part of the file.
+	// Next appends the next record to dst and returns its place. For a bad record it returns the
+	// reason. After the last record it returns io.EOF; another error names the unreadable part.
 	Next(dst []byte) (records []byte, at Place, bad string, err error)
-	// Read is about how many bytes of the file have been read, for progress.
+	// Read returns roughly how many bytes of the file have been read, for progress.
 	Read() int64
 }
 
 // opened is an input of the kind AtRandom.
 type opened struct {
 	rows   Rows
-	ratio  compress.Expansion // of records
-	record []byte             // the next one, read and not handed out, if has is true
+	ratio  compress.Expansion // limits the size of the records
+	record []byte             // if has is set, the next record, not yet handed out
 	has    bool
 	at     Place
 	bad    string
-	err    error // behind the records that were handed out
+	err    error // after the records handed out
 }
 
-// notAtRandom is the error of an input that can only be read from its beginning on.
+// notAtRandom returns the error for an input that can only be read sequentially.
 func (s *Source) notAtRandom(format string) error {
 	return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, format)
 }
 
-// beginOpened has the input read at random.
 func (s *Source) beginOpened(stored *input.StoredInput) error {
 	s.read = s.began
 	if _, plain := s.decoded.(interface{ Peek(int) ([]byte, error) }); stored.File == nil || !plain {
@@ -64,7 +63,7 @@ func (s *Source) beginOpened(stored *input.StoredInput) error {
 	return nil
 }
 
-// fill puts the next records into b, or none at the end of the input. A long one gets memory of its own.
+// fill puts the next records into b, or none at the end. A long record gets separate memory.
 func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
 	for len(b.buf) < s.cfg.BlockSize && len(b.Spans) < s.most && !b.Long() {
 		if o.look(ctx, s.name); o.err != nil {
@@ -97,10 +96,10 @@ func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
 	}
 	s.emitSpans(b)
 	b.Opened = o.rows
-	return nil // an error is met again, behind the records before it
+	return nil // an error is returned again, after the records before it
 }
 
-// look reads the next record, if that was not done.
+// look reads the next record, unless it was already read.
 func (o *opened) look(ctx context.Context, name string) {
 	if o.has || o.err != nil {
 		return

@@ -14,11 +14,10 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// known are beginnings of formats that cannot be read, with what to do. Without
-// them a file would end as so many bad records.
+// known lists unreadable formats, with advice. Without it such a file becomes many bad records.
 var known = []struct {
 	magic, name, advice string
-	text                bool // it may have no control characters
+	text                bool // it may lack control characters
 }{
 	{"PAR1", "a Parquet file", "write its rows as JSON lines first", false},
 	{"ARROW1", "an Arrow file", "write its rows as JSON lines first", false},
@@ -49,16 +48,14 @@ var known = []struct {
 	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first", false},
 }
 
-// tarAt is the offset of the magic in a tar archive.
 const (
 	tarAt    = 257
 	tarMagic = "ustar"
 )
 
-// isControl reports whether a character is of no text. A text may begin with the letters ORC.
+// isControl reports whether no text contains c. A text may begin with the letters ORC.
 func isControl(c rune) bool { return c < '\t' || '\r' < c && c < ' ' && c != '\x1b' }
 
-// otherFormat names a format that no reader is for.
 func otherFormat(head []byte) (name, advice string) {
 	binary := bytes.ContainsFunc(head, isControl)
 	for _, k := range known {
@@ -72,11 +69,11 @@ func otherFormat(head []byte) (name, advice string) {
 	return "", ""
 }
 
-// xmlName finds the name of the first element of XML, or that by which its document type
-// names it, behind declarations and comments.
+// xmlName finds the name of the root element, or of the document type, after declarations and
+// comments.
 var xmlName = regexp.MustCompile(`^(?:\x{feff})?(?:\s|<\?(?s:.*?)\?>|<!--(?s:.*?)-->)*<(?:!(?i:DOCTYPE)\s+)?([\pL_][^\s/<>\[]*)`)
 
-// XMLRoot returns the name of the first element of XML. It is "" if head ends before, or is no XML.
+// XMLRoot returns the name of the root element of XML, or "" if head ends before it or is no XML.
 func XMLRoot(head []byte) string {
 	if found := xmlName.FindSubmatch(head); found != nil {
 		return string(found[1])
@@ -84,7 +81,6 @@ func XMLRoot(head []byte) string {
 	return ""
 }
 
-// otherXML names XML other than a page.
 func otherXML(head []byte) (name, advice string) {
 	switch root := XMLRoot(head); {
 	case root == "mediawiki":
@@ -95,7 +91,7 @@ func otherXML(head []byte) (name, advice string) {
 	return "", ""
 }
 
-// beginsLikeOther reports whether more bytes behind head could be recognised as another format.
+// beginsLikeOther reports whether more bytes after head could reveal another format.
 func beginsLikeOther(head []byte) bool {
 	if compress.Begins(head, "WARC/") || compress.Begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
 		return true
@@ -111,15 +107,15 @@ func beginsLikeOther(head []byte) bool {
 	return false
 }
 
-// isOpenLine reports whether head is the beginning of an object whose first line goes on. Its end
-// shows whether each object has one line, and a sender that waits for an answer has sent it. If
-// records are lines, only the bytes behind a lone brace are waited for.
+// isOpenLine reports whether head begins an object whose first line is incomplete. The rest of the
+// line shows whether each object has one line, and a sender that waits for an answer has sent it.
+// If records are lines, only the bytes after a lone brace matter.
 func isOpenLine(head []byte, lines bool) bool {
 	return string(bytes.TrimRight(head, " \t\r\n")) == "{" || !lines && bytes.HasPrefix(head, []byte("{")) && bytes.IndexByte(head, '\n') < 0
 }
 
-// undecided reports whether bytes behind head may decide the format of the input. A byte order mark
-// alone does not decide between several.
+// undecided reports whether more bytes after head may decide the format of the input. A byte order
+// mark alone does not decide between several formats.
 func (s *Source) undecided(head []byte) bool {
 	if len(s.cfg.Formats) > 0 {
 		head = bytes.TrimPrefix(head, []byte(ByteOrderMark))
@@ -127,8 +123,8 @@ func (s *Source) undecided(head []byte) bool {
 	return beginsLikeOther(head) || isOpenLine(head, s.cutter != nil)
 }
 
-// arrayHead returns the beginning of a pipe. Of an array it returns only the awaited bytes, so that
-// the decision does not depend on how many have come.
+// arrayHead returns the start of a pipe. It cuts an array after its first { or ], so the decision
+// does not depend on how many bytes have arrived.
 func arrayHead(head []byte) []byte {
 	i := bytes.IndexAny(head, "{]")
 	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("[")) {
@@ -137,7 +133,7 @@ func arrayHead(head []byte) []byte {
 	return head[:i+1]
 }
 
-// formatOf returns the format of the open input, by its beginning or, if that is unclear, by its name.
+// formatOf returns the format of the open input, by its first bytes or, if unclear, by its name.
 func (s *Source) formatOf(head []byte) (Format, error) {
 	if f := s.zippedFormat(); f != nil {
 		return f, nil
@@ -151,10 +147,10 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 		}
 	}
 	name, advice := otherFormat(head)
-	if name == "" && len(s.cfg.Formats) > 0 { // a format given by the user may be XML
+	if name == "" && len(s.cfg.Formats) > 0 { // a format named by the user may read XML
 		name, advice = otherXML(head)
 	}
-	// The one format that was named is read as such: a Parquet file is no other one then.
+	// s.format may itself be a known one, such as Parquet.
 	if name != "" && compress.CompressionOf(head) == "" && !s.format.Recognize(head) {
 		return nil, fmt.Errorf("reading %s: it is %s, which cannot be read: %s", s.name, name, advice)
 	}
@@ -164,7 +160,7 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 	return s.format, nil
 }
 
-// named returns the format of a name, nil without one.
+// named returns the format whose endings match a name, or nil.
 func (s *Source) named(name string) Format {
 	for _, f := range s.cfg.Formats {
 		if slices.Contains(f.Endings(), filepath.Ext(input.UncompressedName(name))) {
@@ -174,8 +170,7 @@ func (s *Source) named(name string) Format {
 	return nil
 }
 
-// zippedFormat is the format of the first entry of a zip archive that has frames, of
-// whose entries only those of this format are left.
+// zippedFormat returns the format of the first entry with frames, and drops entries of others.
 func (s *Source) zippedFormat() Format {
 	for _, e := range s.zipped {
 		f := s.named(e.Name)
@@ -192,8 +187,7 @@ func (s *Source) zippedFormat() Format {
 	return nil
 }
 
-// choose has the input read in a format, which must be that of the inputs before it. A blank input is of
-// any format.
+// choose sets the format of an input, the same for all inputs. A blank input fits any format.
 func (s *Source) choose(f Format, blank bool) error {
 	switch {
 	case s.chosen == nil || s.vague:
@@ -213,12 +207,12 @@ func (s *Source) choose(f Format, blank bool) error {
 	return nil
 }
 
-// Recognize looks at the first bytes of the files among the inputs and returns their format, nil if
-// there is no file. An unreadable format, and two different formats, are errors.
+// Recognize returns the format of the files among the inputs by their first bytes, or nil if there
+// is no file. An unreadable format, or two different formats, is an error.
 func Recognize(inputs []input.Input, format Format, cfg SourceConfig) (Format, error) {
-	cfg.Ahead = 0 // only the beginnings are read
+	cfg.Ahead = 0 // reads only the first bytes
 	s := NewSource(inputs, format, cfg)
-	defer s.Close() // after an error, or of nothing
+	defer s.Close() // nothing is open, unless there was an error
 	for s.index < len(inputs) {
 		if in := inputs[s.index]; in.Size < 0 || in.Path == input.Stdin {
 			s.index++
@@ -234,9 +228,9 @@ func Recognize(inputs []input.Input, format Format, cfg SourceConfig) (Format, e
 	return s.chosen, nil
 }
 
-// Head reads the beginning of an input that belongs in front of its output. It is nil if the format
-// has none, or if the input is empty. It reads a block at most. An input with another beginning is an
-// error, since no record of it could be a document.
+// Head returns the start of an input that its output repeats. It returns nil if the format has
+// none, or if the input is empty. It reads at most a block. If the input has another start it
+// returns an error, since no record could be a document.
 func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) ([]byte, error) {
 	if format.Kind() != ByFrames {
 		return nil, nil
@@ -245,13 +239,13 @@ func Head(ctx context.Context, in input.Input, format Format, cfg SourceConfig) 
 		return nil, nil
 	}
 	cfg.Ahead, cfg.SkipInputs, cfg.SkipTo, cfg.SkipSum = 0, 0, Place{}, 0
-	cfg.Formats, cfg.BlockSize = nil, 4<<10 // one row will do
+	cfg.Formats, cfg.BlockSize = nil, 4<<10 // one row suffices
 	s := NewSource([]input.Input{in}, format, cfg)
 	defer s.Close() // only read
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	if s.framed == nil { // it was recognized as another
+	if s.framed == nil { // recognized as another format
 		return nil, nil
 	}
 	var b Block

@@ -7,17 +7,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// ErrChanged is returned for an input other than the one read before.
+// ErrChanged is returned if an input differs from the one read before.
 var ErrChanged = errors.New("the input was changed")
 
-// skipped are the records passed over so far.
+// skipped describes the records skipped so far.
 type skipped struct {
 	sum  uint64
 	over bool
 }
 
-// pass takes the records before SkipTo away from the block. ended says that the
-// input has no more.
+// pass removes the records before SkipTo from the block. ended reports the end of the input.
 func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 	for len(b.Spans) > 0 && b.Spans[0].At.Compare(s.cfg.SkipTo) < 0 {
 		span := b.Spans[0]

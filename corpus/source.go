@@ -12,72 +12,69 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// SourceConfig sets how inputs are read and cut into blocks. Its zero value is
-// good.
+// SourceConfig sets how inputs are read and cut into blocks. Its zero value is ready to use.
 type SourceConfig struct {
 	compress.Bounds
 
-	BlockSize int // most bytes of a block, 0 means 1 MiB; a longer record is a block of its own
-	MaxRecord int // longest record in bytes, but for one byte of its end, at least 16, 0 means 64 MiB; a longer one becomes a bad record
-	// Ahead is how many goroutines decode compressed files, and pieces of them, before
-	// they are read, at most 8; 0 and 1 have them decoded as they are read. What is
-	// read is the same. They take 48 MiB at most. Pipes and standard input are not read
-	// ahead, nor are inputs with [Frames].
+	BlockSize int // maximum bytes of a block, 0 means 1 MiB; a longer record gets a block to itself
+	// MaxRecord is the longest record in bytes, not counting one byte of its end. It is at least
+	// 16, and 0 means 64 MiB. A longer record becomes a bad one.
+	MaxRecord int
+	// Ahead is the number of goroutines that decode compressed files, or pieces of them, ahead of
+	// reading, at most 8. 0 and 1 disable this. The result is the same. They use at most 48 MiB.
+	// Pipes, standard input and inputs with [Frames] are not read ahead.
 	Ahead int
 
 	Stdin io.Reader // what "-" reads, nil means os.Stdin
 
-	// Formats are further possible formats of the inputs, recognized by their beginning. All inputs
-	// have one format.
+	// Formats are further formats, recognized by first bytes. All inputs must have one format.
 	Formats []Format
 
-	// Accept refuses a format by its error, as soon as an input is found to be of it; nil
-	// refuses none.
+	// Accept, unless nil, is called with the format of each input. Its error ends the reading.
 	Accept func(Format) error
 
-	Encoding Encoding // of inputs outside UTF-8; the zero value takes all inputs unchanged
+	Encoding Encoding // for inputs outside UTF-8; the zero value leaves all inputs unchanged
 
-	// These continue an earlier run: inputs passed over without being opened, and records of the
-	// next input, up to a place, that are read and not handed out. Places and numbers of inputs do
-	// not change.
+	// The next fields continue an earlier run. SkipInputs inputs are not opened. Records of the
+	// next one before SkipTo are read, but not returned. Places and input indexes do not change.
 	SkipInputs int
 	SkipTo     Place
-	SkipSum    uint64 // AddRecord over the records passed over, 0: not checked
+	SkipSum    uint64 // AddRecord over the skipped records, 0 disables the check
 
-	sizes *compress.AheadSizes // for tests: instead of those that follow from Ahead
+	sizes *compress.AheadSizes // for tests: replaces the sizes derived from Ahead
 }
 
-// Source reads inputs one after the other. It is for one goroutine.
+// Source reads inputs one after the other. It must be used by one goroutine only.
 type Source struct {
 	inputs []input.Input
-	format Format           // of inputs that none of cfg.Formats recognizes, or of all
-	chosen Format           // of the inputs that were opened
-	vague  bool             // these are blank
-	cutter Cutter           // of these, nil for another kind
-	framed *framed          // the input, if so
-	opened *opened          // the input, if its kind is AtRandom
-	window window           // of the input, unless it is opened
-	zipped []archive.Member // the members to read, if it is a zip archive
+	format Format           // of all inputs, or of those that none of cfg.Formats recognizes
+	chosen Format           // of the inputs opened so far
+	vague  bool             // all inputs opened so far are blank, so chosen is not final
+	cutter Cutter           // of chosen; nil unless its kind is ByEnds
+	framed *framed          // the current input, if its kind is ByFrames
+	opened *opened          // the current input, if its kind is AtRandom
+	window window           // of the current input, unless its kind is AtRandom
+	zipped []archive.Member // members to read, if the input is a zip archive
 	cfg    SourceConfig
-	limit  int // bytes looked at before a record is too long: MaxRecord and a byte of its end
+	limit  int // bytes searched before a record is too long: MaxRecord and one byte of its end
 	room   func(ctx context.Context, n int) error
 
 	index   int       // of the next input to open
 	in      io.Closer // nil between inputs
-	decoded io.Reader // its content, if a Cutter reads it
+	decoded io.Reader // content of in, if a Cutter reads it
 	dec     compress.Decoders
 	ahead   *compress.Ahead // nil unless compressed files are decoded ahead
 	name    string
 	reject  string
-	charset string // that the input is decoded from; "" is none
-	live    bool   // the input is a pipe: what came is handed out at once
+	charset string // source encoding of the input; "" if it is not decoded
+	live    bool   // the input is a pipe: records are handed out as they arrive
 	next    Place  // of the next record
-	most    int    // records of a block
+	most    int    // maximum number of records in a block
 	read    int64
 	began   int64 // value of read at the start of the input
-	size    int64 // stored bytes the input had when it was listed, or -1
-	eof     bool  // all of the input was handed out
-	err     error // what Next returns from now on
+	size    int64 // stored bytes of the input when it was listed, or -1
+	eof     bool  // the whole input was handed out
+	err     error // returned by all further calls of Next
 	skip    skipped
 }
 
@@ -85,21 +82,20 @@ const (
 	defaultBlock = 1 << 20
 	overlongHead = 4096 // bytes kept of an overlong record
 
-	// recordCost is about the memory of a reader for each record beside its bytes. Blocks of tiny
-	// records end early, so that all of a block takes at most twice its size.
+	// recordCost is the approximate memory of a reader for each record, besides its bytes. It ends
+	// blocks of tiny records early, so a block takes at most twice its size in total.
 	recordCost = 256
 )
 
-// DefaultMaxRecord is the longest record in bytes, unless a SourceConfig says otherwise.
+// DefaultMaxRecord is the default for SourceConfig.MaxRecord.
 const DefaultMaxRecord = 64 << 20
 
-// NewSource returns a source over the inputs, which are all of one format. Files
-// are opened when their turn comes, one at a time.
+// NewSource returns a source over inputs of one format. It opens one file at a time.
 func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
 	if cfg.MaxRecord <= 0 {
 		cfg.MaxRecord = DefaultMaxRecord
 	}
-	cfg.MaxRecord = max(cfg.MaxRecord, 16) // room for a byte order mark
+	cfg.MaxRecord = max(cfg.MaxRecord, 16) // enough for a byte order mark
 	dec := cfg.Decoders()
 	cfg.Bounds = dec.Bounds
 	if cfg.Stdin == nil {
@@ -114,10 +110,9 @@ func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
 	return s
 }
 
-// Bound has the source keep to the memory of a pipeline, before the first call
-// of Next: blocks have at most blockSize bytes, 0 meaning 1 MiB, and room, unless
-// it is nil, is called before a longer record takes n bytes. It may wait until
-// others have given back theirs; its error ends the reading.
+// Bound limits the source to the memory of a pipeline. It must be called before Next. Blocks have
+// at most blockSize bytes; 0 means 1 MiB. If room is not nil, it is called before a longer record
+// takes n bytes. It may wait until others release memory; its error ends the reading.
 func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) error) {
 	if blockSize <= 0 {
 		blockSize = defaultBlock
@@ -125,20 +120,19 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	if room == nil {
 		room = func(context.Context, int) error { return nil }
 	}
-	// A buffer of at most limit bytes cannot hold an overlong record together with its end, so such
-	// a record is noticed at any block size.
+	// A buffer of limit bytes cannot hold an overlong record with its end. So blocks of any size
+	// detect it.
 	s.cfg.BlockSize = min(blockSize, s.limit)
 	s.room = room
 }
 
-// Next fills b with the next records and returns nil, or io.EOF when all inputs
-// are read, or an error naming the input that could not be read. Records that
-// were complete before an error are handed out first. What b held before is
-// overwritten, and its documents with it. A read that blocks is not interrupted
-// by ctx; between reads it is honoured.
+// Next fills b with the next records and overwrites the previous ones, with their documents. It
+// returns io.EOF after the last input, or an error that names the unreadable input. Complete
+// records before an error come first. Next checks ctx between reads, but does not interrupt a
+// blocked read.
 func (s *Source) Next(ctx context.Context, b *Block) error {
 	for s.err == nil {
-		b.Release() // passed-over records, too
+		b.Release() // also frees skipped records
 		if s.in == nil {
 			s.err = s.open(ctx)
 			continue
@@ -163,8 +157,7 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 	return s.err
 }
 
-// Close releases what reading holds. It is needed only when reading ends before
-// io.EOF.
+// Close releases all resources. It is needed only when reading ends before io.EOF.
 func (s *Source) Close() error {
 	err := s.closeInput(nil)
 	s.closeAhead()
@@ -204,7 +197,7 @@ func (s *Source) fill(ctx context.Context, b *Block) error {
 	return s.cut(ctx, b)
 }
 
-// emit describes data in b. So many of its records are whole.
+// emit describes data in b, with the number of its whole records.
 func (s *Source) emit(b *Block, data []byte, whole int) {
 	b.Input, b.File, b.First, b.Read = s.index-1, s.name, s.next, s.read
 	b.Data, b.Reject, b.Records, b.Format, b.Charset = data, s.reject, whole, s.chosen, s.charset
@@ -217,7 +210,6 @@ func (s *Source) emit(b *Block, data []byte, whole int) {
 	}
 }
 
-// emitSpans describes the records that were found in b, if any.
 func (s *Source) emitSpans(b *Block) {
 	if len(b.Spans) == 0 {
 		return
@@ -229,7 +221,7 @@ func (s *Source) emitSpans(b *Block) {
 	s.emit(b, b.Data, len(b.Spans))
 }
 
-// checkSize is called at the end of an input.
+// checkSize returns an error if the input became shorter since it was listed.
 func (s *Source) checkSize() error {
 	if got := s.read - s.began; s.size >= 0 && got < s.size {
 		return fmt.Errorf("reading %s: it became shorter while the run was under way, %d bytes of %d are left: leave inputs alone until it is done",

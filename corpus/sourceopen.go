@@ -41,8 +41,7 @@ func (s *Source) open(ctx context.Context) error {
 	return s.begin(ctx, stored, decoded)
 }
 
-// startAhead begins to decode files ahead, if the configuration says so. A compressed file that is
-// open is read once more from its beginning.
+// startAhead starts decoding files ahead, if configured. An open compressed file is read again.
 func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) error {
 	_, plain := s.decoded.(*bufio.Reader)
 	again := stored.File != nil && !plain
@@ -53,7 +52,7 @@ func (s *Source) startAhead(ctx context.Context, stored *input.StoredInput) erro
 	if s.ahead != nil || s.cfg.Ahead < 2 || first == len(s.inputs) {
 		return nil
 	}
-	if again || plain { // else it is being decoded
+	if again || plain { // otherwise dec is in use
 		s.dec.Close()
 	}
 	sizes := compress.SizesFor(s.cfg.Ahead)
@@ -78,7 +77,7 @@ func (s *Source) closeAhead() {
 	}
 }
 
-// begin finds out the format of an input that was opened, and maybe is decoded ahead.
+// begin detects the format of an opened input. decoded is not nil if it is decoded ahead.
 func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded io.Reader) (err error) {
 	w := &s.window
 	s.eof = false
@@ -97,10 +96,11 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded i
 		return cmp.Or(err, ctx.Err()) // the last read may have succeeded
 	}
 	if came, ok := decoded.(*bufio.Reader); ok && s.live && w.err == nil {
-		more := max(min(came.Buffered(), compress.RecognizedBy-len(w.held())), 0) // no reader waits for these
+		// Reading buffered bytes does not block.
+		more := max(min(came.Buffered(), compress.RecognizedBy-len(w.held())), 0)
 		_ = s.need(ctx, len(w.held())+more)
 	}
-	// An error behind some bytes is met again by fill.
+	// An error after some bytes is returned again by fill.
 	if w.err != nil && len(w.held()) == 0 {
 		return s.beginDamaged(stored, w.err)
 	}
@@ -136,7 +136,7 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded i
 	return s.startAhead(ctx, stored)
 }
 
-// beginDamaged begins an input with nothing to decode. Frames continue behind the damage.
+// beginDamaged begins an input that cannot be decoded. Frames continue after the damage.
 func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 	f := s.named(s.name)
 	if len(s.cfg.Formats) == 0 {
@@ -151,7 +151,7 @@ func (s *Source) beginDamaged(stored *input.StoredInput, err error) error {
 	return err
 }
 
-// beginFramed has the input read by its frames, from its beginning.
+// beginFramed begins an input read by its frames, from its first byte.
 func (s *Source) beginFramed(stored *input.StoredInput) error {
 	f := &framed{window: &s.window, frames: s.chosen.Frames(s.cfg.MaxRecord), ctx: context.Background()}
 	s.framed = f
@@ -176,8 +176,8 @@ func (s *Source) beginFramed(stored *input.StoredInput) error {
 	return err
 }
 
-// openZip lists the files of a WACZ (specs.webrecorder.net/wacz/1.1.1/) to read, those below archive/.
-// A zip without such files has none.
+// openZip lists the files of a WACZ to read, those below archive/
+// (specs.webrecorder.net/wacz/1.1.1/). It returns nil for any other zip archive.
 func openZip(stored *input.StoredInput, size int64) []archive.Member {
 	if stored.File == nil {
 		return nil
@@ -190,8 +190,8 @@ func openZip(stored *input.StoredInput, size int64) []archive.Member {
 	return found.Members
 }
 
-// nextEntry opens the next file of a zip archive, in the order in which they stand in it. Where it is
-// compressed by zip, offsets in it mean nothing, and its records are counted.
+// nextEntry opens the next file of a zip archive, in stored order. Offsets in a file compressed by
+// zip mean nothing, so its records are counted.
 func (f *framed) nextEntry(s *Source) (err error) {
 	e := f.entries[0]
 	counter := compress.Counter{R: e.Stored(f.zip), N: &s.read}

@@ -7,17 +7,16 @@ import (
 	"github.com/segmentio/asm/utf8"
 )
 
-// ByteOrderMark is that of UTF-8.
+// ByteOrderMark is the byte order mark of UTF-8.
 const ByteOrderMark = "\xef\xbb\xbf"
 
-// ValidUTF8 is [unicode/utf8.Valid] for whole texts. With AVX2 it is ten times as fast outside ASCII:
-// 4.5 GB/s of Chinese, not 0.45.
+// ValidUTF8 is a faster [unicode/utf8.Valid] for whole texts. With AVX2 it is ten times as fast
+// outside ASCII: 4.5 GB/s of Chinese, not 0.45.
 func ValidUTF8(text []byte) bool { return utf8.Valid(text) }
 
-// Text makes the text of a body, which may be in any encoding, and says whether it is to be
-// [Document.Exact]. It may return a piece of
-// the body, or write into what room returns: an empty slice with room for n bytes, good
-// for two calls. It is used by one goroutine.
+// Text returns the text of a body, in any encoding, and the value of [Document.Exact]. The text may
+// be part of the body, or be written to a slice from room. room returns an empty slice with
+// capacity for n bytes, valid until room is called twice more. Only one goroutine uses a Text.
 type Text func(room func(n int) []byte, body []byte, contentType string) (text []byte, exact bool, err error)
 
 // Plain returns the text of a body in UTF-8.
@@ -29,14 +28,14 @@ func Plain(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) {
 	return body, false, nil
 }
 
-// Texts makes the texts of documents for a parser whose records hold them in other forms.
+// Texts makes the texts of documents, for parsers whose records contain other forms.
 type Texts struct {
 	text Text
-	bufs [2][]byte // for short texts, used again
+	bufs [2][]byte // for short texts, reused
 	turn int
 }
 
-// NewTexts returns a maker of texts, by text or, if that is nil, by [Plain].
+// NewTexts returns a Texts that calls text, or [Plain] if text is nil.
 func NewTexts(text func() Text) *Texts {
 	if text == nil {
 		return &Texts{text: Plain}
@@ -44,11 +43,11 @@ func NewTexts(text func() Text) *Texts {
 	return &Texts{text: text()}
 }
 
-// longText is from how many bytes on a text is in memory of its own. Of the room for
-// shorter ones each parser keeps as much, and there may be one for each of many workers.
+// longText is the length in bytes above which a text gets separate memory. Each parser keeps
+// buffers for shorter texts, and every worker may have a parser.
 const longText = 128 << 10
 
-// Make makes the text of a document of a body. It stays with the block.
+// Make sets the text of a document from a body. The text stays valid as long as the block's bytes.
 func (t *Texts) Make(b *Block, doc *Document, body []byte, contentType string) error {
 	text, exact, err := t.text(func(n int) []byte { return t.room(b, n) }, body, contentType)
 	if err != nil || len(text) == 0 {
@@ -57,12 +56,12 @@ func (t *Texts) Make(b *Block, doc *Document, body []byte, contentType string) e
 	if doc.Text, doc.Exact = text, exact; len(text) <= longText {
 		doc.Text = b.Keep(text)
 	}
-	return nil // longer texts are memory of the block already, or the body
+	return nil // longer texts are already in the memory of the block, or in the body
 }
 
 func (t *Texts) room(b *Block, n int) []byte {
 	if n > longText {
-		b.Take(n / 2) // an upper bound; beyond the heap, only touched pages are taken
+		b.Take(n / 2) // an upper bound: only touched pages use memory
 		return b.Memory(n)
 	}
 	buf := &t.bufs[t.turn]

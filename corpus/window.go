@@ -7,36 +7,34 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// window is what was read of an input, and not handed out.
+// window holds data that was read from an input, but not yet handed out.
 type window struct {
 	from io.Reader
 	buf  []byte // buf[r:w] was not handed out
 	r, w int
-	base int64  // place of buf in what is read
-	long memory // buf, if a record is long
-	last bool   // from has no more
+	base int64  // offset of buf in the data read
+	long memory // owns buf, if a record is long
+	last bool   // from has no more data
 	err  error  // from cannot be read further
 }
 
 const (
-	// windowSize is how many bytes are read at once of an input with Frames.
+	// windowSize is the number of bytes read at once from an input with Frames.
 	windowSize = 256 << 10
 
-	// growth is the factor of the memory for a long record. Only touched pages are taken, so it
-	// costs a quarter of the record while this is copied.
+	// growth is the factor by which memory for a long record grows. Only touched pages count, so a
+	// copy temporarily costs a quarter of the record.
 	growth = 4
 )
 
-// begin empties the window, to be filled from a reader.
 func (w *window) begin(from io.Reader) { *w = window{from: from, buf: w.buf, long: w.long} }
 
-// held is what the window has.
 func (w *window) held() []byte { return w.buf[w.r:w.w] }
 
-// at is the place of what the window has.
+// at returns the offset of the unread bytes in the data read.
 func (w *window) at() int64 { return w.base + int64(w.r) }
 
-// free gives back the memory of a long record.
+// free releases the memory of a long record.
 func (w *window) free() {
 	if w.long.mem != nil {
 		w.buf = nil
@@ -44,15 +42,14 @@ func (w *window) free() {
 	}
 }
 
-// need reads until the window has n bytes, or there are no more. A crawler that waits for the answer to
-// its document sends no more until it comes, so of a pipe the end of a record is enough, too. An error
-// may stand behind some bytes.
+// need reads until the window has n bytes, or there are no more. From a pipe the end of a record is
+// enough: a crawler waiting for an answer sends nothing more. An error may follow some bytes.
 func (s *Source) need(ctx context.Context, n int) error {
 	w := &s.window
 	if s.framed != nil {
 		s.framed.ctx = ctx
 	}
-	step := 0 // bytes to have before more memory is taken: the stated length of a record may be wrong
+	step := 0 // bytes to read before more memory is allocated: a record may state a wrong length
 	for idle := 0; len(w.held()) < n && !w.last && w.err == nil; idle++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,7 +88,7 @@ func (s *Source) need(ctx context.Context, n int) error {
 	return nil
 }
 
-// reserve makes room for the window to grow to n bytes.
+// reserve makes space for n bytes in the window.
 func (s *Source) reserve(n int) {
 	w := &s.window
 	heap := s.cfg.BlockSize + MaxTerminator
@@ -117,8 +114,8 @@ func (s *Source) reserve(n int) {
 	w.r, w.w = 0, len(held)
 }
 
-// take moves the first n bytes of the window to the block, as its only ones. They move with their memory,
-// unless less has to be copied otherwise.
+// take moves the first n bytes of the window into the empty block. The window hands over its
+// buffer, unless copying the n bytes is cheaper.
 func (w *window) take(b *Block, n int, long bool) (data []byte) {
 	data, rest := w.held()[:n:n], w.held()[n:]
 	switch {
