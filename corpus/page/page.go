@@ -1,5 +1,4 @@
-// Package page reads files of one document each: HTML pages and plain texts. A document's id is the
-// name of its file.
+// Package page reads files of one document each, HTML or plain text. The file name is the id.
 package page
 
 import (
@@ -17,8 +16,8 @@ import (
 type Format struct {
 	corpus.Framed
 
-	HTML bool               // or plain text
-	Text func() corpus.Text // makes texts, one for each parser; nil takes a page as it is
+	HTML bool               // otherwise plain text
+	Text func() corpus.Text // called once per parser; nil takes a page unchanged
 }
 
 var _ corpus.Format = Format{}
@@ -39,7 +38,7 @@ func (f Format) Endings() []string {
 
 func (Format) Noun() string { return "file" }
 
-// Recognize recognizes HTML by its first tag, which other XML does not have.
+// Recognize reports whether the first tag is that of an HTML page, and not of other XML.
 func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
 		return false
@@ -100,6 +99,5 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// Keep writes the file as it came. Files behind one another are no files any more, so
-// each wants an output of its own.
+// Keep writes the file unchanged. Each file needs a separate output, since nothing ends a file.
 func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw) }
