@@ -1,4 +1,4 @@
-// Package corpustest reads inputs, and packs archives, for the tests of formats.
+// Package corpustest reads inputs and packs archives in tests of formats.
 package corpustest
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// Stdin is what cfg.Stdin gives, under the name "f".
+// Stdin is cfg.Stdin as the only input, named "f".
 var Stdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
 
-// Each reads inputs to their end, or to an error, and calls f for each document, bad
-// ones too, with the block that it is in. A document is valid until f returns.
+// Each reads inputs to their end, or to an error, and calls f for each document, even a bad one,
+// with its block. A document is valid until f returns.
 func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f func(b *corpus.Block, doc *corpus.Document)) error {
 	for r, err := range corpus.Records(context.Background(), corpus.NewSource(inputs, format, cfg)) {
 		if err != nil {
@@ -33,9 +33,8 @@ func Each(format corpus.Format, inputs []input.Input, cfg corpus.SourceConfig, f
 	return nil
 }
 
-// Pack writes the files below a folder, in lexical order, to an archive of the kind that the
-// ending of its name says: .zip, .tar, .tgz or .tar.zst. Every other file of a zip archive
-// is stored.
+// Pack writes the files below a folder, in lexical order, to an archive. The ending of its name
+// sets the kind: .zip, .tar, .tgz or .tar.zst. A zip archive stores every other file uncompressed.
 func Pack(name, folder string) error {
 	var packed bytes.Buffer
 	var err error
@@ -54,7 +53,7 @@ func Pack(name, folder string) error {
 		err = errors.Join(err, writeErr, w.Close())
 		data = b.Bytes()
 	case strings.HasSuffix(name, ".zst"):
-		w, _ := zstd.NewWriter(nil) // fails on options only
+		w, _ := zstd.NewWriter(nil) // fails only on options
 		data = w.EncodeAll(data, nil)
 	}
 	return errors.Join(err, os.WriteFile(name, data, 0o666))
