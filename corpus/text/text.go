@@ -1,9 +1,8 @@
-// Package text reads plain text in UTF-8. Each line is a document or, if so chosen, each paragraph,
-// which ends with an empty line. A document's id is its file and its number.
+// Package text reads plain text in UTF-8. Each line is a document or, as an option, each paragraph,
+// which ends with an empty line. The id of a document is its file and its number.
 //
-// Lines end with LF or CR LF; an empty line is one of nothing else. White lines and empty paragraphs
-// are no documents, but are counted. Kept documents are written as they came, with LF, or LF LF,
-// behind them.
+// Lines end with LF or CR LF; an empty line has nothing before that. Blank lines and empty
+// paragraphs are no documents, but are counted. LF, or LF LF, follows each kept document.
 package text
 
 import (
@@ -15,17 +14,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// format is texts that a cutter finds.
+// format is plain text whose records are found by a cutter.
 type format struct {
 	corpus.Lines
 	noun   string
 	name   string
 	cutter corpus.Cutter
-	end    string // behind a kept text
+	end    string // after a kept text
 }
 
-// Formats are the formats of plain text, by their words for --format. A format in a file of its own
-// adds itself.
+// Formats maps values of --format to formats of plain text. Other files add theirs by init.
 var Formats = map[string]corpus.Format{
 	"lines":      format{noun: "line", name: "lines of text", cutter: corpus.LineCutter{}, end: "\n"},
 	"paragraphs": format{noun: "paragraph", name: "paragraphs of text", cutter: paragraphs{}, end: "\n\n"},
@@ -63,16 +61,13 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// paragraphs finds the ends of paragraphs.
 type paragraphs struct{ corpus.LineCutter }
 
-// Cut counts whole paragraphs.
 func (p paragraphs) Cut(data []byte, most int) (end, records int) {
 	return corpus.CutByEnds(p, data, most)
 }
 
-// End finds an end behind the first bytes. The end of a paragraph has three bytes at most; two may
-// be among these.
+// End searches from two bytes earlier: the end of a paragraph has at most three bytes.
 func (paragraphs) End(data []byte, from int) int {
 	from = max(0, from-2)
 	for {
@@ -90,7 +85,7 @@ func (paragraphs) End(data []byte, from int) int {
 	}
 }
 
-// Strip takes line ends away at both ends. A white paragraph is empty.
+// Strip trims line ends on both sides. A paragraph of white space is empty.
 func (paragraphs) Strip(record []byte) (raw []byte, empty bool) {
 	raw = bytes.Trim(record, "\r\n")
 	return raw, len(bytes.TrimSpace(raw)) == 0
