@@ -1,5 +1,5 @@
-// Package archive lists the files that a tar or zip archive holds, and the place of their bytes in
-// the archive. It unpacks nothing to a place, and follows nothing: a name is only a name.
+// Package archive lists the files in a tar or zip archive, with the place of their bytes. It
+// creates no files and follows no links: a name is only a name.
 //
 //	l := archive.Lister{Want: func(name string) bool { return path.Ext(name) == ".jsonl" }}
 //	contents, err := l.Zip(file, size)
@@ -8,17 +8,17 @@
 //		...
 //	}
 //
-// Tar is read in all forms that archive/tar knows (v7, ustar, PAX, GNU, sparse files), zip
-// with stored and deflated members, and with the sizes of zip64 (APPNOTE.TXT 6.3.10).
+// It reads all tar formats of archive/tar (v7, ustar, PAX, GNU, sparse files). In zip it reads
+// stored and deflated members, and zip64 sizes (APPNOTE.TXT 6.3.10).
 //
-// It promises, for any bytes:
+// For any bytes, it promises:
 //
 //   - Names are relative, in UTF-8, with slashes, without "." and "..", and without control
-//     characters. Joined to a folder they lead nowhere outside.
-//   - A truncated or damaged archive, or one with overlapping members, is an error that says so. So
-//     is reading an encrypted member, or one compressed by another method: its Err says so before.
-//   - It takes some 200 bytes of memory for a member, at most MaxMembers members. The listing of a
-//     zip archive takes 512 for each file.
+//     characters. Joined to a folder, they stay inside.
+//   - A truncated or damaged archive, or one with overlapping members, is a clear error. So is
+//     reading an encrypted member, or an unknown compression; Err reports this in advance.
+//   - A member takes some 200 bytes of memory, for at most MaxMembers members. Listing a zip
+//     archive takes 512 for each file.
 package archive
 
 import (
@@ -31,23 +31,23 @@ import (
 	"strings"
 )
 
-// MaxMembers is how many members an archive may have: the list is in memory.
+// MaxMembers is the maximum number of members in an archive, since the list is in memory.
 const MaxMembers = 2 << 20
 
-// maxNames is how many bytes their names may have, all together.
+// maxNames is the maximum total length of their names in bytes.
 const maxNames = 256 << 20
 
 // Member is a file of an archive.
 type Member struct {
-	Name   string // see the promises of the package
-	Size   int64  // bytes of its content
-	at     int64  // the offset of its stored bytes: in the archive or, if it is spooled, in the spool
+	Name   string // see the package documentation
+	Size   int64  // length of the content in bytes
+	at     int64  // offset of the stored bytes in the archive, or in the spool if spooled
 	stored int64
-	sum    uint32 // CRC-32 of the content, in a zip archive, but see zipOther
+	sum    uint32 // CRC-32 of a zip member's content, but see zipOther
 	how    method
 }
 
-// method is how the content of a member is stored.
+// method is the way a member's content is stored.
 type method uint8
 
 const (
@@ -55,12 +55,12 @@ const (
 	spooled
 	zipStored
 	zipDeflated
-	zipEncrypted // and so it cannot be read
-	zipOther     // by the method that stands in place of the checksum: not either
+	zipEncrypted // cannot be read
+	zipOther     // cannot be read either; sum holds the compression method
 )
 
-// Open returns a reader of the member's content from its beginning, given the archive, or the spool
-// if the member is Spooled. At the end of a zip member, a different length or checksum is an error.
+// Open returns a reader of the member's content. archive must be the spool if the member is
+// Spooled. A zip member with a different length or checksum returns an error at its end.
 func (m *Member) Open(archive io.ReaderAt) io.Reader {
 	stored := m.Stored(archive)
 	if m.Checked() {
@@ -69,57 +69,57 @@ func (m *Member) Open(archive io.ReaderAt) io.Reader {
 	return stored
 }
 
-// Stored is the bytes of a member as they are stored; they are its content if it is Plain.
+// Stored returns the stored bytes of a member; they are its content if it is Plain.
 func (m *Member) Stored(archive io.ReaderAt) *io.SectionReader {
 	return io.NewSectionReader(archive, m.at, m.stored)
 }
 
-// Plain reports whether the content is stored as it is, without a compression.
+// Plain reports whether the content is stored uncompressed.
 func (m *Member) Plain() bool { return m.how < zipDeflated }
 
-// Checked reports whether there is a checksum of the content.
+// Checked reports whether the content has a checksum.
 func (m *Member) Checked() bool { return m.how >= zipStored }
 
 // Spooled reports whether the content is in the spool.
 func (m *Member) Spooled() bool { return m.how == spooled }
 
-// At returns the offset of its stored bytes, in the archive or in the spool.
+// At returns the offset of the stored bytes, in the archive or in the spool.
 func (m *Member) At() int64 { return m.at }
 
-// Contents is the list of an archive's files.
+// Contents lists the files of an archive.
 type Contents struct {
-	Members []Member       // the wanted members, in the order of the archive
-	Others  map[string]int // how many files are not wanted, by the endings of their names
-	Left    []Left         // entries with a wanted name that are no readable file
+	Members []Member       // wanted files, in the order of the archive
+	Others  map[string]int // number of unwanted files for each ending of their names
+	Left    []Left         // entries with a wanted name that are not readable files
 }
 
-// Left are things of one kind.
+// Left counts entries of one kind.
 type Left struct {
 	Kind  string // such as "symbolic link"
 	Count int
-	First string // the name of the first, as it is printed
+	First string // name of the first one, printable
 }
 
-// A Lister lists archives.
+// Lister lists archives.
 type Lister struct {
-	// Want reports whether the file of a name shall be read.
+	// Want reports whether the named file should be read.
 	Want func(name string) bool
-	// Spool returns the destination for a wanted member of a tar archive that cannot be read in
-	// place. It is the same for all, and nothing else writes to it.
+	// Spool returns the destination of wanted tar members that cannot be read in place. It is the
+	// same for all of them, and must have no other writer.
 	Spool func() (io.Writer, error)
 }
 
-// listing is a list being made.
+// listing is the state of a Lister for one archive.
 type listing struct {
 	Lister
 	Contents
 	spooled int64
-	end     int64 // in a tar archive: the end of the last member's contents, without padding, or a place before that
+	end     int64 // in a tar archive, end of the last member's contents without padding, or earlier
 	entries int
 	names   int
 }
 
-// entry counts an entry of the archive, which may be of any kind, with its cleaned name.
+// entry counts an entry of any kind, with its cleaned name.
 func (l *listing) entry(name string) error {
 	l.entries++
 	l.names += len(name)
@@ -129,8 +129,7 @@ func (l *listing) entry(name string) error {
 	return nil
 }
 
-// take reports whether an entry is a file to be read, and returns its cleaned name. kind is that of
-// an entry of another kind, or "".
+// take returns the clean name of an entry, and whether to read it. kind is "" for a regular file.
 func (l *listing) take(raw, kind string) (name string, ok bool, err error) {
 	name, nameless := clean(raw)
 	if err := l.entry(name); err != nil {
@@ -143,7 +142,7 @@ func (l *listing) take(raw, kind string) (name string, ok bool, err error) {
 		l.Others[Printable(path.Ext(name))]++
 		return name, false, nil
 	}
-	// macOS adds members for other files, to hold their metadata.
+	// macOS stores the metadata of other files in additional members.
 	if kind = cmp.Or(kind, nameless); kind == "" && strings.HasPrefix(name, "__MACOSX/") {
 		kind = kindFork
 	}
@@ -153,7 +152,7 @@ func (l *listing) take(raw, kind string) (name string, ok bool, err error) {
 	return name, kind == "", nil
 }
 
-// leave counts an entry that is no file to be read.
+// leave counts an entry that cannot be read.
 func (l *listing) leave(kind, name string) {
 	if i := slices.IndexFunc(l.Left, func(left Left) bool { return left.Kind == kind }); i >= 0 {
 		l.Left[i].Count++
@@ -162,7 +161,7 @@ func (l *listing) leave(kind, name string) {
 	l.Left = append(l.Left, Left{Kind: kind, Count: 1, First: Printable(name)})
 }
 
-// Kinds of entries left out, beside those of tar.
+// Kinds of entries left out, in addition to those of tar.
 const (
 	kindName    = "member whose name leads nowhere"
 	kindControl = "member whose name has control characters"

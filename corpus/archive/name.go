@@ -13,11 +13,11 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// maxName is the longest name, in bytes: the longest path on the systems that make archives.
+// maxName is the longest name in bytes: the longest path on systems that create archives.
 const maxName = 4096
 
-// clean turns the name of a member into a path. The path stays below any folder it is joined to,
-// and is one line of a list. For a member without such a name it returns the kind.
+// clean turns a member name into a path on one line that stays below any folder it is joined to.
+// For other names it returns the kind.
 func clean(name string) (_, kind string) {
 	if len(name) > maxName {
 		return name[:maxName], kindName
@@ -32,7 +32,7 @@ func clean(name string) (_, kind string) {
 	return name, ""
 }
 
-// Printable is a name without control characters, which a terminal would obey.
+// Printable replaces control characters in a name, which a terminal would obey.
 func Printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -42,8 +42,8 @@ func Printable(name string) string {
 	}, name)
 }
 
-// decode makes UTF-8 of a name. Invalid UTF-8 was most likely written on a Chinese Windows, in GBK,
-// a part of GB18030. Otherwise the name is in the encoding of DOS (APPNOTE.TXT, appendix D).
+// decode converts a name to UTF-8. Invalid UTF-8 most likely comes from a Chinese Windows, in GBK,
+// a subset of GB18030. Other names use the encoding of DOS (APPNOTE.TXT, appendix D).
 func decode(name string, isUTF8 bool) string {
 	if isUTF8 {
 		return name
@@ -51,14 +51,14 @@ func decode(name string, isUTF8 bool) string {
 	if text, err := simplifiedchinese.GB18030.NewDecoder().String(name); err == nil && !strings.ContainsRune(text, utf8.RuneError) {
 		return text
 	}
-	text, _ := charmap.CodePage437.NewDecoder().String(name) // it has a character for every byte
+	text, _ := charmap.CodePage437.NewDecoder().String(name) // it maps every byte
 	return text
 }
 
-// unicodePath returns the name in the field "Info-ZIP Unicode Path" of a zip member (APPNOTE.TXT
-// 4.6.9), if that field belongs to the member's name; else "".
+// unicodePath returns the name in the "Info-ZIP Unicode Path" field (APPNOTE.TXT 4.6.9), or "" if
+// the field does not match the member's name.
 func unicodePath(extra []byte, name string) string {
-	const id, head = 0x7075, 5 // of a version and a checksum
+	const id, head = 0x7075, 5 // head is the size of version and checksum
 	for len(extra) >= 4 {
 		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
 		extra = extra[4:]

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Tar lists a tar archive. If r is an [io.Seeker] it must be at its beginning, and wanted members,
-// except for sparse files, are read in the archive later on. Otherwise all are spooled. Archives
-// behind one another are one, as with tar -i.
+// Tar lists a tar archive. If r is an [io.Seeker], it must be at its start. Wanted members other
+// than sparse files are then read in place later. All other wanted members are copied to the spool.
+// Concatenated archives are read as one, as by tar -i.
 func (l Lister) Tar(r io.Reader) (*Contents, error) {
 	list := &listing{Lister: l}
 	t := &tape{r: r}
@@ -29,7 +29,7 @@ func (l Lister) Tar(r io.Reader) (*Contents, error) {
 	return &list.Contents, nil
 }
 
-// tar lists the archive that begins at the tape.
+// tar lists the archive at the current offset of the tape.
 func (l *listing) tar(t *tape) error {
 	begin, last := t.at, ""
 	l.end = begin
@@ -51,7 +51,7 @@ func (l *listing) tar(t *tape) error {
 			return fmt.Errorf("what stands behind the end of the archive, at byte %d, is no other archive", begin)
 		case errors.Is(err, tar.ErrHeader):
 			return fmt.Errorf("it is damaged behind its member %q, before byte %d", last, t.at)
-		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are cleaned here
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are cleaned later
 			return err
 		}
 		l.end = t.at
@@ -62,7 +62,7 @@ func (l *listing) tar(t *tape) error {
 	}
 }
 
-// header adds the member that a header is of.
+// header adds the member of a header.
 func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) error {
 	kind := ""
 	switch h.Typeflag {
@@ -76,7 +76,7 @@ func (l *listing) header(t *tape, tr *tar.Reader, h *tar.Header, name string) er
 	default:
 		kind = kindNone
 	}
-	if kind == "" && !isSparse(h) { // else the number of bytes is unknown
+	if kind == "" && !isSparse(h) { // otherwise the stored length is unknown
 		l.end += h.Size
 	}
 	name, ok, err := l.take(name, kind)
@@ -104,7 +104,6 @@ func isSparse(h *tar.Header) bool {
 	return h.Typeflag == tar.TypeGNUSparse
 }
 
-// spoolMember copies a member to the spool.
 func (l *listing) spoolMember(m *Member, content io.Reader) error {
 	spool, err := l.Spool()
 	if err != nil {
@@ -119,16 +118,15 @@ func (l *listing) spoolMember(m *Member, content io.Reader) error {
 	return err
 }
 
-// blockSize is the block size of tar.
 const blockSize = 512
 
-// tape is the archive under a tar.Reader. It counts the bytes read, and the zeros at their end.
+// tape reads an archive for a tar.Reader. It counts the bytes read, and the zeros at their end.
 type tape struct {
 	r      io.Reader
 	seeker io.Seeker
 	at     int64
 	zeros  int64
-	back   []byte // to be read once more
+	back   []byte // to be read again
 }
 
 func (t *tape) Read(p []byte) (n int, err error) {
@@ -138,7 +136,7 @@ func (t *tape) Read(p []byte) (n int, err error) {
 	} else {
 		n, err = t.r.Read(p)
 	}
-	if err == io.ErrUnexpectedEOF { // of a decompressor: to io.ReadFull it is a short last block
+	if err == io.ErrUnexpectedEOF { // from a decompressor; io.ReadFull would hide it
 		err = errCutOff
 	}
 	t.at += int64(n)
@@ -150,7 +148,7 @@ func (t *tape) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Seek is for archive/tar, which uses it, if possible, to pass over contents.
+// Seek lets archive/tar skip contents, if possible.
 func (t *tape) Seek(offset int64, whence int) (int64, error) {
 	if t.seeker == nil || len(t.back) > 0 {
 		return 0, errors.ErrUnsupported
@@ -162,7 +160,7 @@ func (t *tape) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// another goes over the zeros at the end of an archive to one behind it.
+// another skips zeros at the end of an archive, and reports whether one follows.
 func (t *tape) another() (more bool, err error) {
 	var block [blockSize]byte
 	for {

@@ -28,10 +28,10 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	switch {
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errors.New("it is no zip archive, or the list of its members, at its end, is damaged")
-	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are cleaned here
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are cleaned later
 		return nil, err
 	}
-	allUTF8 := true // even names without that flag: one tool has written them all
+	allUTF8 := true // even names without the flag: one tool wrote them all
 	left := uint64(size)
 	for _, f := range z.File {
 		allUTF8 = allUTF8 && utf8.ValidString(f.Name)
@@ -48,22 +48,21 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	return &list.Contents, nil
 }
 
-// utf8Flag marks a name as UTF-8 (APPNOTE.TXT 4.4.4, bit 11), encryptedFlag a member as encrypted.
+// Flags of a member (APPNOTE.TXT 4.4.4): bit 11 for a name in UTF-8, bit 0 for encryption.
 const (
 	utf8Flag      = 1 << 11
 	encryptedFlag = 1 << 0
 )
 
-// zipName is the name of a member, not cleaned.
+// zipName returns the name of a member before cleaning.
 func zipName(f *zip.File, allUTF8 bool) string {
 	name := unicodePath(f.Extra, f.Name)
 	if name == "" {
 		name = decode(f.Name, allUTF8 || f.Flags&utf8Flag != 0 && utf8.ValidString(f.Name))
 	}
-	return strings.ReplaceAll(name, `\`, "/") // a zip archive has no other separators
+	return strings.ReplaceAll(name, `\`, "/") // zip has no other separator
 }
 
-// zip adds a file.
 func (l *listing) zip(f *zip.File, raw string, size int64) error {
 	if strings.HasSuffix(raw, "/") {
 		return l.entry("")
@@ -94,7 +93,7 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 	return nil
 }
 
-// Err returns the reason why a member cannot be read, nil if it can.
+// Err returns the reason why a member cannot be read, or nil.
 func (m *Member) Err() error {
 	switch m.how {
 	case zipEncrypted:
@@ -105,15 +104,14 @@ func (m *Member) Err() error {
 	return nil
 }
 
-// methodNames are those of methods of compression (APPNOTE.TXT 4.4.5).
+// methodNames maps compression methods to their names (APPNOTE.TXT 4.4.5).
 var methodNames = map[uint32]string{
 	9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "zstd", 95: "xz", 99: "a method that is encrypted",
 }
 
-// zipEntries returns how many files a zip archive claims to hold, by the record at its end
-// (APPNOTE.TXT 4.3.14 to 4.3.16). If there is no record, it returns more than there can be. Of
-// several records it takes the same one as archive/zip: the last that can be whole. Anything behind
-// that looking like a record stands in its comment.
+// zipEntries returns the number of files in a zip archive, by the record at its end (APPNOTE.TXT
+// 4.3.14 to 4.3.16). Without a record the number is impossible. Of several it uses the last that
+// can be complete, as archive/zip does: any later signature is part of its comment.
 func zipEntries(r io.ReaderAt, size int64) uint64 {
 	const endSize, locatorSize, end64Size = 22, 20, 56
 	tail := make([]byte, min(size, locatorSize+endSize+1<<16))
@@ -137,18 +135,17 @@ func zipEntries(r io.ReaderAt, size int64) uint64 {
 	return binary.LittleEndian.Uint64(end64[32:])
 }
 
-// checked reads the content of a member of a zip archive, and finds out at its end whether
-// it is that.
+// checked reads the content of a zip member, and verifies its length and checksum at the end.
 type checked struct {
 	r    io.Reader
-	back *sync.Pool // of r, once it has ended
+	back *sync.Pool // receives r at the end
 	sum  hash.Hash32
 	left int64
 	want uint32
 	err  error
 }
 
-// inflaters are used again: each takes 40 KiB, and members may be small.
+// inflaters are reused: each takes 40 KiB, and members may be small.
 var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
 func newChecked(m *Member, stored io.Reader) *checked {
@@ -171,7 +168,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	switch {
 	case c.left < 0, err == io.EOF && c.left > 0:
 		err = errors.New("the archive says that it has another length: it is damaged")
-	case err == io.EOF && c.want != 0 && c.sum.Sum32() != c.want: // some tools leave 0 there
+	case err == io.EOF && c.want != 0 && c.sum.Sum32() != c.want: // some tools write 0
 		err = errors.New("its content is not what was packed: the checksum is another")
 	}
 	if c.err = err; err != nil && c.back != nil {
