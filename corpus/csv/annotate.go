@@ -9,10 +9,10 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// added are the columns of annotated rows, behind all others.
+// added are the columns appended to annotated rows.
 var added = []string{corpus.VerdictColumn, corpus.OfColumn, corpus.ScoreColumn}
 
-// annotated is the first row with names for them.
+// annotated returns the first row with the added columns.
 func (h *header) annotated() []byte {
 	end := lineEnd(h.raw)
 	var all []byte
@@ -23,7 +23,7 @@ func (h *header) annotated() []byte {
 	return append(all, h.raw[end:]...)
 }
 
-// lineEnd returns the beginning of a row's line end.
+// lineEnd returns the index of a row's line end.
 func lineEnd(raw []byte) int {
 	return len(bytes.TrimSuffix(bytes.TrimSuffix(raw, newline), []byte{'\r'}))
 }
@@ -37,14 +37,13 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 	return w.WriteRecord(raw[:at.At], fields, bytes.TrimSuffix(raw[at.At:], newline), newline)
 }
 
-// Answer writes a row of empty fields before a verdict: text that is no row of the table would make
-// readers misread other rows.
+// Answer writes a verdict after empty fields: the bad record could make readers misread other rows.
 func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
 	head := w.Head()
 	names := head[:lineEnd(head)]
 	last := len(names) - len(corpus.ScoreColumn) - 1
 	if last < 0 || string(names[last+1:]) != corpus.ScoreColumn {
-		return nil // a pipe that begins with no names has only that record
+		return nil // a pipe without column names has only that record
 	}
 	delimiter := names[last]
 	row, err := verdictFields(delimiter, value)
@@ -56,7 +55,6 @@ func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
 	return w.WriteRecord(bytes.Repeat([]byte{delimiter}, columns-1), row, newline)
 }
 
-// verdictFields returns the fields added to a row.
 func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
 	v, err := corpus.ReadVerdict(value)
 	if err != nil {

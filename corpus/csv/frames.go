@@ -12,15 +12,15 @@ type frames struct {
 	corpus.NumberedFrames
 	format    Format
 	maxRecord int
-	head      *header // nil before it was seen
-	line      int64   // that the next row begins in
-	inLine    bool    // in a line longer than the limit; the rest is passed over
+	head      *header // nil until read
+	line      int64   // in which the next row begins
+	inLine    bool    // in a bad line; the rest of it is skipped
 }
 
-// shown is how many bytes of a bad record are waited for.
+// shown is the number of bytes of a bad record to wait for.
 const shown = 4 << 10
 
-// Head is the first row.
+// Head returns the first row.
 func (f *frames) Head() (head []byte, has bool) {
 	if f.head != nil {
 		head = f.head.first
@@ -28,7 +28,7 @@ func (f *frames) Head() (head []byte, has bool) {
 	return head, true
 }
 
-// Frame returns the row, or other frame, at the beginning of data.
+// Frame returns the row, or other frame, at the start of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.Damaged():
@@ -54,8 +54,8 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 		f.line += int64(bytes.Count(data[:n], newline))
 		return fr
 	case n == 0 && !last && len(data) < f.maxRecord+2:
-		// A sender that waits for an answer to a row sends no more than that row. So only for long rows
-		// is more asked for at once, to avoid looking at the same bytes too often.
+		// A sender waiting for an answer to a row sends nothing more, so ask for one byte. Long
+		// rows ask for more, to avoid examining the same bytes too often.
 		if len(data) < 1<<20 {
 			return corpus.Frame{Need: len(data) + 1}
 		}
@@ -66,7 +66,7 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return f.bad(data, end, fmt.Sprintf("the row is longer than the limit of %d bytes", f.maxRecord))
 }
 
-// bad hands out the line that data begins with as a bad record.
+// bad returns the line at the start of data as a bad record.
 func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.Frame {
 	if len(data) < shown && end == corpus.GoesOn && bytes.IndexByte(data, '\n') < 0 {
 		return corpus.Frame{Need: len(data) + 1}
@@ -76,7 +76,7 @@ func (f *frames) bad(data []byte, end corpus.SectionEnd, reason string) corpus.F
 	return corpus.Frame{Take: n, Pass: n, Record: true, Bad: reason, Number: line}
 }
 
-// pass goes behind the line that data begins with, or is in, and returns how many bytes of it are there.
+// pass moves to the next line, and returns how much of the current one is in data.
 func (f *frames) pass(data []byte) int {
 	n := bytes.IndexByte(data, '\n') + 1
 	if f.inLine = n == 0; f.inLine {

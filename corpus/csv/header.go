@@ -14,25 +14,25 @@ import (
 	"github.com/firstseen/firstseen/internal/charset"
 )
 
-// delimiters are the possible separators of fields, the first preferred.
+// delimiters are the possible field separators, in order of preference.
 const delimiters = ",\t;|"
 
-// maxHeader is how many bytes the first row may have.
+// maxHeader is the maximum length of the first row in bytes.
 const maxHeader = 64 << 10
 
-// header is the content of the first row of an input.
+// header holds the first row of an input.
 type header struct {
-	raw       []byte // with a byte order mark and a line end, if it has them
-	first     []byte // the same, as outputs begin with it
+	raw       []byte // including any byte order mark and line end
+	first     []byte // raw as outputs begin with it
 	delimiter byte
 	columns   int
-	text, id  int    // numbers of columns; id is -1 if there is none
+	text, id  int    // column numbers; id is -1 if there is none
 	time      int    // likewise
 	lead      []byte // the delimiter
-	taken     string // a column that was to be added, but exists already
+	taken     string // existing column with the name of an added one
 }
 
-// header reads the first row. The frame passes over it, or refuses the input.
+// header reads the first row. Its frame skips that row, or rejects the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return corpus.BadRest(data, end, f.line, corpus.RejectUTF16)
@@ -44,7 +44,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)) {
 		start = len(corpus.ByteOrderMark)
 	}
-	for n := 1; n > 0; start += n { // empty lines before it
+	for n := 1; n > 0; start += n { // preceding empty lines
 		n = blank(data[start:])
 	}
 	if start == len(data) && last {
@@ -64,8 +64,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return corpus.BadRest(whole, end, f.line, f.noHeader(data[start:]))
 }
 
-// sniff tries every delimiter. It waits if a row goes on behind data under one that could be the
-// right one.
+// sniff tries every delimiter. waits reports that data ends inside the row for a possible one.
 func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits bool) {
 	for _, d := range []byte(delimiters) {
 		end, _, err := row(data[start:], d, last)
@@ -86,8 +85,8 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 	return best, waits && best == nil
 }
 
-// read returns the header that a first row is with a delimiter. It returns nil if the row names no
-// column of text, or names a wanted one twice.
+// read parses the first row with a delimiter. It returns nil if the text or a wanted time column is
+// missing, or if a wanted column occurs twice.
 func (f *frames) read(first []byte, delimiter byte) *header {
 	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, time: -1}
 	twice := false
@@ -116,14 +115,13 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 	return h
 }
 
-// noHeader returns the reason why there is no header.
 func (f *frames) noHeader(data []byte) string {
 	name := strconv.Quote(f.format.text())
 	if f.format.Time != "" {
 		name += fmt.Sprintf(" and one %q", f.format.Time)
 	}
 	first, _, whole := bytes.Cut(data, newline)
-	encoding := "" // if it is not UTF-8, the remedy
+	encoding := "" // the remedy, unless the row is UTF-8
 	switch {
 	case bytes.IndexByte(first, 0) >= 0:
 		encoding = "; if it is UTF-16 add --encoding utf-16le or utf-16be"
@@ -138,7 +136,7 @@ func (f *frames) noHeader(data []byte) string {
 	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, row, encoding)
 }
 
-// blank is how many bytes an empty line at the beginning of data has.
+// blank returns the length of an empty line at the start of data, or 0.
 func blank(data []byte) int {
 	switch {
 	case bytes.HasPrefix(data, newline):

@@ -12,7 +12,7 @@ import (
 
 type parser struct {
 	doc  corpus.Document
-	time []byte // room
+	time []byte // buffer
 }
 
 // Parse returns the documents of a block.
@@ -20,7 +20,6 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return b.Documents(&p.doc, func() error { return p.read(b) })
 }
 
-// read fills in the document from its row.
 func (p *parser) read(b *corpus.Block) error {
 	f, ok := b.Frames.(*frames)
 	if !ok || f.head == nil {
@@ -64,7 +63,7 @@ func (p *parser) read(b *corpus.Block) error {
 	return nil
 }
 
-// said returns the text of a field: a piece of the row, unless quotes in it are doubled.
+// said returns the text of a field: part of the row, unless it has doubled quotes.
 func said(b *corpus.Block, raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != quote {
 		return raw
@@ -76,8 +75,8 @@ func said(b *corpus.Block, raw []byte) []byte {
 	return b.Hold(content(b.Room(), raw))
 }
 
-// unescaped returns the text of a field between tabs. If all its backslashes begin \t, \n, \r or
-// \\, it was written so. Any other field is as it is, for there a backslash is one.
+// unescaped returns the text of a field between tabs. If every backslash begins \t, \n, \r or \\,
+// it decodes them. Otherwise the field is literal.
 func unescaped(b *corpus.Block, raw []byte) []byte {
 	text, rest := b.Room(), raw
 	for {

@@ -10,16 +10,14 @@ var (
 	errUnclosed = errors.New("a quote is not closed")
 )
 
-// quote opens and closes a field.
 const quote = '"'
 
-// row returns the index behind the row at the beginning of data, including its line end. It is 0 if
-// data ends before, and open reports whether that is inside quotes. last means that no more
-// follows, so that the end of data ends the row. The error is errBehind, or errUnclosed at the last
-// end.
+// row returns the index after the row at the start of data, including its line end. If data ends
+// first, it returns 0, and open reports whether the end is inside quotes. last means that the end
+// of data ends the row. The error is errBehind, or errUnclosed if last.
 func row(data []byte, delimiter byte, last bool) (end int, open bool, err error) {
 	opening := []byte{delimiter, quote}
-	line := 0 // behind the line that the field at data[i] begins in
+	line := 0 // index after the line in which the field at data[i] begins
 	for i := 0; ; {
 		if line <= i {
 			if line = i + bytes.IndexByte(data[i:], '\n') + 1; line == i {
@@ -52,7 +50,7 @@ func row(data []byte, delimiter byte, last bool) (end int, open bool, err error)
 			return i + 2, false, nil
 		case len(rest) == 0 && last:
 			return i, false, nil
-		case len(rest) == 0 || len(rest) == 1 && rest[0] == '\r' && !last: // a second quote may follow
+		case len(rest) == 0 || len(rest) == 1 && rest[0] == '\r' && !last: // a quote may follow
 			return 0, len(rest) == 0, nil
 		default:
 			return 0, false, errBehind
@@ -60,8 +58,7 @@ func row(data []byte, delimiter byte, last bool) (end int, open bool, err error)
 	}
 }
 
-// closing returns the index behind the closing quote of a field with content from data[i] on, or
-// -1.
+// closing returns the index after the closing quote of the field whose content is at i, or -1.
 func closing(data []byte, i int) int {
 	for {
 		n := bytes.IndexByte(data[i:], quote)
@@ -75,8 +72,7 @@ func closing(data []byte, i int) int {
 	}
 }
 
-// fields calls visit for each field of a row that [row] has found, with the bytes between its ends:
-// quotes are still there.
+// fields calls visit for each field of a row accepted by [row], including any quotes.
 func fields(record []byte, delimiter byte, visit func(n int, raw []byte)) (count int) {
 	record = record[:lineEnd(record)]
 	for i := 0; ; count++ {
@@ -95,7 +91,7 @@ func fields(record []byte, delimiter byte, visit func(n int, raw []byte)) (count
 	}
 }
 
-// content appends the text of a field to dst: the characters between the quotes, if it has some.
+// content appends the text of a field to dst, without its quotes.
 func content(dst, raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != quote {
 		return append(dst, raw...)
