@@ -14,51 +14,48 @@ import (
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
 
-// Ahead decodes compressed files before they are read, in several goroutines. It hands out the decoded
-// bytes in the order of the inputs, with the errors of sequential reading behind the same bytes.
+// Ahead decodes compressed files in several goroutines, before they are read. It returns the
+// decoded bytes in the order of the inputs, with errors after the same bytes as sequential reading.
 //
-// One goroutine decodes a piece of a file: the whole, or some of its gzip members or zstd frames. A
-// piece ends at the member or frame with which the next piece began. The magic bytes of a beginning
-// may stand anywhere. So a piece is believed only when the one before it has come to its very
-// beginning; unreached pieces are dropped.
+// One goroutine decodes one piece of a file: the whole file, or some of its gzip members or zstd
+// frames. A piece ends at the member or frame that begins the next piece. Magic bytes may occur
+// elsewhere, so a piece is used only if the one before it ends at its start, and dropped otherwise.
 //
-// Its sizes bound the memory. Uncompressed files are left to the reader, and so is an index for which
-// open returns nil.
+// AheadSizes bound the memory. Uncompressed files are left to the reader.
 type Ahead struct {
 	open  func(index int) *File
 	sizes AheadSizes
 	ratio int // decoded bytes for each stored one
 
-	ctx     context.Context // ends when all is closed
+	ctx     context.Context // canceled by Close
 	cancel  context.CancelFunc
-	pieces  chan *piece // in their order
+	pieces  chan *piece // in order
 	current *piece      // the piece being read
 	idle    chan *worker
-	alone   chan *worker // one, with memory for any window: of the piece being read
+	alone   chan *worker // one worker, with memory for any window, for the piece being read
 	active  sync.WaitGroup
 	mem     []byte // of all buffers
-	looked  []byte // searched for pieces
+	looked  []byte // buffer of nextPiece
 }
 
-// AheadSizes say how much is decoded ahead.
+// AheadSizes set how much is decoded ahead.
 type AheadSizes struct {
-	Decoders int   // goroutines that decode
-	Chunk    int   // bytes of a buffer
-	Buffers  int   // of each decoder, at least 2: one is filled while another is read
-	Window   int64 // largest window of a zstd frame decoded before its turn
-	Piece    int64 // stored bytes that a piece has at least, unless the input ends
-	Look     int64 // and behind them, in which the beginning of the next is looked for
+	Decoders int   // number of decoding goroutines
+	Chunk    int   // size of a buffer in bytes
+	Buffers  int   // per decoder, at least 2: one is filled while another is read
+	Window   int64 // largest window of a zstd frame decoded ahead
+	Piece    int64 // minimum stored bytes of a piece, unless the input ends
+	Look     int64 // stored bytes after Piece searched for the start of the next piece
 }
 
-// maxDecoders is how many goroutines decode at most. More are not needed: this is some
-// 2 GB/s of gzip, and each takes its share of the memory.
+// maxDecoders limits the goroutines. Eight decode some 2 GB/s of gzip, and each takes memory.
 const maxDecoders = 8
 
-// AheadMemory is what decoding ahead takes at most, in bytes.
+// AheadMemory is the maximum memory for decoding ahead, in bytes.
 const AheadMemory = 48 << 20
 
-// SizesFor divides the memory: half of it are buffers, the other the windows of decoders. A decoder with
-// full buffers waits until its piece is read. A piece has so few bytes that most fit.
+// SizesFor divides the memory for n decoders: half for buffers, half for windows. A decoder with
+// full buffers waits until its piece is read. Pieces are small enough that most fit.
 func SizesFor(n int) AheadSizes {
 	n = min(n, maxDecoders)
 	const size = 128 << 10
@@ -68,7 +65,7 @@ func SizesFor(n int) AheadSizes {
 	}
 }
 
-// aloneBuffers is how many buffers the decoder of the piece being read has.
+// aloneBuffers is the number of buffers for the piece being read.
 const aloneBuffers = 2
 
 // aheadInput is a file decoded in pieces.
@@ -77,38 +74,37 @@ type aheadInput struct {
 	file  *File  // nil: not opened
 	kind  string // of compression; "" is left to the reader
 	ctx   context.Context
-	over  context.CancelFunc // no other piece of it is needed
+	over  context.CancelFunc // cancels ctx: no other piece is needed
 }
 
-// piece is what one goroutine decodes.
+// piece is a part of a file decoded by one goroutine.
 type piece struct {
 	in      *aheadInput
-	start   int64         // its beginning in the file
-	end     int64         // the beginning of the next one; -1 is the end of the file
-	alone   bool          // it is being read, and no other piece of the file is needed
-	done    chan struct{} // closed when it was read
+	start   int64         // offset in the file
+	end     int64         // start of the next piece; -1 is the end of the file
+	alone   bool          // it is being read, and is the rest of the file
+	done    chan struct{} // closed when the piece was read
 	decoded chan chunk
 }
 
 // chunk is a part of the decoded bytes of a piece.
 type chunk struct {
-	data []byte // a buffer, until the next chunk is received
-	read int64  // bytes of the file that were read when it was done
-	used int64  // and of those used up
-	err  error  // what follows instead of another chunk
+	data []byte // a buffer, valid until the next chunk is received
+	read int64  // offset in the file up to which it was read, including buffered bytes
+	used int64  // offset up to which it was decoded
+	err  error  // follows data, instead of another chunk
 }
 
-// worker decodes one piece after the other. Its buffers are used in turn.
+// worker decodes one piece at a time. Its buffers are used in turn.
 type worker struct {
 	Decoders
 	buffers [][]byte
 }
 
-// errClosed is returned by who is closed while it is read.
+// errClosed is returned to a reader after Close.
 var errClosed = fmt.Errorf("reading ahead: %w", os.ErrClosed)
 
-// StartAhead begins to decode so many files, from the one with the index first on. open
-// returns nil for a file that the reader opens itself.
+// StartAhead decodes files, from the index first on. open returns nil for files left to the reader.
 func StartAhead(files int, open func(index int) *File, first int, limits Decoders, sizes AheadSizes) *Ahead {
 	a := &Ahead{
 		open: open, sizes: sizes, ratio: limits.MaxRatio,
@@ -119,7 +115,7 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	size := (sizes.Decoders*sizes.Buffers + aloneBuffers) * sizes.Chunk
 	mem, err := hugemem.Alloc(size)
-	if err != nil { // address space is short: then from the heap
+	if err != nil { // address space is short: use the heap
 		mem = make([]byte, size)
 	}
 	a.mem = mem
@@ -135,7 +131,7 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 	for range sizes.Decoders {
 		a.idle <- newWorker(sizes.Window, sizes.Buffers)
 	}
-	a.active.Go(func() { // finds the pieces of the inputs, one after the other, and has them decoded
+	a.active.Go(func() { // finds the pieces of the inputs in order, and starts their decoding
 		defer close(a.pieces)
 		for i := first; i < files && a.ctx.Err() == nil; i++ {
 			a.planInput(a.look(i))
@@ -144,7 +140,7 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 	return a
 }
 
-// Close ends all goroutines and gives the memory back. The file being read is the reader's.
+// Close ends all goroutines and frees the memory. The reader closes the file it is reading.
 func (a *Ahead) Close() {
 	a.cancel()
 	a.active.Wait()
@@ -155,20 +151,20 @@ func (a *Ahead) Close() {
 		(<-a.idle).Close()
 	}
 	(<-a.alone).Close()
-	_ = hugemem.Free(a.mem) // it refuses memory of the heap
+	_ = hugemem.Free(a.mem) // it ignores memory of the heap
 }
 
-// planInput finds the pieces of an input until it is over.
+// planInput finds the pieces of an input until no more are needed.
 func (a *Ahead) planInput(in *aheadInput) {
 	for start := int64(0); start >= 0; {
 		p := &piece{
 			in: in, start: start, end: a.nextPiece(in, start), done: make(chan struct{}),
-			decoded: make(chan chunk, a.sizes.Buffers-2), // and one is filled, another read
+			decoded: make(chan chunk, a.sizes.Buffers-2), // one is filled, one is read
 		}
 		select {
 		case a.pieces <- p:
 		case <-a.ctx.Done():
-			in.close() // the pieces before it may do so once more
+			in.close() // an earlier piece may close it again
 			return
 		}
 		if in.kind == "" {
@@ -185,7 +181,7 @@ func (a *Ahead) planInput(in *aheadInput) {
 	}
 }
 
-// look opens a file, and finds out whether it is compressed.
+// look opens a file and detects its compression.
 func (a *Ahead) look(index int) *aheadInput {
 	in := &aheadInput{index: index, file: a.open(index)}
 	in.ctx, in.over = context.WithCancel(a.ctx)
@@ -203,7 +199,7 @@ func (in *aheadInput) close() {
 	}
 }
 
-// nextPiece returns a possible beginning of the piece after the one at start, or -1.
+// nextPiece returns a possible start of the piece after the one at start, or -1.
 func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	begin, ok := memberBegins[in.kind]
 	if !ok {
@@ -226,8 +222,8 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	return -1
 }
 
-// decode decodes a piece, and gives the worker back to where it came from. A piece ends with
-// errHandedOver at its end, if a member begins there, and before what is decoded alone.
+// decode decodes a piece, then returns the worker to home. The piece ends with errHandedOver at the
+// first member from p.end on, and before data that needs the alone worker.
 func (a *Ahead) decode(p *piece, w *worker, home chan *worker) {
 	defer func() { home <- w }()
 	read := p.start
@@ -254,13 +250,13 @@ func (a *Ahead) decode(p *piece, w *worker, home chan *worker) {
 			break
 		}
 	}
-	select { // until then buffers are read
+	select { // the reader uses the buffers until then
 	case <-p.in.ctx.Done():
 	case <-p.done:
 	}
 }
 
-// begin opens the members of a piece. What may take more memory than the worker has is handed over.
+// begin opens a piece. It returns errHandedOver for data that may exceed the worker's memory.
 func (w *worker) begin(p *piece, m *members) (io.Reader, error) {
 	switch {
 	case p.alone || p.in.kind == "gzip" || p.in.kind == "bzip2":
@@ -277,7 +273,7 @@ func (w *worker) begin(p *piece, m *members) (io.Reader, error) {
 	return w.open(p.in.kind, m)
 }
 
-// next goes to the next piece, and is done with the one before it. Nil is none.
+// next finishes the current piece and returns the next one, or nil.
 func (a *Ahead) next() *piece {
 	if a.current != nil {
 		close(a.current.done)
@@ -286,23 +282,23 @@ func (a *Ahead) next() *piece {
 	return a.current
 }
 
-// rest has the rest of an input decoded as one piece, and drops its other pieces.
+// rest decodes the rest of an input as one piece, and drops its other pieces.
 func (a *Ahead) rest(in *aheadInput, start int64) *piece {
 	in.over()
 	close(a.current.done)
 	again := &aheadInput{index: in.index, file: in.file, kind: in.kind}
 	again.ctx, again.over = context.WithCancel(a.ctx)
 	a.current = &piece{in: again, start: start, end: -1, alone: true, done: make(chan struct{}), decoded: make(chan chunk)}
-	p, w := a.current, <-a.alone // of a piece before it that was read
+	p, w := a.current, <-a.alone // free once the last piece it decoded was read
 	a.active.Go(func() { a.decode(p, w, a.alone) })
 	return p
 }
 
-// Input returns the stored bytes of the input to read now, and its decoded ones. What is nil is left to the
-// caller. It adds to read the stored bytes that were used.
+// Input returns the file of the next input to read and a reader of its decoded bytes. A nil result
+// is left to the caller. The reader adds the stored bytes it uses to *read.
 func (a *Ahead) Input(index int, read *int64) (*File, io.Reader) {
 	p := a.next()
-	for p != nil && p.in.index < index { // they are not needed any more
+	for p != nil && p.in.index < index { // skipped inputs
 		p = a.next()
 	}
 	if p == nil {
@@ -322,8 +318,8 @@ type aheadReader struct {
 	p     *piece
 	c     chunk
 	left  []byte // of c
-	began int64  // the value of read at the start of the input
-	read  *int64 // bytes of all inputs
+	began int64  // value of *read at the start of the input
+	read  *int64 // stored bytes of all inputs
 	ratio Expansion
 }
 
@@ -335,12 +331,12 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 		case !errors.Is(err, errHandedOver):
 			r.p.in.over()
 			return 0, err
-		case r.c.used != r.p.end: // no member begins there
+		case r.c.used != r.p.end: // no member begins at p.end
 			r.p, r.c = r.a.rest(r.p.in, r.c.used), chunk{}
 		default:
 			next := r.a.next()
 			if next == nil || next.in != r.p.in {
-				return 0, errClosed // it is closed meanwhile
+				return 0, errClosed // Close was called
 			}
 			r.p, r.c = next, chunk{}
 		}

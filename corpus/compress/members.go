@@ -12,26 +12,25 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// errHandedOver ends the reading of members if another piece reads the following ones.
+// errHandedOver ends the reading of members if another piece continues.
 var errHandedOver = errors.New("what follows is read by another")
 
-// errForeign says that no member begins behind the last one.
+// errForeign means that no member follows the last one.
 var errForeign = errors.New("cut it off, or unpack the file yourself")
 
-// members reads the members of a gzip or lz4 file, or the frames of a zstd file, which follow each other.
+// members reads consecutive members of a gzip or lz4 file, or frames of a zstd file.
 type members struct {
 	r    *bufio.Reader
-	at   func() int64           // bytes of the file that are used up
-	stop func(begin int64) bool // whether what begins there is another's; nil: nothing is
+	at   func() int64           // bytes of the file consumed
+	stop func(begin int64) bool // reports whether another piece begins there; nil means never
 	kind string
 	open io.Reader // the member being read
 
 	gzip    *gzip.Reader
-	decoder func(window int64) (*zstd.Decoder, error) // of a zstd frame
+	decoder func(window int64) (*zstd.Decoder, error) // for a zstd frame
 	limit   int64                                     // of windows
 }
 
-// Read reads one member after the other.
 func (m *members) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
 		if m.open == nil {
@@ -49,7 +48,7 @@ func (m *members) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next opens the next member. It returns io.EOF behind the last.
+// next opens the next member. It returns io.EOF after the last.
 func (m *members) next() (err error) {
 	m.open = nil
 	switch m.kind {
@@ -66,8 +65,8 @@ func (m *members) next() (err error) {
 	return frame.Apply(lz4.ConcurrencyOption(1))
 }
 
-// nextGzip goes to the next member of a gzip file. Zeros between members and behind the last are
-// passed over, as gzip does: tapes, tar and some file systems pad with them.
+// nextGzip opens the next gzip member. It skips zeros between and after members, as gzip does:
+// tapes, tar and some file systems pad with them.
 func (m *members) nextGzip() error {
 	if err := skipZeros(m.r); err != nil {
 		return err
@@ -92,7 +91,6 @@ func (m *members) nextGzip() error {
 	return nil
 }
 
-// skipZeros passes over zeros.
 func skipZeros(br *bufio.Reader) error {
 	for {
 		c, err := br.ReadByte()
@@ -109,7 +107,7 @@ func (m *members) foreign() error {
 	return fmt.Errorf("what follows byte %d of the file is not %s: %w", m.at(), m.kind, errForeign)
 }
 
-// nextFrame goes to the next frame of a zstd file. Frames to be skipped may stand anywhere.
+// nextFrame opens the next zstd frame. It skips skippable frames, which may occur anywhere.
 func (m *members) nextFrame() error {
 	for {
 		if m.stop != nil && m.stop(m.at()) {
@@ -135,7 +133,7 @@ func (m *members) nextFrame() error {
 	}
 }
 
-// beginFrame begins a frame. Its header is read first, for the size of the window.
+// beginFrame opens a frame. It reads the header first, for the window size.
 func (m *members) beginFrame() error {
 	frame := &zstdFrame{r: m.r}
 	if err := frame.frameHeader(); err != nil {
@@ -149,7 +147,7 @@ func (m *members) beginFrame() error {
 	return dec.Reset(frame)
 }
 
-// openFrame is a zstd frame as it is decoded.
+// openFrame decodes a zstd frame.
 type openFrame struct {
 	zstd  *zstd.Decoder
 	frame *zstdFrame
@@ -170,18 +168,18 @@ func (o *openFrame) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrRatio says that an input expands as no corpus does.
+// ErrRatio means that an input expands more than any corpus.
 var ErrRatio = errors.New("it may be made to do harm; if it is not, allow it with --limit ratio=0")
 
-// RatioFrom is how many bytes an input may expand to before its ratio counts.
+// RatioFrom is the decoded size in bytes above which the ratio is checked.
 const RatioFrom = 1 << 30
 
-// Expansion watches how much larger an input becomes.
+// Expansion limits the ratio of decoded to stored bytes.
 type Expansion struct {
 	R       io.Reader
 	Stored  func() int64
 	Decoded int64
-	Most    int // negative: any
+	Most    int // negative means unlimited
 }
 
 func (e *Expansion) Read(p []byte) (int, error) {
@@ -192,7 +190,7 @@ func (e *Expansion) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Add counts decoded bytes, or what takes as long.
+// Add counts n decoded bytes, or work that takes as long.
 func (e *Expansion) Add(n int64) error {
 	if e.Decoded += n; e.Decoded > RatioFrom && e.Most > 0 {
 		if stored := e.Stored(); e.Decoded/int64(e.Most) > stored {

@@ -1,9 +1,8 @@
-// Package compress turns stored bytes into decoded ones. It recognises gzip, zstd, bzip2, xz and
-// lz4 by their first bytes. [Decoders] undo one file after the other, [Ahead] decodes several
-// before they are read, and [Sections] reads the members of one file and passes over damage.
+// Package compress decodes stored bytes. It recognises gzip, zstd, bzip2, xz and lz4 by their first
+// bytes. [Decoders] decode one file after the other, [Ahead] decodes several before they are read,
+// and [Sections] reads the members of a file and skips damage.
 //
-// It promises bounds: a decoder takes no larger window, and no file grows more, than [Bounds]
-// allow. It knows files and readers, and no input.
+// It promises that windows and expansion stay within [Bounds]. It handles files, not inputs.
 package compress
 
 import (
@@ -24,42 +23,42 @@ import (
 // ReadBuffer is the number of bytes read from a compressed file at a time.
 const ReadBuffer = 256 << 10
 
-// How compressed files begin.
+// Magic bytes of compressed files.
 const (
 	GzipMagic      = "\x1f\x8b"
 	ZstdMagic      = "\x28\xb5\x2f\xfd"
 	skippableMagic = "\x2a\x4d\x18" // after a byte 0x50 to 0x5f
 	XzMagic        = "\xfd7zXZ\x00"
-	bzip2Magic     = "BZh" // a digit, and then the first block, or the end
+	bzip2Magic     = "BZh" // followed by a digit, and the first block or the end
 	Lz4Magic       = "\x04\x22\x4d\x18"
 	ZipMagic       = "PK\x03\x04"
 
-	bzip2Block      = 4 // its offset
+	bzip2Block      = 4 // offset
 	Bzip2BlockMagic = "1AY&SY"
-	bzip2EndMagic   = "\x17rE8P\x90" // in its place, if nothing was compressed
+	bzip2EndMagic   = "\x17rE8P\x90" // at the same offset, if the content is empty
 )
 
-// kind is a compression known by its first bytes alone.
+// kind is a compression identified by a constant prefix.
 type kind struct{ name, magic string }
 
 var kinds = []kind{{"gzip", GzipMagic}, {"zstd", ZstdMagic}, {"xz", XzMagic}, {"lz4", Lz4Magic}}
 
-// Bounds limit what decoding may take. Its zero value has the defaults.
+// Bounds limits the cost of decoding. Its zero value means the defaults.
 type Bounds struct {
-	MaxWindow int64 // largest window of a zstd frame, or dictionary of xz, in bytes; 0 means DefaultMaxWindow
-	MaxRatio  int   // decoded bytes for each stored one; 0 means DefaultMaxRatio, negative any number
+	MaxWindow int64 // maximum bytes of a zstd window or xz dictionary; 0 means DefaultMaxWindow
+	MaxRatio  int   // maximum of decoded to stored bytes; 0 means DefaultMaxRatio, negative any
 }
 
 // Defaults of [Bounds].
 const (
-	DefaultMaxWindow = 128 << 20 // of zstd: that of the zstd tool itself
+	DefaultMaxWindow = 128 << 20 // as in the zstd tool
 
-	// DefaultMaxRatio bounds the cost of a small file: no honest corpus of a GiB and more repeats its
-	// records a thousand times. Below a GiB the ratio does not matter.
+	// DefaultMaxRatio bounds the cost of a small file. No honest corpus of a GiB or more repeats
+	// its records a thousand times. Below a GiB the ratio is not checked.
 	DefaultMaxRatio = 1000
 )
 
-// Decoders are those that keep to the bounds.
+// Decoders returns decoders within the bounds.
 func (b Bounds) Decoders() Decoders {
 	if b.MaxWindow <= 0 {
 		b.MaxWindow = DefaultMaxWindow
@@ -70,10 +69,9 @@ func (b Bounds) Decoders() Decoders {
 	return Decoders{Bounds: b}
 }
 
-// Decoders undo the compression of one input after the other. They are used
-// again: one for zstd holds as much memory as the largest window so far.
+// Decoders decode one input at a time. The zstd decoder is reused, and keeps its largest window.
 type Decoders struct {
-	Bounds // without defaults
+	Bounds // with defaults applied
 	dict   []byte
 	zstd   *zstd.Decoder
 	gzip   gzip.Reader
@@ -87,8 +85,7 @@ func (d *Decoders) Close() {
 	}
 }
 
-// buffered returns a buffer over r, in memory used again: for small files, making it would take most of
-// the time.
+// buffered reuses the buffer: for small files, allocating it would take most of the time.
 func (d *Decoders) buffered(r io.Reader, size int) *bufio.Reader {
 	if d.buf == nil {
 		d.buf = bufio.NewReaderSize(nil, size)
@@ -97,7 +94,7 @@ func (d *Decoders) buffered(r io.Reader, size int) *bufio.Reader {
 	return d.buf
 }
 
-// Counter counts the bytes read from an input as stored, for progress.
+// Counter counts the stored bytes read from an input, for progress.
 type Counter struct {
 	R io.Reader
 	N *int64
@@ -109,7 +106,7 @@ func (c Counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Decode recognises the compression of an input and returns the decoded content.
+// Decode recognises the compression of an input and returns a reader of its decoded content.
 func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	start := *r.N
 	br := d.buffered(r, ReadBuffer)
@@ -129,7 +126,7 @@ func (d *Decoders) Decode(name string, r Counter) (io.Reader, error) {
 	return &Expansion{R: decoded, Stored: at, Most: d.MaxRatio}, nil
 }
 
-// open returns what decodes a compression, from the bytes of the members.
+// open returns a decoder for members m with a compression.
 func (d *Decoders) open(kind string, m *members) (io.Reader, error) {
 	switch kind {
 	case "bzip2":
@@ -144,24 +141,24 @@ func (d *Decoders) open(kind string, m *members) (io.Reader, error) {
 	return m, nil
 }
 
-// xzReader reads an xz file with dictionaries up to a limit. At first only the header of the first stream
-// is read, with which the places of records in it begin.
+// xzReader reads an xz file with dictionaries up to a limit. Until the first Read it has read only
+// the header of the first stream, 12 bytes: the places of the records depend on that.
 //
-// At damage the library drops what it decoded since its last call, so the calls are of one size: what
-// comes before the damage does not depend on the reader.
+// On damage the library drops all data decoded since its last call. So all calls have one size, and
+// the data before the damage does not depend on the reader.
 type xzReader struct {
 	r       io.Reader
 	xz      *xz.Reader
 	limit   int64
 	decoded [4 << 10]byte
 	left    []byte // of decoded
-	err     error  // behind left
+	err     error  // after left
 }
 
 func newXZ(r io.Reader, limit int64) (*xzReader, error) {
 	header := make([]byte, 12)
 	_, err := io.ReadFull(r, header)
-	end := bytes.NewReader(nil) // the library passes over what comes with the end
+	end := bytes.NewReader(nil) // the library ignores data returned together with io.EOF
 	return &xzReader{r: io.MultiReader(bytes.NewReader(header), fullReader{r}, end), limit: limit}, err
 }
 
@@ -188,7 +185,7 @@ func (x *xzReader) Read(p []byte) (n int, err error) {
 	return n, x.err
 }
 
-// fullReader returns as many bytes as asked for, until its end.
+// fullReader fills every read, until its end.
 type fullReader struct{ io.Reader }
 
 func (r fullReader) Read(p []byte) (int, error) { return ReadFull(r.Reader, p) }
@@ -196,8 +193,8 @@ func (r fullReader) Read(p []byte) (int, error) { return ReadFull(r.Reader, p) }
 // HeadSize is the largest number of bytes that identify a compression.
 const HeadSize = 10
 
-// peekHead returns the first bytes of an input, just enough to exclude a compression: a sender may wait
-// for the answer to a first record of two bytes.
+// peekHead peeks just enough bytes to exclude a compression: a sender may wait for the answer to a
+// first record of two bytes.
 func peekHead(br *bufio.Reader) (head []byte, err error) {
 	for n := 1; n <= HeadSize; n++ {
 		if head, err = br.Peek(n); err != nil || !beginsLikeCompressed(head) {
@@ -207,8 +204,7 @@ func peekHead(br *bufio.Reader) (head []byte, err error) {
 	return head, nil
 }
 
-// beginsLikeCompressed reports whether head, if it went on, could be what decode
-// recognises as compressed.
+// beginsLikeCompressed reports whether head may begin a compressed input.
 func beginsLikeCompressed(head []byte) bool {
 	if head[0]&0xf0 == 0x50 && Begins(head[1:], skippableMagic) {
 		return true
@@ -219,13 +215,13 @@ func beginsLikeCompressed(head []byte) bool {
 	return Begins(head, ZipMagic) || slices.ContainsFunc(kinds, func(k kind) bool { return Begins(head, k.magic) })
 }
 
-// Begins compares as far as the shorter of the two goes.
+// Begins reports whether the shorter string is a prefix of the other.
 func Begins(head []byte, magic string) bool {
 	n := min(len(head), len(magic))
 	return string(head[:n]) == magic[:n]
 }
 
-// forWindow is the decoder for a zstd frame with a window of any size.
+// forWindow returns the decoder for a zstd frame, whatever its window.
 func (d *Decoders) forWindow(int64) (_ *zstd.Decoder, err error) {
 	if d.zstd != nil {
 		return d.zstd, nil
@@ -242,14 +238,13 @@ func (d *Decoders) forWindow(int64) (_ *zstd.Decoder, err error) {
 	return d.zstd, err
 }
 
-// IsZstd recognises a zstd frame and a skippable frame, with which files of
-// some parallel compressors begin.
+// IsZstd recognises zstd frames and skippable frames, which some parallel compressors write first.
 func IsZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(ZstdMagic)) ||
 		len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }
 
-// CompressionOf names how what begins so is compressed; "" if it is not.
+// CompressionOf returns the compression of an input with this head, or "" for none.
 func CompressionOf(head []byte) string {
 	if IsZstd(head) {
 		return "zstd"
@@ -265,8 +260,7 @@ func CompressionOf(head []byte) string {
 	return ""
 }
 
-// ReadFull reads until p is full. Unlike that of io.ReadFull, its error is always the reader's: io.EOF at
-// its end.
+// ReadFull reads until p is full. Unlike io.ReadFull, it returns the error of r unchanged.
 func ReadFull(r io.Reader, p []byte) (n int, err error) {
 	for idle := 0; n < len(p) && err == nil; idle++ {
 		var got int
@@ -282,7 +276,7 @@ func ReadFull(r io.Reader, p []byte) (n int, err error) {
 	return n, err
 }
 
-// NoEOF keeps a file that ends inside a header from looking like a proper end.
+// NoEOF replaces io.EOF, since a file that ends inside a header is incomplete.
 func NoEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -299,13 +293,13 @@ func ReadError(name string, err error) error {
 
 // File is an open file, as stored.
 type File struct {
-	io.Reader // from its beginning
+	io.Reader // from the start
 	io.Closer
-	At interface { // nil if it can only be read from its beginning to its end
+	At interface { // nil unless the file allows random access
 		io.ReaderAt
 		io.Seeker
 	}
 }
 
-// Size is how many bytes a file has that can be read at any place. It is not read from its beginning then.
+// Size returns the size of a file with random access. Do not read it sequentially afterwards.
 func (f *File) Size() (int64, error) { return f.At.Seek(0, io.SeekEnd) }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Damage says that a piece of an input cannot be read. Behind it reading goes on.
+// Damage is an error in part of an input. Reading resumes after it.
 type Damage struct{ Reason string }
 
 func (d *Damage) Error() string { return d.Reason }
@@ -17,23 +17,22 @@ func (d *Damage) Error() string { return d.Reason }
 // ErrSection is returned at the end of a member.
 var ErrSection = errors.New("the end of a member")
 
-// RecognizedBy is the least number of bytes that decide whether a record begins, or the kind of an
-// input.
+// RecognizedBy is the number of bytes that suffice to recognize a record, or the kind of an input.
 const RecognizedBy = 512
 
-// attempt is the number of stored bytes examined to decide whether a member begins at a likely place.
+// attempt is the number of stored bytes examined to decide whether a member begins.
 const attempt = 64 << 10
 
-// memberBegins are the magic bytes with which members may begin, before a byte without some bits.
+// memberBegins holds the first bytes of members: the magic, and then a byte with some bits clear.
 var memberBegins = map[string]struct {
 	magic   string
 	without byte
 }{
-	"gzip": {GzipMagic + "\x08", 0xe0}, // the method, and no reserved flag (RFC 1952, section 2.3)
-	"zstd": {ZstdMagic, 0x08},          // the reserved bit of the descriptor (RFC 8878, section 3.1.1)
+	"gzip": {GzipMagic + "\x08", 0xe0}, // method, and no reserved flag (RFC 1952, section 2.3)
+	"zstd": {ZstdMagic, 0x08},          // reserved bit of the descriptor (RFC 8878, section 3.1.1)
 }
 
-// nextMagic returns the index of a magic before a byte without some bits, or -1.
+// nextMagic returns the index of a magic whose next byte has these bits clear, or -1.
 func nextMagic(data []byte, magic string, without byte) int {
 	for at := 0; ; at++ {
 		i := bytes.Index(data[at:], []byte(magic))
@@ -46,21 +45,21 @@ func nextMagic(data []byte, magic string, without byte) int {
 	}
 }
 
-// Sections reads an input with framed records: its members one after the other, each with the place of
-// its beginning. Damage is passed over, up to the next member that begins with a record.
+// Sections reads an input with framed records, one member after the other. It skips damage, up to
+// the next member that begins with a record.
 type Sections struct {
-	Kind   string // of compression, "" without one
+	Kind   string // compression, or ""
 	Base   int64  // added to offsets
 	Single bool   // members have no offsets
-	Begin  int64  // beginning of the open member
+	Begin  int64  // offset of the open member
 
 	raw     *history
 	members members   // over raw
 	in      io.Reader // the open member, or an input without members
 	begun   bool
-	own     Decoders               // for a dictionary
-	ratio   Expansion              // of what is decoded
-	starts  func(data []byte) bool // reports whether a record begins in data, or an input
+	own     Decoders               // with a dictionary
+	ratio   Expansion              // of the decoded bytes
+	starts  func(data []byte) bool // reports whether data begins a record or an input
 }
 
 // SectionsOf reads decoded text as a single section.
@@ -70,7 +69,7 @@ func SectionsOf(text io.Reader) *Sections {
 	return &Sections{Single: true, raw: raw, members: members{r: br}, in: br}
 }
 
-// Sections opens the stored bytes of an input. Of numbered records no beginning is looked for.
+// Sections opens an input. It does not search for the start of numbered records.
 func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(data []byte) bool) (*Sections, error) {
 	s := &Sections{Single: numbered, raw: &history{r: r, keeps: true}, starts: starts}
 	br, began := d.buffered(s.raw, ReadBuffer), *r.N
@@ -87,7 +86,7 @@ func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(d
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	s.Kind = CompressionOf(head[:min(len(head), HeadSize)])
-	if s.Kind == "" && !starts(head) { // the beginning may be damaged
+	if s.Kind == "" && !starts(head) { // the first bytes may be damaged
 		s.Kind = s.guess(d, name, numbered)
 	}
 	if s.Kind == "zstd" {
@@ -105,7 +104,7 @@ func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(d
 			return nil, ReadError(name, NoEOF(err))
 		}
 	}
-	if h := s.raw; !s.HasMembers() { // it need not go back
+	if h := s.raw; !s.HasMembers() { // it never rewinds
 		h.keeps, h.base, h.kept, h.pos = false, h.at(), nil, 0
 	}
 	return s, nil
@@ -116,7 +115,7 @@ func (s *Sections) HasMembers() bool { return s.Kind == "gzip" || s.Kind == "zst
 
 func (s *Sections) Close() { s.own.Close() }
 
-// at is how many stored bytes have been used.
+// at returns the number of stored bytes consumed.
 func (s *Sections) at() int64 { return s.raw.at() - int64(s.members.r.Buffered()) }
 
 // Next opens the next member. It returns io.EOF at the end, and Damage before bytes of no member.
@@ -130,7 +129,7 @@ func (s *Sections) Next() error {
 			return err
 		}
 	}
-	if s.Kind == "" || s.HasMembers() { // else a decoder may have read all of it
+	if s.Kind == "" || s.HasMembers() { // otherwise a decoder may have read everything
 		if _, err := s.members.r.Peek(1); err != nil {
 			return err
 		}
@@ -141,13 +140,13 @@ func (s *Sections) Next() error {
 		return nil
 	}
 	err := s.members.next()
-	if s.in = s.members.open; err == io.EOF { // behind frames to be skipped
+	if s.in = s.members.open; err == io.EOF { // after skippable frames
 		return err
 	}
 	return s.damage(err)
 }
 
-// Read reads of the open member. At its end it returns ErrSection.
+// Read reads from the open member. At its end it returns ErrSection.
 func (s *Sections) Read(p []byte) (n int, err error) {
 	n, err = s.in.Read(p)
 	if s.Kind != "" {
@@ -156,7 +155,7 @@ func (s *Sections) Read(p []byte) (n int, err error) {
 		}
 	}
 	switch {
-	case err == nil || n > 0 && (err == io.EOF || s.Kind == ""): // it comes again
+	case err == nil || n > 0 && (err == io.EOF || s.Kind == ""): // the error is returned again
 		return n, nil
 	case err == io.EOF:
 		return n, ErrSection
@@ -164,7 +163,7 @@ func (s *Sections) Read(p []byte) (n int, err error) {
 	return n, s.damage(err)
 }
 
-// damage separates errors in the bytes from errors of reading.
+// damage distinguishes damaged data from read errors.
 func (s *Sections) damage(err error) error {
 	switch {
 	case err == nil:
@@ -175,14 +174,13 @@ func (s *Sections) damage(err error) error {
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Damage{"the compressed data ends too early: it is cut off here"}
-	case errors.Is(err, errForeign): // what follows it may be sound
+	case errors.Is(err, errForeign): // later data may be intact
 		return &Damage{"the compressed data is damaged: what stands here is not " + s.members.kind}
 	}
 	return &Damage{fmt.Sprintf("the compressed data is damaged: %v", err)}
 }
 
-// Resync goes to the next member that begins with a record, behind the beginning of
-// the damaged one, or returns io.EOF.
+// Resync moves from a damaged member to the next that begins with a record, or returns io.EOF.
 func (s *Sections) Resync() error {
 	s.raw.rewind(s.Begin+1, s.at())
 	br, magic := s.members.r, memberBegins[s.Kind].magic
@@ -194,7 +192,7 @@ func (s *Sections) Resync() error {
 		}
 		i := nextMagic(head, magic, 0)
 		if i < 0 {
-			_, _ = br.Discard(len(head) - len(magic)) // they are there
+			_, _ = br.Discard(len(head) - len(magic)) // already buffered
 			continue
 		}
 		_, _ = br.Discard(i)
@@ -206,8 +204,8 @@ func (s *Sections) Resync() error {
 	}
 }
 
-// guess names the compression of an input that does not begin as any, by its name, or by a member with a
-// record in its first bytes, but for numbered records by its name alone; "" is none.
+// guess returns the compression of an input with unknown first bytes, or "". It uses the name or,
+// unless records are numbered, a member with a record in the first bytes.
 func (s *Sections) guess(d *Decoders, name string, numbered bool) string {
 	switch {
 	case strings.HasSuffix(name, ".gz"):
@@ -217,7 +215,7 @@ func (s *Sections) guess(d *Decoders, name string, numbered bool) string {
 	case numbered:
 		return ""
 	}
-	head, _ := s.members.r.Peek(attempt) // an error comes again
+	head, _ := s.members.r.Peek(attempt) // an error is returned again
 	for _, kind := range []string{"gzip", "zstd"} {
 		m := s.members
 		_, _ = d.open(kind, &m) // never fails
@@ -234,7 +232,7 @@ func (s *Sections) guess(d *Decoders, name string, numbered bool) string {
 	return ""
 }
 
-// startsIn reports whether a record begins in what may be the first bytes of a member.
+// startsIn reports whether stored may begin a member with a record.
 func (s *Sections) startsIn(m members, stored []byte) bool {
 	m.r = bufio.NewReader(bytes.NewReader(stored))
 	if m.next() != nil {
@@ -245,27 +243,25 @@ func (s *Sections) startsIn(m members, stored []byte) bool {
 	return s.starts(head[:n])
 }
 
-// history reads, and can go back to a place that was marked, or to the oldest it
-// remembers behind that.
+// history is a reader that can go back to a marked offset, or to the oldest byte kept after it.
 type history struct {
 	r     io.Reader
 	kept  []byte
-	base  int64 // beginning of kept
-	pos   int   // in kept: the next byte; at its end, r goes on
-	from  int64 // marked
-	gone  int64 // back, all in all
-	err   error // of reading, but for the end
+	base  int64 // offset of kept
+	pos   int   // index in kept of the next byte; at its end, r continues
+	from  int64 // marked offset
+	gone  int64 // total distance gone back
+	err   error // of r, except io.EOF
 	keeps bool  // it can go back
 }
 
-// maxHistory bounds a history, in bytes. A longer damaged member is searched from there on.
+// maxHistory bounds kept, in bytes. A longer damaged member is searched only from there on.
 const maxHistory = 4 << 20
 
 func (h *history) at() int64 { return h.base + int64(h.pos) }
 
-// rewind goes back to a place, from another behind it. It goes back no further than
-// keeps the time in proportion to the input: damaged members may be made to stand in each
-// other by the thousands.
+// rewind goes back from one offset to another. It limits the total distance in proportion to the
+// input, since thousands of crafted members may be nested.
 func (h *history) rewind(to, from int64) {
 	back := min(from-max(to, h.base), maxHistory+2*from-h.gone)
 	h.gone += back

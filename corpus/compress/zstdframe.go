@@ -9,14 +9,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdFrame hands on the bytes of one zstd frame and then io.EOF, following the headers of its blocks
-// (RFC 8878, section 3.1.1), so that frames are separate.
+// zstdFrame reads one zstd frame, then returns io.EOF. It follows the headers of the blocks (RFC
+// 8878, section 3.1.1) to keep frames separate.
 type zstdFrame struct {
 	r    *bufio.Reader
 	head zstd.Header
-	left int64 // bytes to be handed on before the next header of a block
-	last bool  // no block comes behind them
-	err  error // which the decoder may take for the end
+	left int64 // bytes to read before the next block header
+	last bool  // no block follows them
+	err  error // the decoder may mistake it for the end
 }
 
 func (f *zstdFrame) Read(p []byte) (n int, err error) {
@@ -34,7 +34,7 @@ func (f *zstdFrame) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// frameHeader looks at the header of the frame. It waits for no byte behind that.
+// frameHeader reads the header of the frame. It waits for no byte after that.
 func (f *zstdFrame) frameHeader() error {
 	for n := 5; ; n++ {
 		head, err := f.r.Peek(n)
@@ -53,7 +53,7 @@ func (f *zstdFrame) frameHeader() error {
 	}
 }
 
-// blockHeader looks at the header of a block. It returns io.EOF behind the last.
+// blockHeader reads a block header. It returns io.EOF after the last block.
 func (f *zstdFrame) blockHeader() error {
 	if f.last {
 		return io.EOF
@@ -74,7 +74,6 @@ func (f *zstdFrame) blockHeader() error {
 	return nil
 }
 
-// window returns the window of the frame.
 func (f *zstdFrame) window() int64 {
 	if f.head.SingleSegment {
 		return int64(f.head.FrameContentSize)
@@ -82,9 +81,8 @@ func (f *zstdFrame) window() int64 {
 	return int64(f.head.WindowSize)
 }
 
-// dictionaryMagic is how the skippable frame begins that holds the dictionary of a
-// WARC (iipc.github.io/warc-specifications/specifications/warc-zstd/), and
-// maxDictionary how long it may be.
+// Magic and maximum size of the skippable frame with the dictionary of a WARC
+// (iipc.github.io/warc-specifications/specifications/warc-zstd/).
 const (
 	dictionaryMagic = "\x5d\x2a\x4d\x18"
 	maxDictionary   = 8 << 20
@@ -92,8 +90,7 @@ const (
 
 var errDictionary = &Damage{"its dictionary is longer than 8 MiB, or is none"}
 
-// readDictionary reads the dictionary at the beginning of a file, nil without one. It may be compressed
-// itself.
+// readDictionary reads any dictionary at the start of a file, which may be compressed, too.
 func readDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	head, err := br.Peek(8)
 	if err != nil || string(head[:4]) != dictionaryMagic {
@@ -103,7 +100,7 @@ func readDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {
 	if size > maxDictionary {
 		return nil, errDictionary
 	}
-	_, _ = br.Discard(len(head)) // they are there
+	_, _ = br.Discard(len(head)) // already buffered
 	dict := make([]byte, size)
 	if _, err := io.ReadFull(br, dict); err != nil {
 		return nil, NoEOF(err)
