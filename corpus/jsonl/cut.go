@@ -8,9 +8,9 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// Cut appends a record to dst without some ranges of its text, which are in bytes of the decoded
-// text, ascending and disjoint. With mark, they stay between >>> and <<<. All other bytes of the
-// record stay as they are.
+// Cut appends a record to dst, without some ranges of its text. The ranges are in bytes of the
+// decoded text, ascending and disjoint. If mark is set, they are kept between >>> and <<<. All
+// other bytes of the record are unchanged.
 func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error) {
 	p, err := newParser(f.Fields, "")
 	if err != nil {
@@ -25,7 +25,7 @@ func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error)
 	if text.kind != kindString {
 		return dst, fmt.Errorf("field %q is no string", p.fields.Text)
 	}
-	at, from := text.start, 0 // in raw, and how far it is written
+	at, from := text.start, 0 // index in raw, and the end of the part appended
 	decoded := 0
 	forward := func(to int) error {
 		for decoded < to && at < text.end {
@@ -54,8 +54,7 @@ func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error)
 	return append(dst, raw[from:]...), nil
 }
 
-// decodedCharacter returns the length of the character at the beginning of the content of a string, as
-// it is written and as it is decoded.
+// decodedCharacter returns the length of the first character in b, both as written and decoded.
 func decodedCharacter(b []byte) (written, size int) {
 	switch {
 	case b[0] != '\\':
@@ -65,6 +64,6 @@ func decodedCharacter(b []byte) (written, size int) {
 		return 2, 1
 	}
 	var decoded [utf8.UTFMax]byte
-	written, size, _ = decodeUnicode(decoded[:], b, 0, 0) // the record was read already
+	written, size, _ = decodeUnicode(decoded[:], b, 0, 0) // already validated
 	return written, size
 }

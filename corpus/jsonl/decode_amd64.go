@@ -6,7 +6,7 @@ import (
 	"github.com/firstseen/firstseen/internal/packing"
 )
 
-// maxBlock is how many bytes the processor can decode together: 64 by decodeAVX512, 32 by
+// maxBlock is the number of bytes the processor can decode at once: 64 by decodeAVX512, 32 by
 // decodeAVX2, or 0.
 var maxBlock = func() int {
 	switch x := cpu.X86; {
@@ -18,20 +18,20 @@ var maxBlock = func() int {
 	return 32
 }()
 
-// decodeAVX512 decodes the inside of a string at src while 64 of the n bytes are left. It stops at
-// the closing quote, at a control character, at a long escape, and at invalid UTF-8, anywhere in the
-// 64 bytes before. If it stops within a character, the bytes before are valid so far. It may read
-// three bytes before src, and write 64 bytes of dst behind the result.
+// decodeAVX512 decodes the content of a string at src while 64 of its n bytes are left. It stops at
+// a closing quote, a control character or a long escape, and up to 64 bytes before invalid UTF-8.
+// Inside a character, the bytes before are valid so far. It may read 3 bytes before src, and write
+// 64 bytes after the result.
 //
 //go:noescape
 func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int)
 
-// decodeAVX2 is the same for 32 bytes, and reads on as long as there are so many.
+// decodeAVX2 does the same in blocks of 32 bytes, while 32 bytes are left.
 //
 //go:noescape
 func decodeAVX2(dst, src *byte, n int, escapes *[128]byte) (read, written int)
 
-// packed is what decodeAVX2 has in the place of compression.
+// packed replaces the compress instruction of AVX-512 in decodeAVX2.
 //
 //lint:ignore U1000 it is for assembly
 var packed = packing.Shuffles()

@@ -13,41 +13,39 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// maxEscape is how many bytes a byte of a string can be written as.
+// maxEscape is the maximum length of an escape for one byte.
 const maxEscape = len(`\u0061`)
 
-// maxPath is how many names a path may have.
+// maxPath is the maximum number of names in a path.
 const maxPath = 32
 
-// parser turns blocks of lines into documents. It is for one goroutine; its
-// buffers are used again for every document.
+// parser turns blocks of lines into documents. It reuses its buffers for every document.
 type parser struct {
-	answers string // the field that answers every line, "" for none
-	lead    []byte // before its value
-	taken   bool   // the line has such a field
+	answers string // field added to every line; "" for none
+	lead    []byte // precedes its value
+	taken   bool   // the line already has the field
 
 	fields  Fields
 	targets []target
 	visit   keyFunc
 	active  uint // targets whose path leads to the object being read
-	level   int  // names of a path matched above the object being read
-	twice   int  // a target with a name that occurs twice, or -1
+	level   int  // names matched above the object being read
+	twice   int  // a target whose name occurs twice, or -1
 	key     []byte
-	text    [2][]byte     // what textLiteral and textPath led to
+	text    [2][]byte     // found by textLiteral and textPath
 	block   *corpus.Block // being parsed
-	longest int           // bytes of the longest name in a path
+	longest int           // length of the longest path
 	doc     corpus.Document
 }
 
-// target is one way to a wanted value.
+// target is a path to a wanted value.
 type target struct {
 	path  []string
-	seen  uint32 // bit i: path[i] was met
+	seen  uint32 // bit i: path[i] was seen
 	value value
 }
 
-// textTargets and the rest are the ways to the text; the first that leads to
-// a value is taken. Behind them are those to the id and to the time.
+// Targets for text, id and time. Of the two for each, the first that leads to a value wins.
 const (
 	textLiteral = iota
 	textPath
@@ -83,15 +81,13 @@ func newParser(fields Fields, answers string) (*parser, error) {
 	return p, nil
 }
 
-// Parse returns the documents of a block in the order of its lines. Lines of
-// nothing but white space are passed over, unless all are answered.
+// Parse returns the documents of a block in order, with blank lines only if all lines are answered.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	p.block = b
 	return b.CutRecords(cutter{}, &p.doc, p.answers != "", p.parse)
 }
 
-// NewSpanParser is NewParser for objects separated by other means than line ends: it goes over the
-// spans of blocks.
+// NewSpanParser is like NewParser for objects in the Spans of blocks, not on separate lines.
 func (f Format) NewSpanParser(annotate string) (corpus.Parser, error) {
 	p, err := newParser(f.Fields, annotate)
 	return spanParser{p}, err
@@ -110,7 +106,7 @@ func (p spanParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// parse fills p.doc from its Raw, or returns why that is no document.
+// parse fills p.doc from its Raw, or returns the reason why Raw is no document.
 func (p *parser) parse() (err error) {
 	raw := p.doc.Raw
 	if err := p.scan(raw); err != nil {
@@ -127,7 +123,7 @@ func (p *parser) parse() (err error) {
 	p.doc.Text = p.text[way]
 	id := p.targets[p.found(idLiteral, idPath)].value
 	switch {
-	case id.start == text.start && len(p.doc.Text) > 0: // one field is both; the block has no room to decode it twice
+	case id.start == text.start && len(p.doc.Text) > 0: // same field; no room to decode it twice
 		p.doc.ID = p.doc.Text
 	case !p.setID(id):
 		return unfit(p.fields.ID, id.kind, "a string or a number")
@@ -140,9 +136,8 @@ func (p *parser) parse() (err error) {
 	return err
 }
 
-// slot returns the place for one more field at the end of an object that has members. It returns an
-// error if one of them is a field of that name: two of one name mean different things to different
-// readers.
+// slot returns the place for an added field at the end of an object with members. An existing field
+// of that name is an error: readers differ in the one they use.
 func (p *parser) slot(raw []byte) (corpus.Slot, error) {
 	if p.taken {
 		return corpus.Slot{}, fmt.Errorf("cannot be annotated: adding field %q: the line already has a field %q", p.answers, p.answers)
@@ -157,7 +152,7 @@ func unfit(field string, k kind, wanted string) error {
 	return fmt.Errorf("field %q is %s, not %s", field, k, wanted)
 }
 
-// found returns the way that led to a value, the first if none did.
+// found returns the target with a value, or literal if there is none.
 func (p *parser) found(literal, path int) int {
 	if p.targets[literal].value.kind == missing && p.targets[path].value.kind != missing {
 		return path
@@ -165,8 +160,7 @@ func (p *parser) found(literal, path int) int {
 	return literal
 }
 
-// setID sets the document's id. A null or empty id names nothing and counts as
-// none.
+// setID sets the document's id. A null or empty id counts as missing.
 func (p *parser) setID(id value) bool {
 	switch {
 	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
@@ -184,8 +178,7 @@ func (p *parser) setID(id value) bool {
 
 var errNotObject = errors.New("the line is not a JSON object")
 
-// scan checks that the line is one JSON object with nothing behind it, and notes the wanted values in
-// p.targets.
+// scan checks that the line is a single JSON object, and stores the wanted values in p.targets.
 func (p *parser) scan(raw []byte) error {
 	p.active, p.level, p.twice, p.taken = 0, 0, -1, false
 	for i := range p.targets {
@@ -215,7 +208,7 @@ func (p *parser) scan(raw []byte) error {
 	return nil
 }
 
-// member handles one key of an object that a path may lead through.
+// member handles one key of an object that may be on a path.
 func (p *parser) member(b []byte, key value, i, depth int) (int, error) {
 	here, below := p.match(b, key)
 	if below != 0 && i < len(b) && b[i] == '{' {
@@ -245,9 +238,8 @@ func (p *parser) decodeText(b []byte, here uint, i int) (int, error) {
 	return end + 1, err
 }
 
-// readText returns the content of the string whose first byte after the quote
-// is b[i]: a piece of the line, if there is nothing to decode, or in the room of
-// its block. Of a long line's room nothing is touched before it is needed.
+// readText returns the content of the string that begins at b[i]: part of the line if nothing needs
+// decoding, otherwise in the block's memory. For a long line it touches that memory only if needed.
 func (p *parser) readText(b []byte, i int) (text []byte, end int, err error) {
 	if p.block.Long() {
 		end, escaped, err := scanString(b, i)
@@ -257,7 +249,7 @@ func (p *parser) readText(b []byte, i int) (text []byte, end int, err error) {
 		b = b[:end+1]
 	}
 	text, end, err = decodeString(p.block.Room(), b, i)
-	if err != nil || len(text) == end-i { // nothing was decoded: the content is never longer
+	if err != nil || len(text) == end-i { // nothing was decoded: decoding shortens
 		return b[i:end:end], end, err
 	}
 	return p.block.Hold(text), end, nil
@@ -271,8 +263,7 @@ func (p *parser) note(here uint, v value) {
 	}
 }
 
-// match returns the targets whose value belongs to the key, and those whose
-// path goes on below it.
+// match returns the targets whose value has this key, and those whose path continues below it.
 func (p *parser) match(b []byte, key value) (here, below uint) {
 	name := b[key.start:key.end]
 	if key.escaped {
@@ -301,14 +292,13 @@ func (p *parser) match(b []byte, key value) (here, below uint) {
 	return here, below
 }
 
-// readTime returns the time in a value, zero without one: a string for [corpus.ParseTime], or a
-// number of Unix seconds.
+// readTime returns the time in a string, see [corpus.ParseTime], or in a number of Unix seconds.
 func readTime(raw []byte, v value) time.Time {
 	switch text := raw[v.start:v.end]; {
 	case v.kind == kindString:
 		return corpus.ParseTime(text)
 	case v.kind == kindNumber && len(text) <= 64:
-		seconds, _ := strconv.ParseFloat(string(text), 64) // infinite if it is too large
+		seconds, _ := strconv.ParseFloat(string(text), 64) // infinite if too large
 		return corpus.UnixTime(seconds)
 	}
 	return time.Time{}

@@ -10,17 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Strings of a JSON line: nearly all of its bytes, so here is the time.
+// Most bytes of a JSON line are in strings, so most time is spent here.
 
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// special has the high bit set of the first byte of w, and perhaps of bytes
-// after it, that ends a run of plain characters: a quote, a backslash, a
-// control character, a byte above ASCII. Where it is 0 there is none. A borrow
-// of a subtraction reaches only bytes after a special one.
+// special sets the high bit of the first byte of w that ends a run of plain characters: a quote, a
+// backslash, a control character or a byte above ASCII. It returns 0 if there is none. Later bytes
+// are unreliable, since borrows of the subtractions carry into them.
 func special(w uint64) uint64 {
 	control := w - ones*0x20
 	quote := (w ^ ones*'"') - ones
@@ -28,8 +27,7 @@ func special(w uint64) uint64 {
 	return (control | quote | backslash | w) & highs
 }
 
-// scanString checks the string whose first byte after the quote is b[i], and
-// returns the index of its closing quote and whether it has escapes.
+// scanString checks the string whose content begins at b[i], and returns its closing quote's index.
 func scanString(b []byte, i int) (end int, escaped bool, err error) {
 	for {
 		for i+8 <= len(b) {
@@ -66,7 +64,7 @@ func scanString(b []byte, i int) (end int, escaped bool, err error) {
 	}
 }
 
-// scanUnicode checks the escape at b[i], which is none of the short ones.
+// scanUnicode checks the escape at b[i], which is not a short one.
 func scanUnicode(b []byte, i int) (int, error) {
 	switch {
 	case i+1 >= len(b):
@@ -79,11 +77,11 @@ func scanUnicode(b []byte, i int) (int, error) {
 	return i + 6, nil
 }
 
-// scanWide goes over characters above ASCII.
+// scanWide checks characters above ASCII.
 func scanWide(b []byte, i int) (int, error) {
-	// Three bytes with a lead byte other than E0 and ED, which is all of Han
-	// and kana, are valid whatever their payload: two characters at a time.
-	const leads = 0xdffe // bit n: lead byte E0+n needs no further check
+	// Three bytes with a lead byte other than E0 and ED are valid whatever their payload. Han and
+	// kana are all of this kind, so check two characters at a time.
+	const leads = 0xdffe // bit n: lead byte E0+n needs no more checks
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
 		if w&0xc0c0f0c0c0f0 != 0x8080e08080e0 || leads>>(w&15)&(leads>>(w>>24&15))&1 == 0 {
@@ -101,7 +99,7 @@ func scanWide(b []byte, i int) (int, error) {
 	return i, nil
 }
 
-// hex4 returns the value of the four hexadecimal digits b begins with, or -1.
+// hex4 returns the value of the first four hexadecimal digits of b, or -1.
 func hex4(b []byte) rune {
 	if len(b) < 4 {
 		return -1
@@ -113,16 +111,15 @@ func hex4(b []byte) rune {
 	return rune(v[0])<<8 | rune(v[1])
 }
 
-// decodeString is scanString that also appends the content of the string to
-// dst, in the same pass: in text with many escapes the second pass would cost
-// as much as the first. A surrogate without its partner becomes U+FFFD.
+// decodeString is scanString that also appends the decoded content to dst. With many escapes, a
+// second pass would take as long as the first. A surrogate without its partner becomes U+FFFD.
 func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
-	// Eight bytes are stored at a time and those behind a special one written
-	// over. The content never needs more room than b, but the last store does.
+	// Each store writes eight bytes; the next overwrites those after a special byte. The decoded
+	// content is never longer than b, but the last store may be.
 	j := len(dst)
 	dst = slices.Grow(dst, len(b)-i+8)
 	d := dst[:cap(dst)]
-	pass := 0 // stops until blocks are tried again: of a text all in \u escapes there are none
+	pass := 0 // stops until decodeBlocks is tried again: in \u escapes it decodes nothing
 	for {
 		if pass--; pass < 0 {
 			from := i
@@ -170,17 +167,15 @@ func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
 }
 
 const (
-	// fewDecoded is how many bytes have to be decoded in blocks for it to be tried again
-	// at once, and passed how many stops are passed otherwise before it is.
+	// decodeBlocks is tried again at once after fewDecoded bytes, otherwise after passed stops.
 	fewDecoded = 32
 	passed     = 8
 )
 
-// block is the number of bytes of a string decoded together; 0 if the processor cannot.
+// block is the number of bytes of a string decoded at once; 0 if the processor cannot do that.
 var block = maxBlock
 
-// decodeBlocks decodes b[i:] to d[j:] as far as that can be done block by block, to
-// the beginning of a character, and returns both indexes there.
+// decodeBlocks decodes blocks of b[i:] to d[j:], and returns the indexes after the last character.
 func decodeBlocks(d, b []byte, i, j int) (nextI, nextJ int) {
 	if block == 0 || i < 3 || i+64 > len(b) {
 		return i, j
@@ -193,7 +188,7 @@ func decodeBlocks(d, b []byte, i, j int) (nextI, nextJ int) {
 		read, written = decodeAVX2(&d[j], &b[i], len(b)-i, escapes)
 	}
 	i, j = i+read, j+written
-	for i > start && b[i-1] >= utf8.RuneSelf { // it may go on: to be looked at again
+	for i > start && b[i-1] >= utf8.RuneSelf { // it may be incomplete: decode it again
 		i, j = i-1, j-1
 		if b[i] >= 0xC0 {
 			break
@@ -202,8 +197,7 @@ func decodeBlocks(d, b []byte, i, j int) (nextI, nextJ int) {
 	return i, j
 }
 
-// decodeUnicode writes the character that the escape at b[i], which is none of
-// the short ones, stands for to d[j] and returns the indexes behind both.
+// decodeUnicode decodes the long escape at b[i] to d[j], and returns the indexes after both.
 func decodeUnicode(d, b []byte, i, j int) (nextI, nextJ int, err error) {
 	end, err := scanUnicode(b, i)
 	if err != nil {

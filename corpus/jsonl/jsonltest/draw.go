@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Line draws lines that are JSON, nearly JSON, or nothing of the kind.
+// Line draws lines of JSON, near misses, and garbage.
 func Line(t *rapid.T) []byte {
 	pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
 		`{"text":"`, `{"id":"`, `"text"`, `"id"`, `"meta"`, `"meta.id"`, `{`, `}`, `[`, `]`, `:`, `,`, `"`, ` `, "\t", "\r",
@@ -37,14 +37,14 @@ func Object(t *rapid.T) []byte {
 	return []byte(object(0))
 }
 
-// Same fails unless a record is as the oracle says.
+// Same fails unless a record matches the oracle's.
 func Same(tb testing.TB, got, want Record) {
 	tb.Helper()
 	if got.Reason != "" {
 		if want.Reason != "" && strings.Contains(got.Reason, want.Reason) {
 			want.Reason = got.Reason
 		}
-		// A line may be bad in both ways; either reason is true.
+		// A line may be bad in both ways, and the reader may report either.
 		if want.Reason == "invalid JSON" && strings.HasPrefix(got.Reason, "invalid UTF-8") ||
 			want.Reason == "invalid UTF-8" && strings.HasPrefix(got.Reason, "invalid JSON") {
 			want.Reason = got.Reason

@@ -1,5 +1,5 @@
-// Package jsonltest says which documents a reader of JSON lines should find, and draws lines
-// to read. It is for tests of jsonl, and for others that read JSON lines.
+// Package jsonltest computes the documents that a reader of JSON lines should find, and draws
+// lines. It serves the tests of jsonl and of other readers of JSON lines.
 package jsonltest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// The oracle reads a line with encoding/json into an ordered tree and looks
-// the fields up there: slow, and obviously right.
+// The oracle reads a line with encoding/json into an ordered tree and looks up the fields there:
+// slow, and obviously right.
 
 type oracleMember struct {
 	key   string
@@ -47,7 +47,7 @@ func oracleValue(dec *json.Decoder) any {
 	return tok
 }
 
-// oracleGet follows a path. A name on it that occurs twice makes it ambiguous.
+// oracleGet follows a path, and reports whether one of its names occurs twice.
 func oracleGet(object []oracleMember, path []string) (v any, found, twice bool) {
 	same := func(m oracleMember) bool { return m.key == path[0] }
 	first := slices.IndexFunc(object, same)
@@ -80,7 +80,7 @@ func oracleField(object []oracleMember, name string) (v any, found, twice bool) 
 	return v, found, twice
 }
 
-// Parse returns id and text, or the reason why there are none.
+// Parse returns id and text, or the reason why the line has none.
 func Parse(textField, idField, file string, line int64, raw []byte) (id, text, reason string) {
 	if !json.Valid(raw) {
 		return "", "", "invalid JSON"
@@ -118,7 +118,7 @@ func Parse(textField, idField, file string, line int64, raw []byte) (id, text, r
 	return id, text, ""
 }
 
-// Record is the result of a line: a document, or a reason why it is none.
+// Record is a document, or a line with the reason why it is none.
 type Record struct {
 	File     string
 	Line     int64
@@ -127,7 +127,7 @@ type Record struct {
 	Reason   string
 }
 
-// Lines reads a decoded input the plain way: all of it, cut at '\n'.
+// Lines reads a whole decoded input and splits it at '\n'.
 func Lines(textField, idField, file string, data []byte, maxLine int) []Record {
 	var records []Record
 	utf16 := false
