@@ -1,9 +1,8 @@
-// Package jsonarray reads files of JSON that are one array, [{...}, {...}]. Each of its values is a
-// record, read as a line of [jsonl] is. The values are in memory one after the other, never the array.
+// Package jsonarray reads JSON files that consist of one array, [{...}, {...}]. Each value is a
+// record, parsed like a line of [jsonl]. Only one value is in memory at a time, never the array.
 //
-// Brackets and strings separate the records; the parser looks at the content of each, so that one of
-// invalid JSON is a bad record and the others are read. Nothing is read behind bytes that can be no
-// part of an array. The place of a record is its number in the array.
+// Brackets and strings separate the records. Each is parsed alone, so invalid JSON spoils only its
+// own record. Bytes that cannot belong to an array end the reading. Places number the records.
 package jsonarray
 
 import (
@@ -18,9 +17,9 @@ import (
 type Format struct {
 	corpus.Framed
 	Fields jsonl.Fields
-	// Stream means that records stand behind one another, on any number of lines, and in no array.
+	// Stream means consecutive records on any number of lines, without an array.
 	Stream bool
-	// Arrays has outputs be arrays too, and not lines.
+	// Arrays makes outputs arrays, too, instead of lines.
 	Arrays bool
 }
 
@@ -35,9 +34,9 @@ func (f Format) Name() string {
 
 func (Format) Endings() []string { return []string{".json"} }
 
-// Recognize recognizes an array by its bracket and the brace of its first object, or the other
-// bracket. It recognizes a stream by a first line of a lone brace, as all programs begin an object
-// on several lines. The next line must be one that can follow in an object.
+// Recognize recognizes an array by its bracket and the brace of its first object, or the closing
+// bracket. It recognizes a stream by a lone brace on the first line, the way all programs write an
+// object on several lines. The next line must continue an object.
 func (f Format) Recognize(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark))
 	if f.Stream {
@@ -53,13 +52,13 @@ func (f Format) Recognize(head []byte) bool {
 	return len(head) > 0 && (head[0] == '{' || head[0] == ']')
 }
 
-// Frames returns frames that find the records of an array.
+// Frames returns a finder for the records of an array.
 func (f Format) Frames(maxRecord int) corpus.Frames {
 	return &frames{maxRecord: maxRecord, stream: f.Stream, arrays: f.Arrays}
 }
 
-// EndsInside reports whether data, which begins with an object, ends inside that object but in no
-// string. The first line of an object written on several lines does.
+// EndsInside reports whether data begins with an object and ends inside it, but not in a string.
+// This applies to the first line of an object on several lines.
 func EndsInside(data []byte) bool {
 	var v value
 	data = bytes.TrimLeft(data, space)
@@ -72,7 +71,7 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	return jsonl.Format{Fields: f.Fields}.NewSpanParser(annotate)
 }
 
-// Keep writes a record as a line or, of an array, as it came.
+// Keep writes a record as a line, or unchanged to an array.
 func (Format) Keep(w *output.Writer, raw []byte) error {
 	if !w.IsArray() {
 		raw = line(raw)
@@ -80,7 +79,7 @@ func (Format) Keep(w *output.Writer, raw []byte) error {
 	return w.WriteElement(raw)
 }
 
-// Annotate writes a record with one more field.
+// Annotate writes a record with an additional field.
 func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
 	before, after := raw[:at.At], raw[at.At:]
 	if !w.IsArray() {
@@ -89,13 +88,13 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 	return w.WriteElement(before, at.Lead, value, after)
 }
 
-// Answer writes an object of one field.
+// Answer writes an object with a single field.
 func (Format) Answer(w *output.Writer, _ []byte, field string, value []byte) error {
 	return jsonl.Format{}.Answer(w, nil, field, value)
 }
 
-// line returns a record of valid JSON on one line. In strings line ends are escaped, so the
-// unescaped ones mean nothing, and neither does the white space behind them.
+// line returns a record of valid JSON on one line. Strings escape line ends, so unescaped ones are
+// white space, like the white space after them.
 func line(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
 		return raw

@@ -10,13 +10,13 @@ import (
 
 const space = " \t\r\n"
 
-// expected is the part that may stand at the beginning of a frame.
+// expected is the part of the array that may come next.
 type expected uint8
 
 const (
 	wantArray expected = iota // the opening bracket
 	wantFirst                 // a value or the closing bracket
-	wantValue                 // a value, behind a comma
+	wantValue                 // a value, after a comma
 	wantComma                 // a comma or the closing bracket
 	wantEnd                   // nothing
 	inLong                    // the rest of a record longer than the limit
@@ -26,14 +26,14 @@ const (
 type frames struct {
 	corpus.NumberedFrames
 	maxRecord int
-	stream    bool // records are in no array
-	arrays    bool // outputs are
+	stream    bool // the records are not in an array
+	arrays    bool // outputs are arrays
 	want      expected
 	number    int64 // of the last record
 	value     value
 }
 
-// Head opens the array of an output, as soon as that of the input is open.
+// Head opens the array of an output, once that of the input is open.
 func (f *frames) Head() (head []byte, has bool) {
 	if f.arrays && f.want != wantArray {
 		head = []byte(output.ArrayHead)
@@ -41,7 +41,7 @@ func (f *frames) Head() (head []byte, has bool) {
 	return head, f.arrays
 }
 
-// Frame returns the frame at the beginning of data: white space, a part of the array, or a record.
+// Frame returns the next frame: white space, a part of the array, or a record.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.Damaged():
@@ -78,7 +78,7 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return corpus.Frame{Pass: 1}
 }
 
-// record hands out the value that data begins with.
+// record returns the value at the start of data.
 func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, whole := f.value.scan(data[:min(len(data), f.maxRecord+1)])
 	switch {
@@ -98,43 +98,42 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return fr
 }
 
-// hand makes a frame of a record of so many bytes.
+// hand returns a frame with a record of n bytes.
 func (f *frames) hand(n int, bad string) corpus.Frame {
 	f.number++
 	f.recorded()
 	return corpus.Frame{Take: n, Pass: n, Record: true, Bad: bad, Number: f.number}
 }
 
-// recorded notes that a record is over.
+// recorded prepares for the data after a record.
 func (f *frames) recorded() {
 	if f.want, f.value = wantComma, (value{}); f.stream {
 		f.want = wantValue
 	}
 }
 
-// restOfLong passes over the rest of a record longer than the limit.
+// restOfLong skips the rest of a record longer than the limit.
 func (f *frames) restOfLong(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, whole := f.value.scan(data)
 	f.value.seen = 0
 	if whole {
 		f.recorded()
 	}
-	if n == 0 { // the byte that ended it
+	if n == 0 { // only the byte that ended it is left
 		return f.Frame(data, end)
 	}
 	return corpus.Frame{Pass: n}
 }
 
-// value is the progress of going over a value.
+// value is the state of scanning a value.
 type value struct {
 	depth             int
 	inString, escaped bool
-	bare              bool // it is no object, array or string
-	seen              int  // bytes
+	bare              bool // not an object, array or string
+	seen              int  // bytes scanned
 }
 
-// scan goes on over the value at the beginning of data; v.seen bytes are known. It returns the
-// index behind the value, or behind the bytes there.
+// scan continues after v.seen bytes of data. n is the index after the value or after the data.
 func (v *value) scan(data []byte) (n int, whole bool) {
 	for ; v.seen < len(data); v.seen++ {
 		c := data[v.seen]
