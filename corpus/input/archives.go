@@ -17,50 +17,45 @@ import (
 	"github.com/firstseen/firstseen/internal/scratch"
 )
 
-// zipEnding is that of zip archives, tarEndings those of tar archives that are compressed,
-// beside .tar with the ending of a compression.
+// zipEnding and tarEndings are endings of archives. That of a compression may follow .tar.
 const zipEnding = ".zip"
 
 var tarEndings = []string{".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst"}
 
-// isArchive reports whether a name is that of an archive, which is read as the folder that
-// it holds.
+// isArchive reports whether a name is that of an archive, which is read like a folder.
 func isArchive(name string) bool {
 	ending := filepath.Ext(UncompressedName(strings.ToLower(name)))
 	return ending == zipEnding || slices.Contains(tarEndings, ending)
 }
 
-// container is an archive.
 type container struct {
 	path  string
-	spool *os.File // members that cannot be read in place; nil without any
+	spool *os.File // members that cannot be read in place, or nil
 }
 
-// member is an input that an archive holds.
+// member is an input in an archive.
 type member struct {
 	archive.Member
 	in *container
-	// maxRatio is that of the SourceConfig under which the archive was listed.
+	// maxRatio is the bound under which the archive was listed.
 	maxRatio int
 }
 
-// Content returns what reads a member of a zip archive, in which it may be compressed.
+// Content returns a reader of a zip member that limits its expansion.
 func Content(m *archive.Member, file io.ReaderAt, maxRatio int) io.Reader {
 	return &compress.Expansion{R: m.Open(file), Stored: m.Stored(file).Size, Most: maxRatio}
 }
 
-// contents are the contents of an archive.
 type contents struct {
 	inputs []Input
 	*archive.Contents
 	spooled int64
 	isWACZ  bool
-	refused error          // of the first input that cannot be read
+	refused error          // of the first member that cannot be read
 	byName  map[string]int // of inputs, if members are named
 }
 
-// listArchive lists the members of an archive that are wanted. Those of a compressed tar archive are
-// spooled.
+// listArchive lists the wanted members of an archive, and spools those of a compressed tar archive.
 func (l *list) listArchive(name string, want func(name string) bool) (*contents, error) {
 	in := &container{path: name}
 	hasPackage, hasWARC := false, false
@@ -79,7 +74,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	members := make([]member, len(found.Members))
 	for i, m := range found.Members {
 		path := name + "/" + m.Name
-		m.Name = path[len(name)+1:] // the list is long: its names are there once
+		m.Name = path[len(name)+1:] // share the bytes: the list may be long
 		members[i] = member{m, in, l.limits.MaxRatio}
 		if c.refused == nil {
 			c.refused = m.Err()
@@ -90,7 +85,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	return c, nil
 }
 
-// readArchive lists an archive of either kind, and returns how many bytes of it were spooled.
+// readArchive lists an archive of either kind, and returns the number of bytes spooled.
 func (l *list) readArchive(in *container, want func(name string) bool) (_ *archive.Contents, spooled int64, err error) {
 	f, err := os.Open(in.path)
 	if err != nil {
@@ -102,7 +97,7 @@ func (l *list) readArchive(in *container, want func(name string) bool) (_ *archi
 		return nil, 0, err
 	}
 	section := io.NewSectionReader(f, 0, info.Size())
-	// Of a sparse file, too, a few bytes can stand for many.
+	// Sparse files can expand, too.
 	ratio := &compress.Expansion{Stored: section.Size, Most: l.limits.MaxRatio}
 	lister := archive.Lister{Want: want, Spool: func() (_ io.Writer, err error) {
 		if in.spool == nil {
@@ -126,7 +121,7 @@ func (l *list) readArchive(in *container, want func(name string) bool) (_ *archi
 	return found, ratio.Decoded, err
 }
 
-// expanded compares the bytes written with those stored.
+// expanded limits the bytes written, in proportion to those stored.
 type expanded struct {
 	io.Writer
 	ratio *compress.Expansion
@@ -139,8 +134,7 @@ func (e expanded) Write(p []byte) (int, error) {
 	return e.Writer.Write(p)
 }
 
-// addArchive adds the members of an archive whose names are those of inputs. One that was
-// named must have such.
+// addArchive adds the members of an archive with names of inputs. A named archive must have one.
 func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	c, err := l.listArchive(name, func(member string) bool { return l.means(path.Base(member)) })
 	switch {
@@ -166,7 +160,7 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	return nil
 }
 
-// commonest returns the most frequent ending of the passed-over files.
+// commonest describes the most frequent ending of the skipped files, or returns "".
 func commonest(others map[string]int) string {
 	most := ""
 	for ending, n := range others {
@@ -180,8 +174,8 @@ func commonest(others map[string]int) string {
 	return fmt.Sprintf(": it holds %d %s, for which --format is needed or which cannot be read", others[most], most)
 }
 
-// findMember returns the member of an archive that an argument names, such as corpus.zip/news/1.txt.
-// found reports whether there is an archive on the way.
+// findMember returns the member named by an argument, such as corpus.zip/news/1.txt. found is false
+// if the path leads into no archive.
 func (l *list) findMember(arg string) (in Input, found bool, err error) {
 	for i := len(arg) - 1; i > 0; i-- {
 		if !os.IsPathSeparator(arg[i]) {
@@ -201,7 +195,7 @@ func (l *list) findMember(arg string) (in Input, found bool, err error) {
 	return in, false, nil
 }
 
-// member finds a member of an archive, which is listed once.
+// member finds a member of an archive. It lists each archive once.
 func (l *list) member(name, member string) (Input, error) {
 	c := l.listed[name]
 	if c == nil {
@@ -211,7 +205,7 @@ func (l *list) member(name, member string) (Input, error) {
 			return Input{}, err
 		}
 		c.byName = make(map[string]int, len(c.inputs))
-		for i, in := range slices.Backward(c.inputs) { // of two of one name the first
+		for i, in := range slices.Backward(c.inputs) { // the first of several with one name wins
 			c.byName[in.Member.Name] = i
 		}
 		if l.listed == nil {
@@ -230,14 +224,13 @@ func (l *list) member(name, member string) (Input, error) {
 	return in, nil
 }
 
-// A Finder finds inputs by their names. It is for one goroutine.
+// Finder finds inputs by their names. It must be used by one goroutine only.
 type Finder struct {
 	known map[string]Input // members of archives
 	list  list
 }
 
-// NewFinder returns a Finder of the inputs, whose archives need not be listed again, and of
-// all that there is beside them.
+// NewFinder returns a Finder that does not list the archives of these inputs again.
 func NewFinder(inputs []Input, bounds compress.Bounds) *Finder {
 	f := &Finder{known: map[string]Input{}, list: list{limits: bounds.Decoders()}}
 	for _, in := range inputs {
@@ -248,7 +241,7 @@ func NewFinder(inputs []Input, bounds compress.Bounds) *Finder {
 	return f
 }
 
-// Find returns the input of a name: a file, or a member of an archive. Anything else has the size -1.
+// Find returns the file or member of an archive with a name. Anything else has the size -1.
 func (f *Finder) Find(name string) (Input, error) {
 	if in, ok := f.known[name]; ok {
 		return in, nil

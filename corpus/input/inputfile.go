@@ -11,10 +11,10 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// Open opens an input other than standard input. The error names it.
+// Open opens an input other than standard input. The error names the input.
 func (in Input) Open() (*compress.File, error) { return in.open(false) }
 
-// open opens an input or, if raw is set, the bytes of a member as they are stored.
+// open opens an input or, if raw is set, the stored bytes of a member.
 func (in Input) open(raw bool) (*compress.File, error) {
 	f, err := os.Open(in.File())
 	if err != nil {
@@ -39,9 +39,8 @@ func (in Input) open(raw bool) (*compress.File, error) {
 	return file, nil
 }
 
-// OpenAhead opens an input that may be decoded before its turn: a regular file, or a member
-// of an archive. It returns nil for any other, and for one that cannot be opened: reading it
-// meets the error again.
+// OpenAhead opens an input that may be decoded ahead: a regular file, or a member of an archive. It
+// returns nil for any other, and for one that cannot be opened: reading it returns the error again.
 func (in Input) OpenAhead() *compress.File {
 	if in.Path == Stdin || in.Size < 0 {
 		return nil
@@ -54,7 +53,7 @@ func (in Input) OpenAhead() *compress.File {
 	return f
 }
 
-// File is the name of the file that an input is, or is in; "-" is standard input.
+// File returns the name of the input's file, or of the archive around it; "-" is standard input.
 func (in Input) File() string {
 	if in.Member != nil {
 		return in.Member.in.path
@@ -62,11 +61,11 @@ func (in Input) File() string {
 	return in.Path
 }
 
-// edgeSize is how many bytes at each end of an input a Fingerprint reads.
+// edgeSize is the number of bytes that Fingerprint reads at each end of an input.
 const edgeSize = 64 << 10
 
-// Fingerprint returns the XXH3 of the size and the first and last 64 KiB of a file, as stored. It reads
-// no more than that.
+// Fingerprint returns the XXH3 of an input's stored size and its first and last 64 KiB, without
+// reading more.
 func Fingerprint(in Input) (sum uint64, err error) {
 	f, err := in.open(true)
 	if err != nil {
@@ -88,7 +87,7 @@ func Fingerprint(in Input) (sum uint64, err error) {
 	return h.Sum64(), nil
 }
 
-// Head returns the first bytes of an input as stored, which identify a compression.
+// Head returns the first bytes of an input, which identify a compression.
 func (in Input) Head() ([]byte, error) {
 	f, err := in.Open()
 	if err != nil {
@@ -103,23 +102,22 @@ func (in Input) Head() ([]byte, error) {
 	return head[:n], nil
 }
 
-// Compressed reports whether an input begins as a compressed file does. An input that
-// cannot be read does not.
+// Compressed reports whether an input is readable and begins like a compressed file.
 func (in Input) Compressed() bool {
 	head, err := in.Head()
 	return err == nil && compress.CompressionOf(head) != ""
 }
 
-// StoredInput is an input as stored. Until Forget, it can begin again.
+// StoredInput reads an input as stored. It can restart once, until Forget is called.
 type StoredInput struct {
 	io.Reader
 	io.Closer
-	File *compress.File // nil unless it can be read at any place
-	rest io.Reader      // not read before
-	kept bytes.Buffer   // read before
+	File *compress.File // nil unless the input allows random access
+	rest io.Reader      // not read yet
+	kept bytes.Buffer   // already read
 }
 
-// OpenStored opens an input, unless ahead is the open file. The error names it.
+// OpenStored opens an input, or uses ahead if not nil. The error names the input.
 func OpenStored(in Input, stdin io.Reader, ahead *compress.File) (*StoredInput, error) {
 	s := &StoredInput{rest: stdin, Closer: io.NopCloser(nil)}
 	if in.Path != Stdin {
@@ -138,8 +136,8 @@ func OpenStored(in Input, stdin io.Reader, ahead *compress.File) (*StoredInput, 
 	return s, nil
 }
 
-// Again has the input begin again, for the last time.
+// Again restarts the input, for the last time.
 func (s *StoredInput) Again() { s.Reader = io.MultiReader(&s.kept, s.rest) }
 
-// Forget says that it need not begin again.
+// Forget discards the data kept for Again.
 func (s *StoredInput) Forget() { s.Reader, s.kept = s.rest, bytes.Buffer{} }

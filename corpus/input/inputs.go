@@ -1,5 +1,5 @@
 // Package input lists the inputs of a run. [Expand] turns files, globs, folders and archives into
-// inputs, a [Finder] finds one by its name, and [Input.Open] opens it.
+// inputs, a [Finder] finds an input by its name, and [Input.Open] opens it.
 package input
 
 import (
@@ -16,37 +16,35 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// Stdin is the name that stands for standard input in a list of inputs, and
-// for standard output as the name of an output.
+// Stdin is the name of standard input in a list of inputs, and of standard output as an output.
 const Stdin = "-"
 
-// Input is one thing to read: a file, a member of an archive, or standard input.
+// Input is a file, a member of an archive, or standard input.
 type Input struct {
 	Path string // of the file, or ARCHIVE/MEMBER; "-" is standard input
-	Name string // as it appears in records and messages; "stdin" for "-"
-	Size int64  // bytes as stored, of a member as unpacked; -1 if unknown (pipes)
+	Name string // in records and messages; "stdin" for "-"
+	Size int64  // stored bytes, or unpacked bytes of a member; -1 if unknown (pipes)
 
 	Member *member // nil outside archives
 }
 
 // Expand turns command line arguments into inputs, in the order given.
 //
-// An argument is "-" (at most once), a file of any name, a directory, a member ARCHIVE/MEMBER or, when
-// no file has that very name, a glob in the syntax of [filepath.Match], whose matches are taken in
-// lexical order. A directory stands for all files below it with one of the endings, also with that of a
-// compression after it, in lexical order; links to directories inside it are not followed. A tar or zip
-// archive, by the ending of its name, is read as a directory, in its own order.
+// An argument is "-" (at most once), a file of any name, a directory, or a member ARCHIVE/MEMBER.
+// If no such file exists, it is a glob in the syntax of [filepath.Match], expanded in lexical
+// order. A directory stands for all files below it with one of the endings, also followed by that
+// of a compression, in lexical order. Links to directories inside it are not followed. A tar or zip
+// archive, recognized by its ending, is read like a directory, in stored order.
 //
-// In a directory, a named pipe, a socket, a device or a broken link is passed over: reading it might wait
-// for ever. It is returned beside the inputs, for messages. As an argument, a pipe or a device is read.
+// In a directory, Expand skips named pipes, sockets, devices and broken links: reading might block
+// forever. It returns them for messages. As an argument, a pipe or a device is read.
 //
-// An argument that stands for nothing is an error, and so is an unreadable file: better now than hours
-// into a run.
+// An argument without inputs, or an unreadable file, is an error: better now than hours into a run.
 func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
 	return ExpandWithin(args, endings, compress.Bounds{})
 }
 
-// ExpandWithin is Expand with other bounds than the defaults, for archives.
+// ExpandWithin is Expand with the given bounds for archives.
 func ExpandWithin(args, endings []string, bounds compress.Bounds) (inputs []Input, passed []Passed, err error) {
 	l := list{endings: endings, limits: bounds.Decoders(), asked: map[string]bool{}}
 	for _, arg := range args {
@@ -63,33 +61,32 @@ func ExpandWithin(args, endings []string, bounds compress.Bounds) (inputs []Inpu
 	return l.inputs, l.passed, nil
 }
 
-// Passed is an entry of a directory with the name of a corpus, but without one.
+// Passed describes a skipped entry or an unpacked archive, for messages.
 type Passed struct {
 	Path string
 	Why  string // its kind, such as "a named pipe"
-	// Others, if not nil, counts the files of the directory with other endings than inputs have.
+	// Others, if not nil, counts the other files of the directory by their endings.
 	Others map[string]int
-	Like   int // how many more of its kind an archive has
-	// Unpacked, if not 0, is the number of bytes written to a temporary file to read the archive at
-	// Path, which is read.
+	Like   int // number of further entries of its kind in an archive
+	// Unpacked is the number of bytes of the archive at Path written to a temporary file, or 0.
 	Unpacked int64
 }
 
-// PartialSuffix is added to the name of an output, behind links, until it is whole. A
-// directory's files of this ending are no inputs.
+// PartialSuffix follows the name of an output, after resolving links, until the output is complete.
+// In a directory, files with this ending are no inputs.
 const PartialSuffix = ".partial"
 
-// ErrNone is the error of a directory or an archive in which no file has one of the endings.
+// ErrNone is returned for a directory or an archive without files that have one of the endings.
 var ErrNone = errors.New("nothing to read")
 
-// list is what arguments stand for.
+// list expands arguments.
 type list struct {
-	endings []string // of the files of a directory that are meant
+	endings []string // of input files in a directory
 	inputs  []Input
 	passed  []Passed
 	limits  compress.Decoders
 	listed  map[string]*contents // archives with named members
-	asked   map[string]bool      // all named members; nil if unknown so far
+	asked   map[string]bool      // all named members; nil if unknown
 }
 
 func (l *list) add(arg string) error {
@@ -106,7 +103,7 @@ func (l *list) add(arg string) error {
 	}
 	info, err := os.Stat(arg)
 	if file := strings.TrimRight(filepath.ToSlash(arg), "/"); err != nil && file != arg && isArchive(file) {
-		arg = file // as the completion of shells writes it
+		arg = file // shell completion appends a slash
 		info, err = os.Stat(arg)
 	}
 	if err != nil {
@@ -153,7 +150,7 @@ func (l *list) addGlob(pattern string) error {
 
 func (l *list) addDir(dir string) error {
 	before := len(l.inputs)
-	// With the separator the walk enters a directory behind a link.
+	// The trailing separator makes the walk follow a link to a directory.
 	others := map[string]int{}
 	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -180,14 +177,13 @@ func (l *list) addDir(dir string) error {
 	return nil
 }
 
-// meant says which files of a directory are meant.
+// meant names the endings of inputs, for messages.
 func (l *list) meant() string {
 	last := len(l.endings) - 1
 	names := strings.TrimPrefix(strings.Join(l.endings[:last], ", ")+" or "+l.endings[last], " or ")
 	return names + " file (plain, .gz, .zst, .bz2, .xz or .lz4)"
 }
 
-// addFound adds an entry of a directory.
 func (l *list) addFound(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -205,7 +201,6 @@ func (l *list) addFound(path string) error {
 	return l.addFile(path, info)
 }
 
-// kindOf names the kind of an irregular file.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeNamedPipe != 0:
@@ -218,7 +213,7 @@ func kindOf(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// means reports whether a name in a directory is that of an input.
+// means reports whether a file in a directory is an input by its name.
 func (l *list) means(name string) bool {
 	return slices.Contains(l.endings, filepath.Ext(UncompressedName(name)))
 }
@@ -239,8 +234,7 @@ func (l *list) addFile(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// TotalSize returns the bytes of all inputs as stored. Known is false when one
-// of them is a pipe, which has no size.
+// TotalSize returns the stored bytes of all inputs. known is false if one of them is a pipe.
 func TotalSize(inputs []Input) (total int64, known bool) {
 	known = true
 	for _, in := range inputs {
@@ -250,7 +244,7 @@ func TotalSize(inputs []Input) (total int64, known bool) {
 	return total, known
 }
 
-// UncompressedName is a name without the endings of compressions.
+// UncompressedName returns a name without the ending of a compression.
 func UncompressedName(name string) string {
 	for _, ending := range []string{".gz", ".zst", ".bz2", ".xz", ".lz4"} {
 		if short, found := strings.CutSuffix(name, ending); found {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// StoredName is the name of a file that JSON keeps byte for byte. JSON is UTF-8: a name outside that is
-// quoted as in Go, behind a zero, which no name has.
+// StoredName is a file name that JSON preserves byte for byte. JSON is UTF-8: any other name is
+// quoted as in Go, after a zero byte, which no file name contains.
 type StoredName string
 
 const quotedName = "\x00"
 
-// MarshalJSON writes the name as a string.
+// MarshalJSON returns the name as a JSON string.
 func (n StoredName) MarshalJSON() ([]byte, error) {
 	name := string(n)
 	if !utf8.ValidString(name) {
@@ -22,7 +22,7 @@ func (n StoredName) MarshalJSON() ([]byte, error) {
 	return json.Marshal(name)
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (n *StoredName) UnmarshalJSON(data []byte) error {
 	var name string
 	err := json.Unmarshal(data, &name)
