@@ -11,13 +11,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// place is the present or future place of a file, whatever its name: through links of either kind,
-// relative or not.
+// place is the present or future location of a file, with relative names and all links resolved.
 type place struct {
-	said string      // as it was named, for messages
-	path string      // behind links
-	info fs.FileInfo // nil if nothing is there yet
-	dir  fs.FileInfo // of its folder, nil if that is missing, too
+	said string      // as named, for messages
+	path string      // with links resolved
+	info fs.FileInfo // nil if nothing exists there
+	dir  fs.FileInfo // of its folder; nil if that is missing, too
 }
 
 func locate(name string) place {
@@ -28,7 +27,7 @@ func locate(name string) place {
 	} else if real, err := filepath.EvalSymlinks(name); err == nil {
 		p.path = real
 	}
-	// Not filepath.Dir, which takes "link/.." away.
+	// Not filepath.Dir, which removes "link/..".
 	dir, _ := filepath.Split(p.path)
 	if dir == "" {
 		dir = "."
@@ -37,7 +36,7 @@ func locate(name string) place {
 	return p
 }
 
-// same reports whether two places are one.
+// same reports whether two places are the same file.
 func (p place) same(o place) bool {
 	if p.info != nil || o.info != nil {
 		return p.info != nil && o.info != nil && os.SameFile(p.info, o.info)
@@ -50,7 +49,7 @@ func (p place) same(o place) bool {
 	return errA == nil && errB == nil && foldName(a) == foldName(b)
 }
 
-// inside reports whether a place lies in a folder, at any depth, or is it.
+// inside reports whether a place is the folder, or lies in it at any depth.
 func (p place) inside(folder place) bool {
 	path := p.path
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
@@ -72,8 +71,7 @@ func (p place) inside(folder place) bool {
 	}
 }
 
-// taken returns the places that an output writes to. Devices such as /dev/null, which can take the
-// records of several outputs, have none.
+// taken returns the places used by an output. Outputs can share devices such as /dev/null.
 func taken(name string) []place {
 	if name == input.Stdin {
 		if info := regular(os.Stdout); info != nil {
@@ -90,10 +88,10 @@ func taken(name string) []place {
 	return []place{p, part}
 }
 
-// CheckOutputs refuses outputs that would write over an input, over each other, or into the folder of an
-// index, through links of either kind or not there yet. "-" is standard output and, among the inputs,
-// standard input; they count if they are files. So do standard error, and standard output under another
-// name than "-": a file opened by the shell must not be replaced. Empty names are passed over.
+// CheckOutputs returns an error if an output would overwrite an input or another output, or lies in
+// an index. It resolves links of either kind, even to missing files. "-" is standard output or,
+// among inputs, standard input; they count if they are files. So do standard error, and standard
+// output under another name: a file opened by the shell must not be replaced. "" is ignored.
 func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
 	var all []place
 	for i, out := range outputs {
@@ -117,8 +115,7 @@ func CheckOutputs(inputs []input.Input, index string, outputs ...string) error {
 	return checkPlaces(all, inputs, index)
 }
 
-// checkPlaces refuses places of outputs that are the file of standard output, unless they are "-", or of
-// standard error, of an index or of an input.
+// checkPlaces rejects files of standard error, an index, an input and, unless "-", standard output.
 func checkPlaces(outputs []place, inputs []input.Input, index string) error {
 	check := func(at place, isStream bool, refusal string) error {
 		for _, out := range outputs {
@@ -136,7 +133,7 @@ func checkPlaces(outputs []place, inputs []input.Input, index string) error {
 		err = check(place{info: info}, true, "is the file that standard error goes to: choose another name")
 	}
 	if index != "" {
-		entries, _ := os.ReadDir(index) // what cannot be listed is refused when it is opened
+		entries, _ := os.ReadDir(index) // opening an unreadable index fails later
 		for _, e := range entries {
 			err = cmp.Or(err, check(locate(filepath.Join(index, e.Name())), false, "lies in the index directory "+index+": choose another place"))
 		}
@@ -149,7 +146,7 @@ func checkPlaces(outputs []place, inputs []input.Input, index string) error {
 	return err
 }
 
-// regular describes an open file, nil if it is not a regular one.
+// regular returns the FileInfo of an open regular file, or nil.
 func regular(f *os.File) fs.FileInfo {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return info
@@ -164,8 +161,7 @@ func statInput(in input.Input) (fs.FileInfo, error) {
 	return os.Stat(in.File())
 }
 
-// Swallows reports whether an output is the null device, which takes everything
-// and keeps nothing. A run that writes to it can be continued.
+// Swallows reports whether an output is the null device. A run that writes to it can be continued.
 func Swallows(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().IsRegular() || name == input.Stdin {

@@ -11,9 +11,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// Create starts an output. A regular file of that name stays as it is until
-// Close replaces it. The partial file of an earlier run is removed if it is one of the worthless.
-// Any other is put aside, see Aside. ErrBusy says that another run is writing it.
+// Create starts an output. A regular file of that name stays unchanged until Close replaces it. The
+// partial file of an earlier run is removed if it is among the worthless, and otherwise put aside,
+// see Aside. Create returns ErrBusy if another run is writing the output.
 func Create(name string, worthless ...FileID) (*Writer, error) {
 	return begin(name, packingOf(name), worthless...)
 }
@@ -21,7 +21,7 @@ func Create(name string, worthless ...FileID) (*Writer, error) {
 // CreatePlain is Create without compression, whatever the name.
 func CreatePlain(name string) (*Writer, error) { return begin(name, packings[""]) }
 
-// NoFolder returns the error of an output without a folder, nil if the folder is there.
+// NoFolder returns an error if the folder of an output is missing.
 func NoFolder(name string) error {
 	dir := filepath.Dir(name)
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +49,7 @@ func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	if err == nil {
 		part, err = newPartial(path, worthless...)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // else a folder is missing in front of ..
+	if errors.Is(err, fs.ErrNotExist) { // of this folder, or of one before ..
 		err = cmp.Or(NoFolder(path), err)
 	}
 	var f *os.File
@@ -64,10 +64,9 @@ func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	return newWriter(name, part, f, true, p), nil
 }
 
-// OpenAt goes on with an output that was not closed: its partial file is cut
-// back to a mark that Sync has returned, and continued there. It fails when the
-// file is gone, shorter than that, or another one. At size 0 there is nothing to
-// continue and OpenAt is Create. What Swallows everything is opened again.
+// OpenAt continues an output that was not closed: it truncates the partial file to a mark from
+// Sync. It fails if the file is missing, shorter or different. At size 0 it is Create. If the
+// output Swallows everything, OpenAt opens it again.
 func OpenAt(name string, at Mark) (*Writer, error) {
 	if Swallows(name) || at.Size == 0 && name != input.Stdin {
 		return Create(name)
@@ -88,11 +87,11 @@ func OpenAt(name string, at Mark) (*Writer, error) {
 	return w, nil
 }
 
-// maxLinks is how many links in a row are followed.
+// maxLinks is the maximum number of links to follow.
 const maxLinks = 40
 
-// resolve returns the file that a name stands for, behind links, also when it is
-// not there yet. Direct are standard output and what exists and is not a regular file.
+// resolve returns the file that a name leads to through links, even if it does not exist yet.
+// direct is set for standard output, and for an existing irregular file.
 func resolve(name string) (path string, direct bool, err error) {
 	if name == input.Stdin {
 		return name, true, nil
@@ -121,7 +120,7 @@ func followDangling(name string) (string, error) {
 			return name, nil
 		}
 		if !filepath.IsAbs(target) {
-			// Not filepath.Join: behind a linked folder ".." is elsewhere.
+			// Not filepath.Join: after a link to a folder, ".." is elsewhere.
 			dir, _ := filepath.Split(name)
 			target = dir + target
 		}
@@ -130,7 +129,7 @@ func followDangling(name string) (string, error) {
 	return "", fmt.Errorf("%s: too many links", name)
 }
 
-// stdout is not ours to close.
+// stdout never closes standard output.
 type stdout struct{ *os.File }
 
 func (stdout) Close() error { return nil }

@@ -1,8 +1,7 @@
-// Package output writes records into files. A [Writer] compresses them by the ending of the
-// file's name, and gives the file its name when it is whole. A [Tree] is a folder of such files,
-// one for each input or of a size. [CheckOutputs] refuses outputs in conflict with inputs, with
-// an index or with each other.
+// Package output writes records to files. A [Writer] compresses them by the ending of the file
+// name, and names the file when it is complete. A [Tree] is a folder of such files, one for each
+// input or of a fixed size. [CheckOutputs] rejects outputs that conflict with other files.
 //
-// It promises bytes: they depend on the records written and on the calls of [Writer.Sync],
-// never on timing or the number of processors.
+// The bytes of an output depend only on the records and the calls of [Writer.Sync], never on timing
+// or the number of processors.
 package output

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Lead sets the bytes in front of the first record of the output. They are written with that record, or
-// by Close if there is none, and not at all in a continued output with content. Further calls must give
-// the same bytes: records of different columns do not belong in one file.
+// Lead sets the bytes before the first record of the output. They are written with that record, or
+// by Close if there is none, but not to a continued output with content. Further calls must pass
+// the same bytes: records with different columns do not belong in one file.
 func (w *Writer) Lead(head []byte) error {
 	if head == nil || w.head == nil {
 		w.head = head
@@ -24,10 +24,10 @@ func (w *Writer) Lead(head []byte) error {
 	return nil
 }
 
-// ErrOtherHead is returned if records of different columns would come into one file.
+// ErrOtherHead is returned if one file would contain records with different columns.
 var ErrOtherHead = fmt.Errorf("the inputs begin with different names of columns: use --out-dir, or give each kind a run of its own with the same --index")
 
-// lead writes what stands in front of the first record, if that was not done.
+// lead writes the head, unless it is already written.
 func (w *Writer) lead() {
 	if w.owed {
 		w.owed = false
@@ -38,11 +38,11 @@ func (w *Writer) lead() {
 	}
 }
 
-// Head is what stands in front of the records of the output, nil for nothing.
+// Head returns the bytes before the first record, or nil.
 func (w *Writer) Head() []byte { return w.head }
 
-// SameHead reports whether records behind one head may stand behind another: they differ
-// in a byte order mark and in the end of the line at most.
+// SameHead reports whether the records of two heads may share a file: the heads differ at most in a
+// byte order mark and a line end.
 func SameHead(a, b []byte) bool {
 	bare := func(h []byte) []byte {
 		return bytes.TrimRight(bytes.TrimPrefix(h, []byte("\xef\xbb\xbf")), "\r\n")
@@ -50,18 +50,16 @@ func SameHead(a, b []byte) bool {
 	return bytes.Equal(bare(a), bare(b))
 }
 
-// ArrayHead has an output be an array of JSON, if it is what [Writer.Lead] is given: Seal
-// closes the array.
+// ArrayHead, passed to [Writer.Lead], makes the output a JSON array, which Seal closes.
 const ArrayHead = "[\n"
 
-// arrayFoot closes it, in a frame of its own.
+// arrayFoot closes the array, in a separate frame.
 const arrayFoot = "\n]\n"
 
-// IsArray reports whether the output is an array of JSON.
+// IsArray reports whether the output is a JSON array.
 func (w *Writer) IsArray() bool { return string(w.head) == ArrayHead }
 
-// WriteElement writes JSON, given in parts: in an array behind a comma unless it is the first, and
-// elsewhere as a line.
+// WriteElement writes JSON, given in parts: as an element of an array, or otherwise as a line.
 func (w *Writer) WriteElement(parts ...[]byte) error {
 	switch {
 	case !w.IsArray():
@@ -72,8 +70,8 @@ func (w *Writer) WriteElement(parts ...[]byte) error {
 	return w.WriteRecord(parts...)
 }
 
-// closeArray writes the end of the array, unless the output was opened behind that: a run may be stopped
-// when its outputs are complete and have no names yet.
+// closeArray writes the end of the array, unless it is already there: a run may be stopped when its
+// outputs are complete, but without names.
 func (w *Writer) closeArray() error {
 	if w.done || !w.IsArray() {
 		return w.err()
@@ -86,23 +84,22 @@ func (w *Writer) closeArray() error {
 	if foot := w.encode(w.frame, w.frame.out[:0]); bytes.HasSuffix(w.tail, foot) {
 		w.frame.src = w.frame.src[:0]
 	}
-	w.head = nil // it is closed
+	w.head = nil // closed
 	return nil
 }
 
-// Enclosure makes a file of records.
+// Enclosure encodes records as a file format.
 type Enclosure interface {
-	// Frame appends to dst what stands in the file for some records. Several goroutines
-	// may call it at once.
+	// Frame appends to dst the encoding of some records. Several goroutines may call it at once.
 	Frame(dst, records []byte) ([]byte, error)
-	// End returns the bytes behind the last frame of a file of this size, or none if they are there.
+	// End returns the bytes after the last frame of a file of this size, or none if they are there.
 	End(file io.ReaderAt, size int64) ([]byte, error)
 }
 
-// enclosedFrame is how many bytes of records make a frame of an enclosed output.
+// enclosedFrame is the number of bytes of records in a frame of an enclosed output.
 const enclosedFrame = 8 << 20
 
-// Enclose has an output be enclosed. Nothing may have been written since it was opened.
+// Enclose sets the enclosure of an output. Nothing may have been written since it was opened.
 func (w *Writer) Enclose(e Enclosure) error {
 	if w.part.path == "" {
 		return fmt.Errorf("writing %s: this format is no stream: name a file", w.name)
@@ -112,7 +109,7 @@ func (w *Writer) Enclose(e Enclosure) error {
 	return nil
 }
 
-// closeEnclosure writes what belongs behind the last frame.
+// closeEnclosure writes the bytes after the last frame.
 func (w *Writer) closeEnclosure() error {
 	if w.enclosure == nil {
 		return nil

@@ -11,27 +11,25 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Mark is how far an output was written: a place at which it can be continued,
-// and enough to know the file again.
+// Mark records how far an output was written, to continue there, and identifies the file.
 type Mark struct {
-	Size int64  `json:"size"` // bytes of the file
-	Tail uint64 `json:"tail"` // XXH3 of the last 64 KiB of these, of all if they are fewer
+	Size int64  `json:"size"` // of the file in bytes
+	Tail uint64 `json:"tail"` // XXH3 of the last 64 KiB, or of all bytes if fewer
 }
 
 const tailSize = 64 << 10
 
-// errOtherFile is the error of a file other than the marked one.
+// errOtherFile is returned for a file that does not match its mark.
 var errOtherFile = errors.New("it is not the file that was written before, or was changed")
 
-// tailOf returns the end of the first bytes of a file, as many as a mark knows.
+// tailOf returns the last bytes before size, as many as a mark covers.
 func tailOf(f *os.File, size int64) (tail []byte, err error) {
 	tail = make([]byte, min(size, tailSize))
 	_, err = io.ReadFull(io.NewSectionReader(f, size-int64(len(tail)), size), tail)
 	return tail, err
 }
 
-// check returns the tail of a file up to the mark, and errOtherFile if it is not
-// the one that was marked.
+// check returns the tail of a file up to the mark, or errOtherFile if the file does not match.
 func (m Mark) check(f *os.File) (tail []byte, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -49,7 +47,7 @@ func (m Mark) check(f *os.File) (tail []byte, err error) {
 	return tail, nil
 }
 
-// appendTail appends written bytes to the known end of a file, keeping at least the last 64 KiB.
+// appendTail appends written bytes to the tail of a file. It keeps at least the last 64 KiB.
 func appendTail(tail, written []byte) []byte {
 	written = written[max(0, len(written)-tailSize):]
 	if len(tail)+len(written) > 2*tailSize {
@@ -59,12 +57,11 @@ func appendTail(tail, written []byte) []byte {
 	return append(tail, written...)
 }
 
-// newMark describes an output of so many bytes that ends in tail.
 func newMark(size int64, tail []byte) Mark {
 	return Mark{Size: size, Tail: xxh3.Hash(tail[max(0, len(tail)-tailSize):])}
 }
 
-// MarkOf returns the mark of a complete output. The size of a missing one is -1.
+// MarkOf returns the mark of a complete output. For a missing one, its size is -1.
 func MarkOf(name string) (Mark, error) {
 	path, _, err := resolve(name)
 	if err != nil {
@@ -73,7 +70,7 @@ func MarkOf(name string) (Mark, error) {
 	return markOf(path)
 }
 
-// markOf is MarkOf of a path behind links.
+// markOf is MarkOf for a path with links resolved.
 func markOf(path string) (Mark, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,11 +88,10 @@ func markOf(path string) (Mark, error) {
 	return newMark(info.Size(), tail), err
 }
 
-// RecordSum is the checksum of a record, without its end.
+// RecordSum returns the checksum of a record without its end.
 func RecordSum(raw []byte) uint64 { return xxh3.Hash(raw) }
 
-// AddRecord adds a record to the checksum of the records before it, whose order it
-// holds fast. The sum of no record is 0.
+// AddRecord adds a record to an order-sensitive checksum, which is 0 for no records.
 func AddRecord(sum, record uint64) uint64 {
 	return (bits.RotateLeft64(sum*0x9e3779b97f4a7c15, 29) + record) | 1
 }

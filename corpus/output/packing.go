@@ -11,32 +11,30 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packing is the way in which an output is compressed.
+// packing is a way to compress an output.
 type packing struct {
-	kind       string         // as the keys of packings
-	size       int            // bytes at which a frame ends
-	newEncoder func() encoder // nil for none
+	kind       string         // key in packings
+	size       int            // uncompressed bytes after which a frame ends
+	newEncoder func() encoder // nil without compression
 }
 
-// packings are those of "gzip", "zstd", and "" for none.
 var packings = map[string]packing{
 	"":     {"", plainFrame, nil},
 	"gzip": {"gzip", compressedFrame, func() encoder { return gzip.NewWriter(nil) }},
 	"zstd": {"zstd", compressedFrame, func() encoder {
 		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(compressedFrame),
-			zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true)) // fails on invalid options only
+			zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true)) // only bad options fail
 		return enc
 	}},
 }
 
-// encoder compresses written bytes. It is made when it is first needed: small outputs need one.
+// encoder compresses bytes. It is created on first use: small outputs need only one.
 type encoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)
 }
 
-// CutPacking cuts from the name of an output the ending by which it is compressed, ".gz" or
-// ".zst", in capitals too; "" is none.
+// CutPacking splits the ending of a compression off a name: ".gz" or ".zst" in any case, or "".
 func CutPacking(name string) (rest, packing string) {
 	packing = strings.ToLower(filepath.Ext(name))
 	if packing != ".gz" && packing != ".zst" {
@@ -45,14 +43,13 @@ func CutPacking(name string) (rest, packing string) {
 	return name[:len(name)-len(packing)], packing
 }
 
-// packingOf is the packing that the name of an output ends in.
+// packingOf returns the packing for the ending of a name.
 func packingOf(name string) packing {
 	_, ending := CutPacking(name)
 	return packings[map[string]string{".gz": "gzip", ".zst": "zstd"}[ending]]
 }
 
-// encode turns the source of a frame into its output, in dst. Each frame keeps its own encoder, so
-// frames are compressed side by side.
+// encode appends the encoded frame to dst. Frames have their own encoders, to run in parallel.
 func (w *Writer) encode(f *frame, dst []byte) []byte {
 	if w.enclosure != nil {
 		out, err := w.enclosure.Frame(dst, f.src)
@@ -77,20 +74,18 @@ func (w *Writer) encode(f *frame, dst []byte) []byte {
 	return out.Bytes()
 }
 
-// inherit takes over the frames of a written output, with their memory and encoders: for small
-// outputs, making these takes most of the time.
+// inherit takes over the frames of a closed output, with their memory and encoders. Creating these
+// takes most of the time of a small output.
 func (w *Writer) inherit(old *Writer) {
 	if old.kind == w.kind && old.size == w.size {
 		w.free, w.frame, w.room = old.free, old.frame, old.room
 	}
 }
 
-// longFrames is a number of frames. A longer record is written at once, without a copy of it or of its
-// compressed bytes.
+// longFrames is the length in frames above which a record is written at once, without any copy.
 const longFrames = 4
 
-// direct writes to the file without frames. It is for when all frames are
-// written.
+// direct writes to the file without frames. All frames must be written before.
 type direct struct{ w *Writer }
 
 func (d direct) Write(p []byte) (int, error) {
@@ -99,7 +94,7 @@ func (d direct) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// drained ends the current frame and waits until all frames are written. drop lets go of their memory.
+// drained ends the current frame and waits until all frames are written. drop frees their memory.
 func (w *Writer) drained(drop bool) error {
 	w.endFrame()
 	frames := []*frame{w.frame}
@@ -117,7 +112,7 @@ func (w *Writer) drained(drop bool) error {
 	return w.err()
 }
 
-// writeLong writes a long record as a frame of its own. Beside it there should be little in memory.
+// writeLong writes a long record as a separate frame. It first frees the memory of the others.
 func (w *Writer) writeLong(parts [][]byte) error {
 	if err := w.drained(true); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// ErrBusy is returned for an output that another run is writing.
+// ErrBusy is returned if another run is writing the output.
 var ErrBusy = errors.New("another run is writing it")
 
 // outFile is the part of an *os.File used by a Writer.
@@ -25,17 +25,15 @@ type outFile interface {
 	Close() error
 }
 
-// partial is the file of an incomplete output. It is locked until it has its name, so that no second run
-// writes it.
+// partial is the file of an incomplete output, locked against other runs until it has its name.
 type partial struct {
 	path  string // of the whole file
 	claim *claim.Claim
-	aside string // name under which an earlier partial file was put aside
+	aside string // new name of an earlier partial file
 }
 
-// newPartial makes the partial file of an output. One that holds anything is
-// never written over: it may be the only copy of documents that an index takes
-// for known. It is put aside, unless it is one of those that are worth nothing.
+// newPartial creates the partial file of an output. It never overwrites content, which may be the
+// only copy of documents known to an index. It puts such a file aside, unless it is worthless.
 func newPartial(path string, worthless ...FileID) (p partial, err error) {
 	p.path = path
 	for {
@@ -48,7 +46,7 @@ func newPartial(path string, worthless ...FileID) (p partial, err error) {
 			p.claim = c
 			return p, nil
 		}
-		if id := c.ID(); err == nil { // never reused: its new content must not count as worthless
+		if id := c.ID(); err == nil { // not reused: its new content would count as worthless
 			p.aside, err = clearAway(c, path+input.PartialSuffix, id != FileID{} && slices.Contains(worthless, id))
 		}
 		if err := errors.Join(err, c.Release()); err != nil {
@@ -57,7 +55,7 @@ func newPartial(path string, worthless ...FileID) (p partial, err error) {
 	}
 }
 
-// makeOrTake claims the partial file of an output, which it makes if there is none.
+// makeOrTake claims the partial file of an output, and creates it if missing.
 func makeOrTake(path string) (*claim.Claim, error) {
 	for {
 		f, err := os.OpenFile(path+input.PartialSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -71,7 +69,7 @@ func makeOrTake(path string) (*claim.Claim, error) {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, claim.ErrMoved) {
 			return c, err
 		}
-		// Another run has put it aside or finished it meanwhile.
+		// Another run put it aside or finished it meanwhile.
 	}
 }
 
@@ -85,8 +83,8 @@ func clearPartial(path string, worthless bool) (aside string, err error) {
 	return aside, errors.Join(err, c.Release())
 }
 
-// clearAway removes a partial file that holds nothing or is worthless. It gives any other one
-// the first free of the names NAME.1, NAME.2, ...
+// clearAway removes an empty or worthless partial file. It renames any other to the first free name
+// of NAME.1, NAME.2, ...
 func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err error) {
 	size, err := c.Size()
 	switch {
@@ -100,7 +98,7 @@ func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err e
 	}
 	for n := 1; ; n++ {
 		aside = fmt.Sprintf("%s.%d", name, n)
-		// Reserved first: a rename would replace a file of the name.
+		// Reserve the name first: a rename would replace an existing file.
 		f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -118,7 +116,7 @@ func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err e
 	}
 }
 
-// FileID identifies a file among all others, also later ones of its name. Zero is unknown.
+// FileID distinguishes a file from all others, even later ones with its name. Zero means unknown.
 type FileID = claim.ID
 
 // take claims the existing partial file of an output.
@@ -138,8 +136,7 @@ func take(path string) (*claim.Claim, error) {
 	return c, err
 }
 
-// publish gives the file its name, and makes the name durable. A file that
-// has taken its place meanwhile is left alone.
+// publish gives the file its name, durably. It fails if another file has replaced the partial file.
 func (p partial) publish() error {
 	if err := step.Done("closed " + filepath.Base(p.path)); err != nil {
 		return err
@@ -150,7 +147,7 @@ func (p partial) publish() error {
 	return step.Done("named " + filepath.Base(p.path))
 }
 
-// giveUp lets go of the file, and removes it if there is nothing in it or nothing of use.
+// giveUp releases the file, and removes it if it is empty or useless.
 func (p partial) giveUp(useless bool) error {
 	size, err := p.claim.Size()
 	if err == nil && (size == 0 || useless) {
@@ -159,7 +156,7 @@ func (p partial) giveUp(useless bool) error {
 	return errors.Join(err, p.claim.Release())
 }
 
-// cut takes away what lies behind a mark, and goes on there.
+// cut truncates a file to a mark and seeks there.
 func cut(f *os.File, at Mark) (tail []byte, err error) {
 	if tail, err = at.check(f); err != nil {
 		return nil, err
@@ -171,7 +168,7 @@ func cut(f *os.File, at Mark) (tail []byte, err error) {
 	return tail, err
 }
 
-// takeAt claims the partial file of an output, opens it and cuts it back to a mark.
+// takeAt claims and opens the partial file of an output, and truncates it to a mark.
 func takeAt(path string, at Mark) (p partial, f *os.File, tail []byte, err error) {
 	c, err := take(path)
 	if err != nil {
@@ -186,8 +183,8 @@ func takeAt(path string, at Mark) (p partial, f *os.File, tail []byte, err error
 	return partial{path: path, claim: c}, f, tail, nil
 }
 
-// CutPartial cuts the partial file of an output back to a mark of Sync, if it is the marked file, and
-// reports whether it is. Any other file stays unchanged.
+// CutPartial truncates the partial file of an output to a mark from Sync, and reports whether it
+// did. A file that does not match stays unchanged.
 func CutPartial(name string, at Mark) (cutBack bool, err error) {
 	path, direct, err := resolve(name)
 	if err != nil || direct || at.Size == 0 {
@@ -203,9 +200,8 @@ func CutPartial(name string, at Mark) (cutBack bool, err error) {
 	return false, fmt.Errorf("cutting output: %w", err)
 }
 
-// Published reports whether an output that was complete at the mark has its name
-// already, and makes sure that it keeps it: the run that gave it may have ended
-// before the name was durable.
+// Published reports whether an output that was complete at the mark has its name. It also makes the
+// name durable: the run that gave it may have ended too early.
 func Published(name string, at Mark) (bool, error) {
 	path, direct, err := resolve(name)
 	if err != nil || direct {

@@ -14,39 +14,38 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// Tree writes the outputs of a [TreePlan], one after the other. One output is open at a
-// time. A Tree is for one goroutine.
+// Tree writes the outputs of a [TreePlan] one at a time, in order. Use it from one goroutine only.
 //
-// An output is written as NAME.partial, like any other, and gets its name when it is whole,
-// see Sync. The file firstseen.partial of the tree is locked until all have their names.
-// The partial files that another run has left are put aside. No whole file is replaced.
+// An output is written as NAME.partial and gets its name when it is complete, see Sync. The file
+// firstseen.partial in the folder is locked until all outputs have their names. Partial files of
+// another run are put aside. No complete file is replaced.
 type Tree struct {
 	*TreePlan
-	root   *os.Root  // the folder: no link leads an output out of it
+	root   *os.Root  // the folder; no link leads an output out of it
 	lock   *treeLock // nil: all outputs have their names
-	fresh  bool      // no mark knows of this run
-	over   bool      // outputs that have their names are worth nothing
+	fresh  bool      // no mark includes this run
+	over   bool      // complete outputs are worthless
 	aside  []string
 	at     TreeMark
-	sure   int // the first of at.Done: they are on the disk, and the last Sync returned them
+	sure   int // the first of at.Done: they are on disk, and the last Sync returned them
 	done   bool
 	result error // of Close
 
 	current *Writer
-	used    *Writer // is closed; its memory is used again
+	used    *Writer // closed; its memory is reused
 }
 
-// TreeMark is how far a tree was written.
+// TreeMark records how far a tree was written.
 type TreeMark struct {
 	Stage string     `json:"stage"` // the token of this run
-	Begun int        `json:"begun"` // outputs so far
+	Begun int        `json:"begun"` // number of outputs begun
 	Open  *TreeFile  `json:"open,omitempty"`
 	Fill  int64      `json:"fill,omitempty"` // bytes of records in the open shard
-	Done  []TreeFile `json:"done,omitempty"` // whole, perhaps without their names
-	Sum   uint64     `json:"sum"`            // of all whole outputs, in their order
+	Done  []TreeFile `json:"done,omitempty"` // complete, perhaps without their names
+	Sum   uint64     `json:"sum"`            // of all complete outputs, in order
 }
 
-// TreeFile is an output of a tree, and how far it was written.
+// TreeFile is an output of a tree, with its mark.
 type TreeFile struct {
 	Name string // relative to the folder
 	Mark Mark
@@ -57,12 +56,12 @@ type storedFile struct {
 	Mark Mark             `json:"mark"`
 }
 
-// MarshalJSON writes the file as a checkpoint stores it.
+// MarshalJSON returns the file as stored in a checkpoint.
 func (f TreeFile) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedFile{input.StoredName(f.Name), f.Mark})
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (f *TreeFile) UnmarshalJSON(data []byte) error {
 	var stored storedFile
 	err := json.Unmarshal(data, &stored)
@@ -70,13 +69,12 @@ func (f *TreeFile) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// add counts a complete output. An unwritten one has a size below 0.
+// add adds a complete output to the sum. An omitted one has a negative size.
 func (m *TreeMark) add(f TreeFile) {
 	m.Sum = AddRecord(m.Sum, xxh3.HashString(fmt.Sprintf("%s %d %x", filepath.ToSlash(f.Name), f.Mark.Size, f.Mark.Tail)))
 }
 
-// Turn returns the output of an input, by its number; those before it are complete then. With shards it
-// is the open one, or the first.
+// Turn completes earlier outputs and returns the nth or, with shards, the open or the first shard.
 func (t *Tree) Turn(n int) (*Writer, error) {
 	if t.ShardSize > 0 {
 		n = max(t.at.Begun-1, 0)
@@ -92,7 +90,6 @@ func (t *Tree) Turn(n int) (*Writer, error) {
 	return t.current, nil
 }
 
-// begin ends the open output and begins the next.
 func (t *Tree) begin() error {
 	if err := t.end(); err != nil {
 		return err
@@ -105,7 +102,7 @@ func (t *Tree) begin() error {
 	return nil
 }
 
-// end makes the open output whole.
+// end completes the open output.
 func (t *Tree) end() error {
 	w := t.current
 	if w == nil {
@@ -133,8 +130,7 @@ func (t *Tree) end() error {
 	return nil
 }
 
-// Shard returns the shard for a record of this size, which it counts. Of a tree without shards it
-// returns the open output.
+// Shard returns the output for a record of this size, and counts the record if there are shards.
 func (t *Tree) Shard(record int) (*Writer, error) {
 	if t.ShardSize > 0 {
 		if t.at.Fill >= t.ShardSize {
@@ -147,10 +143,10 @@ func (t *Tree) Shard(record int) (*Writer, error) {
 	return t.current, nil
 }
 
-// Waiting is how many whole outputs have no names yet.
+// Waiting returns the number of complete outputs without names.
 func (t *Tree) Waiting() int { return len(t.at.Done) }
 
-// End makes all outputs that are left, in which nothing is: all inputs are read.
+// End creates the remaining outputs, which are empty, since all inputs are read.
 func (t *Tree) End() error {
 	if t == nil {
 		return nil
@@ -163,9 +159,8 @@ func (t *Tree) End() error {
 	return t.end()
 }
 
-// Sync brings the outputs to the disk and returns how far they are written. With Early,
-// it first names the outputs that the Sync before it returned: by now a checkpoint has
-// stored them.
+// Sync syncs the outputs to disk and returns how far they are written. With Early, it first names
+// the outputs returned by the previous Sync, since a checkpoint has stored them.
 func (t *Tree) Sync() (at TreeMark, err error) {
 	if t.Early {
 		if err := t.publish(t.sure); err != nil {
@@ -180,7 +175,7 @@ func (t *Tree) Sync() (at TreeMark, err error) {
 		if err != nil {
 			return at, err
 		}
-		t.at.Open = &TreeFile{t.at.Open.Name, mark} // marks that were returned stay
+		t.at.Open = &TreeFile{t.at.Open.Name, mark} // returned marks must not change
 	}
 	if err := t.syncDone(); err != nil {
 		return at, err
@@ -189,7 +184,7 @@ func (t *Tree) Sync() (at TreeMark, err error) {
 	return t.at, nil
 }
 
-// Close gives all outputs their names. Called again it returns the same.
+// Close gives all outputs their names. Further calls return the same result.
 func (t *Tree) Close() error {
 	if t == nil {
 		return nil
@@ -225,8 +220,8 @@ func (t *Tree) finish() error {
 	return t.lock.remove()
 }
 
-// Abort gives up the outputs without names. Their partial files stay, unless all are
-// empty and no mark knows of them.
+// Abort abandons the outputs without names. Their partial files stay, unless all are empty and no
+// mark includes them.
 func (t *Tree) Abort() (err error) {
 	if t == nil || t.done {
 		return nil
@@ -258,7 +253,7 @@ func (t *Tree) discard() error {
 
 func (t *Tree) release() error { return errors.Join(t.lock.release(), t.root.Close()) }
 
-// Aside are the names under which CreateTree has put the partial files of an earlier run.
+// Aside returns the names under which CreateTree put aside partial files of an earlier run.
 func (t *Tree) Aside() []string { return t.aside }
 
 // ID identifies this run's lock. It is zero on file systems without identities.

@@ -18,10 +18,10 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// CreateTree begins the outputs of a plan. It puts aside the partial files that an earlier
-// run has left, see Aside, or removes them if that run's lock is one of the worthless. If
-// such a run was naming its outputs, these are replaced. Else an output that exists is an
-// error. ErrBusy is the error while another run is writing the folder.
+// CreateTree begins the outputs of a plan. Partial files of an earlier run are put aside, see
+// Aside, or removed if the lock of that run is among the worthless. If such a run was naming its
+// outputs, they are replaced. Any other existing output is an error. CreateTree returns ErrBusy if
+// another run is writing the folder.
 func CreateTree(p *TreePlan, worthless ...FileID) (*Tree, error) {
 	t, err := newTree(p)
 	if err != nil {
@@ -47,7 +47,7 @@ func newTree(p *TreePlan) (t *Tree, err error) {
 	return t, err
 }
 
-// makeDir makes a folder and those above it, durably.
+// makeDir creates a folder and its parents, durably.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -63,7 +63,7 @@ func makeDir(dir string) error {
 	return durable.SyncName(dir)
 }
 
-// takeOver clears the way for the outputs, and makes the lock that of this run.
+// takeOver clears the way for the outputs, and makes the lock this run's.
 func (t *Tree) takeOver(worthless []FileID) error {
 	id, made := t.lock.claim.ID(), t.lock.token == ""
 	again := id != FileID{} && slices.Contains(worthless, id)
@@ -84,7 +84,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 			t.aside = append(t.aside, aside)
 		}
 	}
-	if !made && !again { // an index may hold the old lock for worthless
+	if !made && !again { // an index may list the old lock as worthless
 		if err := errors.Join(t.lock.remove(), t.lock.release()); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 	return t.lock.note()
 }
 
-// left returns the outputs with partial files. A complete output is an error, unless over.
+// left returns the outputs with partial files. A complete output is an error, unless t.over is set.
 func (t *Tree) left() (left []string, err error) {
 	names, err := t.names(t.root)
 	for _, name := range names {
@@ -114,8 +114,7 @@ func (t *Tree) left() (left []string, err error) {
 	return left, err
 }
 
-// names are the names of all outputs. Of shards they are the first, and those with partial
-// files.
+// names returns the names of all outputs or, of shards, the first and those with partial files.
 func (p *TreePlan) names(root *os.Root) (names []string, err error) {
 	if p.ShardSize == 0 {
 		for _, f := range p.Files {
@@ -135,8 +134,8 @@ func (p *TreePlan) names(root *os.Root) (names []string, err error) {
 	return names, err
 }
 
-// refuse returns an error if an output is there, unless over, or if a link on the way to it leads out
-// of the tree.
+// refuse returns an error if an output exists, unless t.over is set, or if a link in its path leads
+// out of the tree.
 func (t *Tree) refuse(name string) error {
 	path := filepath.Join(t.Dir, name)
 	_, err := t.root.Lstat(name)
@@ -146,14 +145,13 @@ func (t *Tree) refuse(name string) error {
 		return nil
 	case err == nil:
 		return fmt.Errorf("output %s is there already, and may be the only copy of what it holds: choose another --out-dir, or move it away", path)
-	case outside == nil || errors.Is(outside, fs.ErrNotExist): // it can be reached, but not within
+	case outside == nil || errors.Is(outside, fs.ErrNotExist): // reachable, but not inside the root
 		return fmt.Errorf("output %s: a link in it leads out of %s, where nothing is written: choose another --out-dir, or remove the link", path, t.Dir)
 	}
 	return fmt.Errorf("creating output: %w", err)
 }
 
-// OpenTree goes on at a mark that Sync has returned. It is an error if the lock or an
-// output is not as it was left.
+// OpenTree continues at a mark from Sync. It fails if the lock or an output does not match.
 func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
 	t, err := newTree(p)
 	if err != nil {
@@ -171,7 +169,7 @@ func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
 	return t, nil
 }
 
-// reopen finds the complete outputs, and opens the incomplete one.
+// reopen verifies the complete outputs, and opens the incomplete one.
 func (t *Tree) reopen() error {
 	if t.lock != nil && t.lock.token != t.at.Stage {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
@@ -195,10 +193,8 @@ func (t *Tree) reopen() error {
 	return t.open(t.at.Begun-1, t.at.Open.Mark)
 }
 
-// partial is the path of an output's partial file.
 func (t *Tree) partial(name string) string { return filepath.Join(t.Dir, name+input.PartialSuffix) }
 
-// open opens the nth output at a mark.
 func (t *Tree) open(n int, at Mark) error {
 	if t.lock == nil {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
@@ -222,7 +218,7 @@ func (t *Tree) open(n int, at Mark) error {
 	return nil
 }
 
-// openFile opens the partial file of an output, cut back to a mark. It is made at size 0.
+// openFile opens the partial file of an output, truncated to a mark. At size 0 it creates the file.
 func (t *Tree) openFile(name string, at Mark) (f *os.File, tail []byte, err error) {
 	if err := t.refuse(name); err != nil {
 		return nil, nil, err
@@ -243,7 +239,7 @@ func (t *Tree) openFile(name string, at Mark) (f *os.File, tail []byte, err erro
 	if err := t.root.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
 		return nil, nil, err
 	}
-	if _, err := t.root.Lstat(partial); err == nil { // of this run, behind its last checkpoint
+	if _, err := t.root.Lstat(partial); err == nil { // of this run, after its last checkpoint
 		if _, err := clearPartial(filepath.Join(t.Dir, name), true); err != nil {
 			return nil, nil, err
 		}
@@ -273,7 +269,7 @@ func (p *TreePlan) prepare(w *Writer, n int) error {
 	return w.Lead(head)
 }
 
-// drop removes an output's partial file, and the folders that are empty without it.
+// drop removes an output's partial file, and folders that become empty.
 func (t *Tree) drop(name string) error {
 	if err := t.root.Remove(name + input.PartialSuffix); err != nil {
 		return err
@@ -284,11 +280,10 @@ func (t *Tree) drop(name string) error {
 	return nil
 }
 
-// syncing is how many files are brought to the disk at a time.
+// syncing is the number of files synced at a time.
 const syncing = 16
 
-// syncDone brings the whole outputs to the disk. Many at a time take far less time than
-// one after the other, and most outputs of a tree are small.
+// syncDone syncs the complete outputs. Most are small, so syncing many at a time is far faster.
 func (t *Tree) syncDone() error {
 	var all errgroup.Group
 	all.SetLimit(syncing)
@@ -304,8 +299,7 @@ func (t *Tree) syncDone() error {
 	return all.Wait()
 }
 
-// publish gives the first n whole outputs their names, and makes the names durable. It
-// passes over those that an earlier try has named.
+// publish gives the first n complete outputs their names, durably, unless they already have them.
 func (t *Tree) publish(n int) error {
 	synced := map[string]bool{}
 	for _, f := range t.at.Done[:n] {
@@ -329,7 +323,7 @@ func (t *Tree) publish(n int) error {
 func (t *Tree) publishOne(f TreeFile) error {
 	info, err := t.root.Lstat(f.Name + input.PartialSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it has its name: OpenTree has looked
+		return nil // already named: OpenTree verified it
 	}
 	if err := cmp.Or(t.refuse(f.Name), err); err != nil {
 		return err

@@ -16,23 +16,22 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// treeName has the partial file that locks a tree. One lock stands for all outputs: each
-// lock keeps a file open, and thousands of outputs may wait for their names.
+// treeName is the name whose partial file locks a tree. All outputs share a lock, since each lock
+// keeps a file open, and thousands of outputs may wait for their names.
 const treeName = "firstseen"
 
-// namingNote stands in the lock behind its token while outputs get their names and no
-// checkpoint knows of them.
+// namingNote follows the token in the lock while outputs get names unknown to any checkpoint.
 const namingNote = " placing"
 
-// treeLock is the lock of a tree. A random token in it identifies the run.
+// treeLock is the lock of a tree. The file contains a random token that identifies the run.
 type treeLock struct {
 	claim  *claim.Claim
 	token  string // "" in a new lock
 	naming bool
-	begun  []string // names of outputs, so that those behind the last checkpoint can be found
+	begun  []string // names of outputs, to find those after the last checkpoint
 }
 
-// readLock reads a lock that was claimed, unless the claim failed.
+// readLock reads the lock held by c, unless err is set.
 func readLock(c *claim.Claim, err error) (*treeLock, error) {
 	if err != nil {
 		return nil, err
@@ -49,14 +48,14 @@ func readLock(c *claim.Claim, err error) (*treeLock, error) {
 	token, naming := strings.CutSuffix(lines[0], namingNote)
 	l := &treeLock{claim: c, token: token, naming: naming}
 	for _, line := range lines[1:] {
-		if name, err := strconv.Unquote(line); err == nil { // a kill may cut the last one
+		if name, err := strconv.Unquote(line); err == nil { // a killed run may leave half a line
 			l.begun = append(l.begun, name)
 		}
 	}
 	return l, nil
 }
 
-// note writes the lock to the disk.
+// note writes the lock to disk.
 func (l *treeLock) note() error {
 	f, err := l.claim.Open()
 	if err != nil {
@@ -75,8 +74,8 @@ func (l *treeLock) note() error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// begin notes the beginning of an output. Nothing is synced: after a power cut the partial file of an
-// unnoted output stays.
+// begin records the start of an output. It does not sync: after a power failure the partial file of
+// an unrecorded output stays.
 func (l *treeLock) begin(name string) error {
 	l.begun = append(l.begun, name)
 	f, err := l.claim.Open()
@@ -89,7 +88,7 @@ func (l *treeLock) begin(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// remove removes the lock, once no output waits for its name.
+// remove removes the lock, once all outputs have their names.
 func (l *treeLock) remove() error {
 	if l == nil {
 		return nil
@@ -107,8 +106,8 @@ func (l *treeLock) release() error {
 	return l.claim.Release()
 }
 
-// inTree refuses a path inside a tree that an interrupted run has left. When that run is continued,
-// it would take a partial file there for its own.
+// inTree returns an error for a path inside an unfinished tree. The run of that tree, if continued,
+// would take a partial file there for its own.
 func inTree(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -125,9 +124,9 @@ func inTree(path string) error {
 	}
 }
 
-// CutTree is [CutPartial] for the outputs of a tree without names yet. It returns the partial files with
-// the content known to the mark. Outputs begun later are removed, if all others are as the mark has
-// them: another run over the same inputs writes them again.
+// CutTree is [CutPartial] for the outputs of a tree without names. It returns the partial files
+// that match the mark. If all outputs match, it removes those begun later: another run over the
+// same inputs writes them again.
 func CutTree(dir string, at TreeMark) (left []string, err error) {
 	files := slices.Clip(at.Done)
 	if at.Open != nil {
@@ -154,7 +153,7 @@ func CutTree(dir string, at TreeMark) (left []string, err error) {
 	return left, dropLater(dir, at.Stage, known)
 }
 
-// dropLater removes the partial files of outputs that the run of a token has begun, except the known.
+// dropLater removes the partial files of outputs begun by the run of a token, except known ones.
 func dropLater(dir, token string, known map[string]bool) error {
 	lock, err := readLock(take(filepath.Join(dir, treeName)))
 	if errors.Is(err, fs.ErrNotExist) {

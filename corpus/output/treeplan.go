@@ -13,38 +13,39 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// TreePlan says which files a run writes into a folder: one for each input, of the same
-// name and in the same subfolder, or shards of one stream.
+// TreePlan describes the files that a run writes into a folder: one for each input, with the same
+// name and subfolder, or shards of one stream.
 type TreePlan struct {
 	Dir       string
-	Files     []TreeOutput // of each input; none with shards
-	SkipEmpty bool         // an output in which nothing would be is not written
+	Files     []TreeOutput // one for each input; none with shards
+	SkipEmpty bool         // omit empty outputs
 
-	ShardSize int64 // bytes of records, before they are compressed, from which on another shard is begun; 0: no shards
+	// ShardSize is the number of uncompressed bytes after which a new shard begins; 0: no shards.
+	ShardSize int64
 	Ending    string
-	Kind      string // of compression, of shards
+	Kind      string // of compression, for shards
 
-	// Enclose encloses the nth output; nil: none is.
+	// Enclose returns the enclosure of the nth output; nil: none has one.
 	Enclose func(n int) (Enclosure, error)
 
-	// Head is what stands in front of the nth output; nil: nothing.
+	// Head returns the bytes before the first record of the nth output; nil: none.
 	Head func(n int) ([]byte, error)
 
-	// Early: an output gets its name as soon as it is whole and a checkpoint knows of
-	// it, and not at the end of the run. For runs that can be continued.
+	// Early names an output once it is complete and a checkpoint includes it, not at the end of the
+	// run. It is for runs that can be continued.
 	Early bool
 }
 
-// TreeOutput is the output of an input.
+// TreeOutput is the output for an input.
 type TreeOutput struct {
 	Name string // relative to the folder
 	Kind string // of compression: "gzip", "zstd", or "" for none
 }
 
-// PlanTree plans one output for each input of args, as Expand has made them. An output has the subfolder
-// and the name of its input below the deepest folder that holds all of them. It is compressed like its
-// input, by the first bytes of that. An unwritten compression gets another ending: .zst for .bz2, .xz
-// and .lz4, and .warc.gz for the archives in a .wacz.
+// PlanTree plans one output for each of the inputs, which Expand returned for args. Its path is
+// that of the input, relative to the deepest folder that contains all inputs. Its compression is
+// that of the input, by its first bytes. A compression that cannot be written gets another ending:
+// .zst for .bz2, .xz and .lz4, and .warc.gz for the archives in a .wacz.
 func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error) {
 	root, err := rootOf(args, inputs)
 	if err != nil {
@@ -63,7 +64,7 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 	if err := CheckTreeNames(dir, names, inputs); err != nil {
 		return nil, err
 	}
-	// No output may have the name of another's partial file, or of the lock. Nor may its partial file.
+	// No output may collide with a partial file or the lock, nor its partial file with the lock.
 	partial := map[string]bool{foldName(treeName + input.PartialSuffix): true, treeName: true}
 	for _, name := range names {
 		partial[foldName(name+input.PartialSuffix)] = true
@@ -76,8 +77,7 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 	return p, nil
 }
 
-// PlanShards plans shards of one stream, of the kind and the compression of the first
-// input.
+// PlanShards plans shards of one stream, with the ending and compression of the first input.
 func PlanShards(dir string, inputs []input.Input, size int64) (*TreePlan, error) {
 	out, err := planned("", inputs[0])
 	if err != nil {
@@ -89,7 +89,6 @@ func PlanShards(dir string, inputs []input.Input, size int64) (*TreePlan, error)
 	return &TreePlan{Dir: dir, ShardSize: size, Ending: ending, Kind: out.Kind}, nil
 }
 
-// output is the nth output.
 func (p *TreePlan) output(n int) TreeOutput {
 	if p.ShardSize > 0 {
 		return TreeOutput{Name: fmt.Sprintf("shard-%05d%s", n, p.Ending), Kind: p.Kind}
@@ -97,7 +96,7 @@ func (p *TreePlan) output(n int) TreeOutput {
 	return p.Files[n]
 }
 
-// Digest identifies a plan by its folder, all names and their encodings.
+// Digest identifies a plan by its folder, names, compressions and options.
 func (p *TreePlan) Digest() (string, error) {
 	dir, err := filepath.Abs(p.Dir)
 	if err != nil {
@@ -108,8 +107,7 @@ func (p *TreePlan) Digest() (string, error) {
 	return fmt.Sprintf("%s %016x %v %d%s %s", dir, h.Sum64(), p.SkipEmpty, p.ShardSize, p.Ending, p.Kind), nil
 }
 
-// TreeIsAs reports whether the outputs of a plan are in their places as a mark has them
-// that knows of all.
+// TreeIsAs reports whether the outputs of a plan are in place as recorded by a mark of all of them.
 func (p *TreePlan) TreeIsAs(at TreeMark) (bool, error) {
 	var found TreeMark
 	for n := range at.Begun {
@@ -126,7 +124,7 @@ func (p *TreePlan) TreeIsAs(at TreeMark) (bool, error) {
 	return found.Sum == at.Sum, nil
 }
 
-// rootOf returns the deepest folder that holds all arguments. A folder holds its content.
+// rootOf returns the deepest folder that contains all arguments, or is one of them.
 func rootOf(args []string, inputs []input.Input) (string, error) {
 	var folders []string
 	for _, arg := range args {
@@ -160,10 +158,10 @@ func rootOf(args []string, inputs []input.Input) (string, error) {
 	return root, nil
 }
 
-// unwritten are the compressions that are read alone, with the endings of their names.
+// unwritten maps compressions that can only be read to their endings.
 var unwritten = map[string]string{"bzip2": ".bz2", "xz": ".xz", "lz4": ".lz4"}
 
-// planned is the output of an input below a folder.
+// planned returns the output for an input below root.
 func planned(root string, in input.Input) (out TreeOutput, err error) {
 	name := filepath.Base(in.Path)
 	if root != "" {
@@ -189,8 +187,8 @@ func planned(root string, in input.Input) (out TreeOutput, err error) {
 	return out, nil
 }
 
-// Check refuses a folder that is, holds or lies in one of the inputs, by their given names, and other
-// outputs that are a file of it. The checks of [CheckOutputs] hold for the folder, too.
+// Check returns an error if the folder is, contains or lies in an input, as named by args. It also
+// rejects other outputs in the folder, and an index and a folder that lie in each other.
 func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outputs ...string) error {
 	folder := locate(p.Dir)
 	if folder.info != nil && !folder.info.IsDir() {
@@ -225,12 +223,12 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 	return nil
 }
 
-// maxPart is how long a part of a name may be on the usual file systems, in bytes.
+// maxPart is the maximum length of a file name in bytes on common file systems.
 const maxPart = 255
 
-// CheckTreeNames refuses files of a tree, one for each input, that cannot be beside one
-// another: two of one name and, which only members of archives have, names that are too
-// long and those of a file and of a folder at once. The names are relative to dir.
+// CheckTreeNames returns an error if files of a tree, one for each input, cannot coexist: two have
+// the same name. Members of archives can also have too long a name, or one name for a file and a
+// folder. The names are relative to dir.
 func CheckTreeNames(dir string, names []string, inputs []input.Input) error {
 	from := make(map[string]string, len(names))
 	for i, name := range names {
@@ -257,8 +255,8 @@ func CheckTreeNames(dir string, names []string, inputs []input.Input) error {
 	return nil
 }
 
-// CheckTreeFolders refuses files of a tree that cannot be made below dir: a file stands in the place of
-// a folder, or a folder in the place of a file.
+// CheckTreeFolders returns an error if a file of a tree cannot be created below dir: it is in the
+// place of a folder, or its folder in the place of a file.
 func CheckTreeFolders(dir string, names []string) error {
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -276,7 +274,7 @@ func CheckTreeFolders(dir string, names []string) error {
 	return nil
 }
 
-// foldName makes names equal that the usual file systems of the platform take for one.
+// foldName folds names that common file systems of the platform treat as equal.
 func foldName(name string) string {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return strings.ToLower(name)

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeOut starts the system's writing of the whole pages of the file between two offsets, and does not
-// wait for it. So Sync has little left to wait for: by itself the system begins half a minute later, or
-// when memory runs short. Sync returns the errors.
+// writeOut starts writing the whole pages between two offsets to disk, so that Sync waits less. The
+// system would begin half a minute later, or when memory runs short. Sync returns the errors.
 func writeOut(f outFile, from, to int64) {
 	file, ok := f.(*os.File)
 	if !ok {

@@ -2,5 +2,5 @@
 
 package output
 
-// writeOut does nothing: the system has no such call.
+// writeOut does nothing, since the system lacks the call.
 func writeOut(outFile, int64, int64) {}

@@ -12,21 +12,20 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// ErrReaderGone is returned when standard output or a pipe has no reader any
-// more, as after "| head". It is no fault of the run, which may end quietly.
-// A program that wants to see it must ignore SIGPIPE.
+// ErrReaderGone is returned when standard output or a pipe has lost its reader, as with "| head".
+// The run may then end quietly. A program that wants to see this error must ignore SIGPIPE.
 var ErrReaderGone = errors.New("the reader of the output is gone")
 
-// Writer writes records to a file, compressed with gzip or zstd if its name ends in .gz or .zst. It is for
-// one goroutine; compression and writing happen on others.
+// Writer writes records to a file, compressed with gzip or zstd if its name ends in .gz or .zst. It
+// must be used by one goroutine only; other goroutines compress and write.
 //
-// The file is written as NAME.partial, which is locked, and gets its name in Close. So the output of a
-// failed run never looks complete. Standard output, named "-", pipes and devices such as /dev/null are
-// written directly.
+// The file is written as NAME.partial, which is locked, and gets its name in Close. So the output
+// of a failed run never looks complete. Standard output, named "-", pipes and devices such as
+// /dev/null are written directly.
 //
-// Compressed output is a sequence of frames (zstd) or members (gzip) of whole records. A frame ends with
-// the first record that brings it to 2 MiB, before and after a record above 8 MiB, and at Sync. So its
-// bytes depend only on the records and the places of Sync.
+// Compressed output is a sequence of frames (zstd) or members (gzip) of whole records. A frame ends
+// after the first record that brings it to 2 MiB, before and after a record above 8 MiB, and at
+// Sync. So the bytes depend only on the records and the places of Sync.
 type Writer struct {
 	name  string  // as given, for messages
 	part  partial // without a path when written directly
@@ -34,50 +33,48 @@ type Writer struct {
 	durab bool // file can be synced
 	packing
 	frame  *frame
-	stream encoder // made for the first long record
+	stream encoder // created for the first long record
 
 	enclosure Enclosure // nil for none
 	head      []byte    // see Lead
-	owed      bool      // head is to be written
+	owed      bool      // head is not yet written
 	free      chan *frame
-	room      *semaphore.Weighted // bytes of records in frames on their way
+	room      *semaphore.Weighted // bytes of records in frames in flight
 	queue     chan *frame
 	ended     chan struct{}
 	done      bool  // closed or aborted
 	result    error // of Close
 
 	failed atomic.Pointer[error]
-	// By the writing goroutine, read by others when all frames are free.
+	// Set by drain, used by others only when all frames are free.
 	written int64
-	tail    []byte // the end of the written bytes; only for partial files
+	tail    []byte // end of the written bytes; only for partial files
 }
 
-// frame is a piece of output on its way.
+// frame is a piece of output in flight.
 type frame struct {
 	src   []byte
 	out   []byte
 	ready chan struct{} // out is complete
-	enc   encoder       // made when the frame is first compressed
+	enc   encoder       // created on first use
 }
 
-// Uncompressed bytes of a frame. Against frames of 4 MiB, those of 2 MiB cost
-// 0.6% in size and hold 7 MiB of memory instead of 12 for each in flight (zstd,
-// Chinese articles).
+// Uncompressed bytes of a frame. Frames of 2 MiB cost 0.6% more in size than 4 MiB. In flight, each
+// holds 7 MiB of memory instead of 12 (zstd, Chinese articles).
 const (
 	compressedFrame = 2 << 20
-	// A plain frame stays in the second level cache until it is written.
+	// Plain frames stay in the L2 cache until they are written.
 	plainFrame = 256 << 10
 )
 
-// inFlight is how many frames there are: one being filled, one being written,
-// and up to four being compressed, at 140 MB/s each (zstd) or 100 (gzip).
+// inFlight returns the number of frames: one being filled, one being written, and up to four being
+// compressed, at 140 MB/s each (zstd) or 100 (gzip).
 func inFlight() int { return 2 + min(runtime.GOMAXPROCS(0), 4) }
 
-// Name is the output's name as it was given, for messages.
+// Name returns the name of the output as given, for messages.
 func (w *Writer) Name() string { return w.name }
 
-// Aside is the name under which Create has put the partial file of an earlier
-// run, and "" when there was none.
+// Aside returns the name under which Create put aside the partial file of an earlier run, or "".
 func (w *Writer) Aside() string { return w.part.aside }
 
 // ID identifies the partial file. It is zero if the output is written directly.
@@ -102,8 +99,7 @@ func newWriter(name string, part partial, f outFile, durable bool, p packing) *W
 	return w
 }
 
-// drain writes the frames in their order. After an error it only empties the
-// queue.
+// drain writes the frames in order. After an error it only empties the queue.
 func (w *Writer) drain() {
 	defer close(w.ended)
 	for f := range w.queue {
@@ -124,7 +120,7 @@ func (w *Writer) drain() {
 	}
 }
 
-// wrote notes the bytes written to the file.
+// wrote counts bytes written to the file.
 func (w *Writer) wrote(p []byte) {
 	w.written += int64(len(p))
 	if w.part.path != "" {
@@ -150,8 +146,8 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// WriteRecord writes a record, given in parts, with what ends it. It is copied, or
-// written before WriteRecord returns. An error may be that of an earlier record.
+// WriteRecord writes a record, given in parts, with its end. It copies the record, or writes it
+// before it returns. The error may be that of an earlier record.
 func (w *Writer) WriteRecord(parts ...[]byte) error {
 	if w.done {
 		return fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
@@ -176,8 +172,7 @@ func (w *Writer) WriteRecord(parts ...[]byte) error {
 	return w.err()
 }
 
-// WriteAlone is WriteRecord, but a compressed output has the record in a frame or member
-// of its own.
+// WriteAlone is WriteRecord, but gives the record a separate frame or member in compressed output.
 func (w *Writer) WriteAlone(parts ...[]byte) error {
 	if w.size != compressedFrame {
 		return w.WriteRecord(parts...)
@@ -188,18 +183,17 @@ func (w *Writer) WriteAlone(parts ...[]byte) error {
 	return err
 }
 
-// endFrame hands on the current frame, if anything is in it.
+// endFrame sends the current frame, unless it is empty.
 func (w *Writer) endFrame() {
 	if !w.done && len(w.frame.src) > 0 {
 		w.send()
 	}
 }
 
-// send hands the current frame on and takes a free one, waiting for it when
-// the output is slower than its source.
+// send queues the current frame and takes a free one. It waits if the output is too slow.
 func (w *Writer) send() {
 	f := w.frame
-	_ = w.room.Acquire(context.Background(), w.weight(f)) // without an end, no error
+	_ = w.room.Acquire(context.Background(), w.weight(f)) // never fails: the context never ends
 	go func() {
 		f.out = w.encode(f, f.out[:0])
 		f.ready <- struct{}{}
@@ -208,7 +202,7 @@ func (w *Writer) send() {
 	w.frame = <-w.free
 }
 
-// reuse empties a buffer, or drops it if one long record has made it large.
+// reuse empties a buffer, or drops it if a long record made it large.
 func reuse(b []byte, size int) []byte {
 	if cap(b) > 2*size {
 		return nil
@@ -216,12 +210,10 @@ func reuse(b []byte, size int) []byte {
 	return b[:0]
 }
 
-// Live reports whether the output may have a reader that waits for every record: it
-// is plain and goes to a pipe or a terminal.
+// Live reports whether a reader may wait for every record: output is plain, to a pipe or terminal.
 func (w *Writer) Live() bool { return w.part.path == "" && !w.durab && w.size == plainFrame }
 
-// Flush hands the bytes written so far to the reader of the output. Only plain output to a pipe or a
-// terminal has one. Elsewhere Flush does nothing, so that the bytes of a file do not depend on its calls.
+// Flush sends all records to the reader of a Live output. The bytes of a file do not depend on it.
 func (w *Writer) Flush() error {
 	if w.Live() {
 		w.endFrame()
@@ -229,8 +221,8 @@ func (w *Writer) Flush() error {
 	return w.err()
 }
 
-// Sync ends the current frame, brings all of it to the disk and returns the
-// place at which OpenAt can go on. For a pipe it only flushes.
+// Sync ends the current frame, syncs the file to disk and returns the mark at which OpenAt can
+// continue. For a pipe it only flushes.
 func (w *Writer) Sync() (Mark, error) {
 	at, err := w.EndFrame()
 	if err == nil && w.durab {
@@ -242,8 +234,8 @@ func (w *Writer) Sync() (Mark, error) {
 	return at, err
 }
 
-// EndFrame is Sync for a file that will not be continued: it ends the current frame, so
-// that the file has the same bytes, and does not wait for the disk.
+// EndFrame is Sync for a file that will not be continued. It ends the current frame, for the same
+// bytes, but does not wait for the disk.
 func (w *Writer) EndFrame() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
@@ -252,7 +244,7 @@ func (w *Writer) EndFrame() (Mark, error) {
 	return newMark(w.written, w.tail), err
 }
 
-// Seal is Sync behind the last record. It returns the mark of the complete file, for Published. Only
+// Seal is Sync after the last record. It returns the mark of the complete file, for Published. Only
 // Close may follow.
 func (w *Writer) Seal() (Mark, error) {
 	if err := w.closeEnclosure(); err != nil {
@@ -272,8 +264,8 @@ func (w *Writer) Seal() (Mark, error) {
 	return at, err
 }
 
-// Close writes the rest, brings it to the disk and gives the file its name. After an error there is no
-// complete output, or its name may not outlast a power cut. Further calls return the same.
+// Close writes the rest, syncs it to disk and gives the file its name. After an error the output is
+// incomplete, or its name may not survive a power failure. Further calls return the same result.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.result
@@ -289,14 +281,13 @@ func (w *Writer) Close() error {
 	return w.result
 }
 
-// Abort gives the output up. The written bytes stay in the partial file; an empty one is removed. After
-// Close it does nothing, so it can be deferred.
+// Abort abandons the output. The written bytes stay in the partial file; an empty one is removed.
+// After Close it does nothing, so it can be deferred.
 func (w *Writer) Abort() error { return w.giveUp(false) }
 
-// Discard is Abort for outputs without use in part: it removes the partial file.
+// Discard is Abort for outputs useless while incomplete: it removes the partial file.
 func (w *Writer) Discard() error { return w.giveUp(true) }
 
-// giveUp ends the writing of an output, and the use of its partial file.
 func (w *Writer) giveUp(useless bool) error {
 	if w.done {
 		return nil
