@@ -18,9 +18,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// encodings are those of a body, in the order in which they were applied, without those
-// that mean nothing. A transfer coding other than chunked is one too (RFC 9112, section
-// 7.2).
+// encodings returns the known encodings of a body, in the order in which they were applied.
+// Transfer codings other than chunked count, too (RFC 9112, section 7.2).
 func encodings(f fields) (list []string) {
 	for _, header := range []string{"Content-Encoding", "Transfer-Encoding"} {
 		for word := range bytes.SplitSeq(f.get(header), []byte(",")) {
@@ -35,8 +34,8 @@ func encodings(f fields) (list []string) {
 	return list
 }
 
-// eachChunk calls f with the content of each chunk of a body (RFC 9112, section 7.1), and with the bytes
-// that are none behind them. It reports whether the chunks are complete.
+// eachChunk calls f with the content of each chunk of a body (RFC 9112, section 7.1), and with any
+// other bytes after them. It reports whether the chunks are complete.
 func eachChunk(body []byte, f func(data []byte)) bool {
 	whole := true
 	for len(body) > 0 {
@@ -67,7 +66,7 @@ func eachChunk(body []byte, f func(data []byte)) bool {
 	return false
 }
 
-// chunkSize reads the line before a chunk. n is 0 if it is no such line.
+// chunkSize parses the line before a chunk. n is 0 if there is no such line.
 func chunkSize(data []byte) (size, n int) {
 	const most = 1 << 40
 	digits := 0
@@ -95,26 +94,24 @@ func chunkSize(data []byte) (size, n int) {
 // errTooLong is returned for a body longer than the limit of a record.
 var errTooLong = errors.New("decompressed, the body is longer than the limit")
 
-// maxBodyWindow is the largest window of a compressed body, which is what browsers take
-// (RFC 9659).
+// maxBodyWindow is the largest window of a compressed body, as in browsers (RFC 9659).
 const maxBodyWindow = 8 << 20
 
 // brotliWindow is the largest window of brotli (RFC 7932).
 const brotliWindow = 16 << 20
 
-// unpacker decompresses bodies. It is for one goroutine.
+// unpacker decompresses bodies. It must be used by one goroutine only.
 type unpacker struct {
 	src  bytes.Reader
 	gzip gzip.Reader
-	buf  []byte // of small bodies, used again
+	buf  []byte // for small bodies, reused
 }
 
-// magics are how the bodies of some encodings begin.
+// magics are the first bytes of bodies in some encodings.
 var magics = map[string]string{"gzip": compress.GzipMagic, "zstd": compress.ZstdMagic}
 
-// unpack undoes an encoding of a body of a record in b; the result has at most max bytes. A body
-// without the magic of the encoding is returned unchanged. A body that ends too early is taken as far
-// as it goes.
+// unpack undoes an encoding of a body in a record of b, to at most max bytes. A body without the
+// magic of the encoding is returned unchanged. A truncated body is decoded as far as possible.
 func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int) ([]byte, error) {
 	if len(body) == 0 || !bytes.HasPrefix(body, []byte(magics[encoding])) {
 		return body, nil
@@ -126,12 +123,13 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 	defer r.Close()
 	decoded, err := u.readAll(b, encoding, r, max)
 	if short := bytes.TrimRight(body, "\r\n"); encoding == "br" && err != io.EOF && len(decoded) <= max && len(short) < len(body) {
-		// A line end behind it, if the record's length is wrong.
+		// If the record's length is wrong, a line end may follow.
 		u.src.Reset(short)
 		decoded, err = u.readAll(b, encoding, brotli.NewReader(&u.src), max)
 	}
 	cut := errors.Is(err, io.ErrUnexpectedEOF)
-	behind := errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch) // the last member
+	// Garbage after the last member.
+	behind := errors.Is(err, gzip.ErrHeader) || errors.Is(err, zstd.ErrMagicMismatch)
 	switch {
 	case len(decoded) > max:
 		return nil, fmt.Errorf("%w of %d bytes", errTooLong, max)
@@ -145,13 +143,13 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 	return nil, explain(encoding, err)
 }
 
-// open returns what decompresses a body. sure reports whether the body begins as the encoding does.
+// open returns a decompressor for a body. sure reports whether the body begins like its encoding.
 func (u *unpacker) open(b *corpus.Block, encoding string, body []byte) (r io.ReadCloser, sure bool, err error) {
 	u.src.Reset(body)
 	switch encoding {
 	case "gzip":
 		return &u.gzip, true, u.gzip.Reset(&u.src)
-	case "deflate": // some servers send it with the header of zlib, some without
+	case "deflate": // servers send it with or without the header of zlib
 		if z, err := zlib.NewReader(&u.src); err == nil {
 			return z, true, nil
 		}
@@ -189,19 +187,19 @@ func explain(encoding string, err error) error {
 }
 
 const (
-	smallBody = 256 << 10 // up to which a body is decompressed into memory used again
-	growth    = 1 << 20   // by which the memory that a larger one takes grows
+	smallBody = 256 << 10 // up to this size, a body is decompressed into reused memory
+	growth    = 1 << 20   // step by which the memory of a larger one grows
 )
 
-// readAll reads the decompressed body, into the memory of the block if it is large, and one byte more than
-// max if it has so many. The error is io.EOF at its end.
+// readAll reads the decompressed body, into the memory of the block if it is large. It reads at
+// most one byte more than max. Its error is io.EOF at the end.
 func (u *unpacker) readAll(b *corpus.Block, encoding string, r io.Reader, max int) ([]byte, error) {
 	if u.buf == nil {
 		u.buf = make([]byte, smallBody)
 	}
 	n, err := compress.ReadFull(r, u.buf[:min(len(u.buf), max+1)])
 	data := u.buf[:n]
-	if err == nil { // there is more, or may be
+	if err == nil { // there may be more
 		b.Take(smallBody)
 		if encoding == "br" { // its window grows with its output
 			b.Take(brotliWindow)

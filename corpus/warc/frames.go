@@ -21,36 +21,35 @@ const (
 type frames struct {
 	corpus.FrameDefaults
 	format Format
-	max    int   // bytes of a record
-	lost   bool  // rubbish was reported, and no record has come since
+	max    int   // maximum bytes of a record
+	lost   bool  // garbage was reported, and no record has followed yet
 	begun  bool  // a record has begun in this section
-	noEnd  int   // bytes from here on in which no header ends, and no line begins another
-	over   *over // the record being passed over, or nil
+	noEnd  int   // bytes from here on without the end of a header, or the start of another
+	over   *over // the record being skipped, or nil
 }
 
-// over is a record longer than the limit, which is passed over piece by piece.
+// over is a record longer than the limit, skipped piece by piece.
 type over struct {
 	left   int64 // bytes
 	arc    bool
-	told   bool // it is a bad record
-	first  bool // no record was before it in the section
-	nested bool // it holds an archive itself
+	told   bool // it is reported as a bad record
+	first  bool // it is the first record of the section
+	nested bool // it contains an archive
 }
 
 // searched is the number of bytes outside records examined at a time.
 const searched = 64 << 10
 
-// behind is the number of bytes behind a record that decide whether it ends there: more than blank
-// lines take, and most lines of an ARC.
+// behind is the number of bytes after a record that decide whether it ends there. It exceeds blank
+// lines, and most lines of an ARC.
 const behind = 2 << 10
 
 // Starts reports whether a record begins here.
 func (f *frames) Starts(data []byte) bool { return starts(data) }
 
-// Begin begins a section.
 func (f *frames) Begin() { *f = frames{format: f.format, max: f.max} }
 
-// Frame finds the record, or the rubbish, at the beginning of data.
+// Frame finds the record, or the garbage, at the start of data.
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	fr := f.frame(data, end)
 	f.begun = f.begun || fr.Record
@@ -79,7 +78,7 @@ func (f *frames) frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return f.rubbish(data, 1, notARecord, end)
 }
 
-// blank counts the line ends that data begins with.
+// blank returns the length of the line ends at the start of data.
 func blank(data []byte) int {
 	n := 0
 	for n < len(data) && (data[n] == '\r' || data[n] == '\n') {
@@ -88,8 +87,7 @@ func blank(data []byte) int {
 	return n
 }
 
-// rubbish passes over bytes outside records, up to the next record, which is not within the first
-// from bytes. It is reported once, at any length.
+// rubbish skips at least from bytes, up to the next record. It reports them once, at any length.
 func (f *frames) rubbish(data []byte, from int, reason string, end corpus.SectionEnd) corpus.Frame {
 	pass := nearest(data, min(from, len(data)), from <= 1)
 	found := pass >= 0
@@ -107,9 +105,8 @@ func (f *frames) rubbish(data []byte, from int, reason string, end corpus.Sectio
 	return fr
 }
 
-// nearest returns the beginning of the next record, of the kind at the beginning of data or of
-// either, or -1. It looks at most four times as far, because the search is repeated behind each
-// record.
+// nearest returns the start of the next record, of the kind that data begins with or of either, or
+// -1. It searches at most four times as far, since each record repeats the search.
 func nearest(data []byte, from int, either bool) int {
 	arc := isARC(data)
 	for to := from; to < len(data); {
@@ -127,9 +124,9 @@ func nearest(data []byte, from int, either bool) int {
 	return -1
 }
 
-// header returns the end of the header beginning at an index, or -1. If another header begins at
-// a line of it, it has no end, and other is that line. Bytes searched in vain are not searched
-// again, because headers without end may stand close to each other.
+// header returns the end of the header at from, or -1. If another header begins at a line inside
+// it, other is that line. Bytes searched in vain are not searched again, since headers without an
+// end may follow each other.
 func (f *frames) header(data []byte, from int) (end, other int) {
 	const ahead = 32 // bytes of a line that identify it
 	to := min(len(data), from+maxHead)
@@ -152,7 +149,7 @@ func (f *frames) header(data []byte, from int) (end, other int) {
 	return -1, -1
 }
 
-// record frames the record that data begins with.
+// record returns the frame of the record at the start of data.
 func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	f.lost = false
 	head, other := 0, 0
@@ -193,7 +190,7 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return fr
 }
 
-// broken passes over a record whose header says too little.
+// broken skips a record with an incomplete header.
 func (f *frames) broken(data []byte, from int, reason string, end corpus.SectionEnd) corpus.Frame {
 	if end == corpus.GoesOn && len(data) < searched {
 		return corpus.Frame{Need: searched}
@@ -203,7 +200,7 @@ func (f *frames) broken(data []byte, from int, reason string, end corpus.Section
 	return fr
 }
 
-// overlong frames a record longer than the limit. It is reported if it would be a document.
+// overlong skips a record longer than the limit. It reports one that would be a document.
 func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.Frame {
 	content := data[r.head:min(int64(len(data)), int64(r.head)+r.length)]
 	if least := r.head + maxHead + maxLine; end == corpus.GoesOn && len(data) < least {
@@ -221,9 +218,9 @@ func (f *frames) overlong(data []byte, r *record, end corpus.SectionEnd) corpus.
 	return f.endOver(fr, data, end)
 }
 
-// passOver skips the rest of a record longer than the limit. Its length may be wrong, and the record
-// cannot be held until the following bytes show that. So a whole header of a record in it ends it,
-// unless it is an archive itself.
+// passOver skips the rest of a record longer than the limit. Its length may be wrong, and the
+// record cannot be held until the next bytes prove it. So a whole header in it ends it, unless it
+// contains an archive.
 func (f *frames) passOver(data []byte, end corpus.SectionEnd) corpus.Frame {
 	n, need := f.passable(data, end)
 	switch {
@@ -237,7 +234,7 @@ func (f *frames) passOver(data []byte, end corpus.SectionEnd) corpus.Frame {
 	return f.endOver(corpus.Frame{Pass: n}, data, end)
 }
 
-// endOver says that a record is cut off, and forgets one that has ended.
+// endOver reports a truncated record, and resets f.over after the end of the record.
 func (f *frames) endOver(fr corpus.Frame, data []byte, end corpus.SectionEnd) corpus.Frame {
 	o := f.over
 	if end != corpus.GoesOn && fr.Pass == len(data) && o.left > 0 && !o.told && (end == corpus.Ends || !o.first) {
@@ -249,8 +246,8 @@ func (f *frames) endOver(fr corpus.Frame, data []byte, end corpus.SectionEnd) co
 	return fr
 }
 
-// passable returns how many bytes of data belong to the overlong record at their beginning. It is 0
-// if another record begins, or if need more bytes decide.
+// passable returns how many bytes at the start of data belong to the overlong record. n is 0 if
+// another record begins there, or if need bytes are required to decide.
 func (f *frames) passable(data []byte, end corpus.SectionEnd) (n, need int) {
 	o := f.over
 	n = int(min(o.left, int64(len(data))))
@@ -276,12 +273,12 @@ func (f *frames) passable(data []byte, end corpus.SectionEnd) (n, need int) {
 	if len(data) < searched {
 		return 0, searched
 	}
-	return n - maxLine, 0 // a header may begin in the last line, and the end is to be seen
+	return n - maxLine, 0 // a header may begin in the last line, and the next call must see the end
 }
 
-// settle decides the end of a record that claims total bytes.
+// settle determines the end of a record that claims total bytes.
 func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd) corpus.Frame {
-	view := data[:min(total+behind, len(data))] // the same, however much was read
+	view := data[:min(total+behind, len(data))] // independent of how much was read
 	if total <= len(data) && endsHere(view[total:]) {
 		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
@@ -289,7 +286,8 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 		return ending(data, r, inside)
 	}
 	rest := view[min(total, len(view)):]
-	if bytes.HasPrefix(rest, []byte("\r\n\r\n")) || bytes.HasPrefix(rest, []byte("\n\n")) { // rubbish follows
+	// Garbage follows the end of the record.
+	if bytes.HasPrefix(rest, []byte("\r\n\r\n")) || bytes.HasPrefix(rest, []byte("\n\n")) {
 		return corpus.Frame{Take: total, Pass: total + blank(view[total:])}
 	}
 	switch {
@@ -297,7 +295,7 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 		return ending(data, r, len(data))
 	case total > len(data) && (end == corpus.Ends || f.begun):
 		return corpus.Frame{Take: len(data), Pass: len(data), Record: true, Bad: cutOff}
-	case total > len(data): // the member is whole, and has one record
+	case total > len(data): // the member is complete, with one record
 		return ending(data, r, len(data))
 	}
 	if after := next(data, total, min(f.max, len(data)), r.arc); after >= 0 {
@@ -313,7 +311,7 @@ func (f *frames) settle(data []byte, r *record, total int, end corpus.SectionEnd
 	return corpus.Frame{Take: f.max, Pass: f.max, Record: true, Bad: wrong}
 }
 
-// holdsBody reports whether an answer of HTTP is as long as it says itself.
+// holdsBody reports whether an HTTP response is as long as its header claims.
 func holdsBody(content []byte) bool {
 	a := parseAnswer(content)
 	if a.head == 0 {
@@ -323,8 +321,8 @@ func holdsBody(content []byte) bool {
 	return n >= 0 && int64(len(content)-a.head) >= n
 }
 
-// ending frames a record that ends before another, without the line ends between them: two of a
-// WARC and one of an ARC, in which a line end before that belongs to the record.
+// ending returns the frame of a record that ends before end, without the line ends in between: two
+// in a WARC, one in an ARC. An earlier line end belongs to the ARC record.
 func ending(data []byte, r *record, end int) corpus.Frame {
 	take, ends := end, 2
 	if r.arc {
@@ -340,7 +338,7 @@ func ending(data []byte, r *record, end int) corpus.Frame {
 	return corpus.Frame{Take: take, Pass: end}
 }
 
-// endsHere reports whether what stands behind a record says that it ends there.
+// endsHere reports whether the bytes after a record show that it ends there.
 func endsHere(data []byte) bool {
 	n := blank(data)
 	return n == len(data) || n >= behind/2 || starts(data[n:])

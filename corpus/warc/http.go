@@ -8,15 +8,15 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// answer is the header of an answer of HTTP.
+// answer is the header of an HTTP response.
 type answer struct {
-	head   int // bytes, with those of interim answers before it; 0 without a header
+	head   int // length with preceding interim responses; 0 without a header
 	status int
 	fields fields
 }
 
-// parseAnswer reads the header that content begins with. Interim answers, such as 100 Continue, come
-// before the one that counts (RFC 9110, section 15.2).
+// parseAnswer parses the header at the start of content. Interim responses, such as 100 Continue,
+// precede the final one (RFC 9110, section 15.2).
 func parseAnswer(content []byte) (a answer) {
 	for bytes.HasPrefix(content, []byte("HTTP/")) {
 		words := bytes.Fields(content[:lineEnd(content)])
@@ -35,8 +35,8 @@ func parseAnswer(content []byte) (a answer) {
 	return a
 }
 
-// wants reports whether a record is a document or a bad one, by its headers, and whether its body is
-// compressed.
+// wants reports, by its headers, whether a record is a document or a bad record, and whether its
+// body is compressed.
 func (f Format) wants(r *record, content []byte) (wanted, packed bool) {
 	switch {
 	case !r.isDocument() || bytes.HasPrefix(r.uri, []byte("metadata://")):
@@ -45,14 +45,14 @@ func (f Format) wants(r *record, content []byte) (wanted, packed bool) {
 		return f.takes(r.mime), false
 	}
 	a, mime := r.answer(content)
-	if a.head == 0 { // none: a bad record
+	if a.head == 0 { // missing: a bad record
 		return true, false
 	}
 	wanted = f.hasStatus(a.status) && len(mime) > 0 && f.takes(mime)
 	return wanted, wanted && len(encodings(a.fields)) > 0
 }
 
-// answer returns the header of HTTP of a record with its content, and the type of its body.
+// answer returns the HTTP header of a record with this content, and the media type of its body.
 func (r *record) answer(content []byte) (a answer, mime []byte) {
 	a = parseAnswer(content)
 	if mime = a.fields.get("Content-Type"); len(mime) == 0 {
@@ -64,7 +64,6 @@ func (r *record) answer(content []byte) (a answer, mime []byte) {
 	return a, mime
 }
 
-// takes reports whether a media type is one of those that are wanted.
 func (f Format) takes(contentType []byte) bool {
 	types := f.Types
 	if len(types) == 0 {
@@ -73,7 +72,6 @@ func (f Format) takes(contentType []byte) bool {
 	return slices.Contains(types, mediaType(contentType)) || slices.Contains(types, "any")
 }
 
-// hasStatus reports whether a status is one of those that are wanted.
 func (f Format) hasStatus(status int) bool {
 	if len(f.Status) == 0 {
 		return status == 200
@@ -81,10 +79,10 @@ func (f Format) hasStatus(status int) bool {
 	return slices.ContainsFunc(f.Status, func(r StatusRange) bool { return r.From <= status && status <= r.To })
 }
 
-// maxHead is how many bytes a header may have, that of a record or of HTTP.
+// maxHead is the maximum length in bytes of the header of a record or of HTTP.
 const maxHead = 64 << 10
 
-// headEnd returns the index behind the blank line that ends a header, or -1.
+// headEnd returns the index after the blank line that ends a header, or -1.
 func headEnd(data []byte) int {
 	for at := 0; at < len(data); {
 		i := bytes.IndexByte(data[at:], '\n')
@@ -99,16 +97,14 @@ func headEnd(data []byte) int {
 	return -1
 }
 
-// fields are the lines of a header behind the first.
+// fields are the lines of a header after the first.
 type fields []byte
 
-// fieldsOf returns the lines of a header behind the first.
 func fieldsOf(head []byte) fields {
 	return fields(head[bytes.IndexByte(head, '\n')+1:])
 }
 
-// get returns the value of the first field of a name, with folded lines joined, or nil if there is
-// none.
+// get returns the value of the first field of a name, with folded lines joined, or nil.
 func (f fields) get(name string) []byte {
 	for rest := []byte(f); len(rest) > 0; {
 		line := rest[:lineEnd(rest)]
@@ -123,8 +119,8 @@ func (f fields) get(name string) []byte {
 	return nil
 }
 
-// unfolded puts the lines that go on with a value behind it, with a space between two that
-// say something. The value may begin in the second line.
+// unfolded appends the continuation lines of a value, separated by spaces, and returns the lines
+// after them. The value may begin on the second line.
 func unfolded(value, rest []byte) (_, behind []byte) {
 	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
 		line := rest[:lineEnd(rest)]
@@ -147,7 +143,7 @@ func lineEnd(data []byte) int {
 	return len(data)
 }
 
-// valueOf returns what stands behind the colon of a line that begins with the name.
+// valueOf returns the text after the colon of a line that begins with the name.
 func valueOf(line []byte, name string) (value []byte, found bool) {
 	if len(line) <= len(name) || line[0]|0x20 != name[0]|0x20 {
 		return nil, false
@@ -160,19 +156,19 @@ func valueOf(line []byte, name string) (value []byte, found bool) {
 	return value[:len(value):len(value)], true
 }
 
-// is compares a word of a header, in which case means nothing.
+// is compares a word of a header, ignoring case.
 func is(value []byte, word string) bool {
 	return len(value) == len(word) && bytes.EqualFold(value, []byte(word))
 }
 
-// mediaType is the type of a Content-Type without its parameters, in small letters.
+// mediaType returns a Content-Type in lower case, without its parameters.
 func mediaType(value []byte) string {
 	value, _, _ = bytes.Cut(value, []byte(";"))
-	value, _, _ = bytes.Cut(value, []byte(",")) // two headers put together
+	value, _, _ = bytes.Cut(value, []byte(",")) // two joined headers
 	return string(bytes.ToLower(bytes.TrimSpace(value)))
 }
 
-// length reads a Content-Length. It returns -1 if the value is none.
+// length parses a Content-Length. It returns -1 if value is none.
 func length(value []byte) int64 {
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil || n < 0 || value[0] == '+' {
@@ -181,7 +177,7 @@ func length(value []byte) int64 {
 	return n
 }
 
-// trimmed takes the brackets away that some writers put around a URI.
+// trimmed removes the angle brackets that some writers put around a URI.
 func trimmed(uri []byte) []byte {
 	if n := len(uri); n >= 2 && uri[0] == '<' && uri[n-1] == '>' {
 		uri = uri[1 : n-1]

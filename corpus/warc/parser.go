@@ -11,16 +11,16 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// mostEncodings is how many encodings a body may have. Servers use one, seldom two.
+// mostEncodings is the maximum number of encodings of a body. Servers use one, rarely two.
 const mostEncodings = 8
 
-// parser turns blocks of records into documents. It is for one goroutine.
+// parser turns blocks of records into documents. It must be used by one goroutine only.
 type parser struct {
 	format Format
 	texts  *corpus.Texts
-	plain  *corpus.Texts // for formats in UTF-8
+	plain  *corpus.Texts // for WET
 	unpack unpacker
-	chunks []byte // a body that was chunked
+	chunks []byte // the joined chunks of a body
 	doc    corpus.Document
 }
 
@@ -31,7 +31,6 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 
 var errNoAnswer = errors.New("the header of HTTP cannot be read")
 
-// parse fills p.doc from its Raw.
 func (p *parser) parse(b *corpus.Block) error {
 	raw := p.doc.Raw
 	head := lineEnd(raw)
@@ -55,12 +54,11 @@ func (p *parser) parse(b *corpus.Block) error {
 	}
 	texts := p.texts
 	if r.kind == "conversion" && mediaType(contentType) == "text/plain" && utf8.Valid(body) {
-		texts = p.plain // as WET is, whatever characters of control are in it
+		texts = p.plain // as in WET, even with control characters
 	}
 	return texts.Make(b, &p.doc, body, string(contentType))
 }
 
-// setID sets the id of the document.
 func (p *parser) setID(b *corpus.Block, r *record) {
 	id := r.uri
 	if name := p.format.IDField; name != "" && !r.arc {
@@ -74,7 +72,7 @@ func (p *parser) setID(b *corpus.Block, r *record) {
 	}
 }
 
-// decode undoes what HTTP has done to a body.
+// decode undoes the encodings that HTTP applied to a body.
 func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err error) {
 	chunked := bytes.Contains(bytes.ToLower(f.get("Transfer-Encoding")), []byte("chunked"))
 	if _, n := chunkSize(body); chunked && n > 0 {
@@ -90,13 +88,13 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 		body = dst
 	}
 	list := encodings(f)
-	slices.Reverse(list) // the last is undone first
+	slices.Reverse(list) // undo the last one first
 	if len(list) > mostEncodings {
 		return nil, fmt.Errorf("the body has %d encodings, one in the other: more than %d are not undone", len(list), mostEncodings)
 	}
 	stored, began := len(body), b.Inflated
 	for i, encoding := range list {
-		if i > 0 && len(body) <= smallBody { // the next goes to the same place
+		if i > 0 && len(body) <= smallBody { // the next decoding reuses this memory
 			body = bytes.Clone(body)
 		}
 		left := max(0, p.format.inflatable(stored)-(b.Inflated-began))

@@ -12,16 +12,16 @@ import (
 	"hash"
 )
 
-// A payload is the content of a record without the header of HTTP and without chunks. Two records
-// with equal digests of it look the same when they are replayed (WARC 1.1, section 6.7.2).
+// payload is the content of a record without its HTTP header and chunks. Two records with equal
+// payload digests look the same in a replay (WARC 1.1, section 6.7.2).
 type payload struct {
-	head []byte // the header of HTTP, with its blank line; empty if there is none
-	body []byte // what follows, as it is stored
+	head []byte // HTTP header with its blank line, or empty
+	body []byte // the rest, as stored
 	cut  bool   // into chunks
 }
 
-// payloadOf finds the payload of a record. ok is false if it is uncertain: the length is wrong,
-// the header of HTTP has no end, or chunks are incomplete.
+// payloadOf returns the payload of a record. ok is false if it is uncertain, because the length is
+// wrong, the HTTP header has no end, or chunks are incomplete.
 func payloadOf(r *record, raw []byte) (p payload, ok bool) {
 	content := raw[r.head:]
 	if r.length != int64(len(content)) || r.kind != "response" && r.kind != "resource" {
@@ -33,14 +33,14 @@ func payloadOf(r *record, raw []byte) (p payload, ok bool) {
 	}
 	a := parseAnswer(content)
 	p.head, p.body = content[:a.head], content[a.head:]
-	if !bytes.HasSuffix(p.head, []byte("\n\r\n")) && !bytes.HasSuffix(p.head, []byte("\n\n")) { // it has no end
+	if !bytes.HasSuffix(p.head, []byte("\n\r\n")) && !bytes.HasSuffix(p.head, []byte("\n\n")) {
 		return payload{}, false
 	}
 	switch coding := mediaType(a.fields.get("Transfer-Encoding")); coding {
 	case "", "identity":
 		return p, true
 	case "chunked":
-		if _, n := chunkSize(p.body); n == 0 { // the writer has put the chunks together
+		if _, n := chunkSize(p.body); n == 0 { // the writer joined the chunks
 			return p, true
 		}
 		p.cut = true
@@ -49,7 +49,7 @@ func payloadOf(r *record, raw []byte) (p payload, ok bool) {
 	return p, false
 }
 
-// sum is the digest of the payload.
+// sum returns the digest of the payload.
 func (p *payload) sum(h hash.Hash) []byte {
 	if p.cut {
 		eachChunk(p.body, func(data []byte) { h.Write(data) })
@@ -59,13 +59,12 @@ func (p *payload) sum(h hash.Hash) []byte {
 	return h.Sum(nil)
 }
 
-// algorithms of digests.
 var algorithms = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha-1": sha1.New, "sha256": sha256.New, "sha-256": sha256.New, "sha512": sha512.New, "sha-512": sha512.New,
 }
 
-// states reports whether a WARC-Payload-Digest, such as sha1: and Base32, is that of the
-// payload. Of a body in chunks, wget and warcio write the digest with these.
+// states reports whether a WARC-Payload-Digest, such as sha1: and Base32, matches the payload.
+// Those of wget and warcio include the chunks.
 func (p *payload) states(digest []byte) bool {
 	name, value, _ := bytes.Cut(digest, []byte(":"))
 	algorithm := algorithms[mediaType(name)]
@@ -76,7 +75,7 @@ func (p *payload) states(digest []byte) bool {
 	return sameDigest(value, p.sum(algorithm())) || p.cut && sameDigest(value, stored.sum(algorithm()))
 }
 
-// sameDigest compares a digest as it is written, in Base32 or in hexadecimal digits.
+// sameDigest compares a digest in Base32 or hexadecimal digits with sum.
 func sameDigest(text, sum []byte) bool {
 	if len(text) == hex.EncodedLen(len(sum)) {
 		return string(bytes.ToLower(text)) == hex.EncodeToString(sum)
@@ -85,24 +84,24 @@ func sameDigest(text, sum []byte) bool {
 	return string(text) == base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum)
 }
 
-// sha1Digest writes a SHA-1 as most archives do.
+// sha1Digest formats a SHA-1 as in most archives.
 func sha1Digest(sum []byte) string { return "sha1:" + base32.StdEncoding.EncodeToString(sum) }
 
-// maxWitness is how many bytes are stored of a witness at most. What would take more, for
-// its URI is no id and that long, cannot be referred to.
+// maxWitness is the maximum number of bytes stored for a witness. A longer one, whose long URI is
+// not its id, cannot be referred to.
 const maxWitness = 640
 
-// A witness is the data of a revisit record about the record it refers to.
+// witness is the data that a revisit record has about the record it refers to.
 type witness struct {
 	digest [sha1.Size]byte // of the payload
-	stated []byte          // its own WARC-Payload-Digest, if correct and another text
+	stated []byte          // its WARC-Payload-Digest, if correct but written differently
 	date   []byte
 	uri    []byte
 }
 
-// AppendWitness appends the data of a kept record to which revisit records may refer: docs/format.md,
-// "Data of a document", has the form. id is the id of the document. If none can refer to it, nothing
-// is appended.
+// AppendWitness appends the data of a kept record for later revisit records, in the form described
+// in docs/format.md, "Data of a document". id is the id of the document. If no revisit record can
+// refer to it, nothing is appended.
 func (f Format) AppendWitness(dst, raw, id []byte) []byte {
 	w, ok := witnessOf(raw)
 	if !ok {
@@ -120,7 +119,7 @@ func (f Format) AppendWitness(dst, raw, id []byte) []byte {
 	return append(dst, w.uri...)
 }
 
-// witnessOf reads a record. ok is false if its payload is uncertain, or if it has no date or no URI.
+// witnessOf parses a record. ok is false if the payload is uncertain, or date or URI is missing.
 func witnessOf(raw []byte) (w witness, ok bool) {
 	if !isWARC(raw) {
 		return w, false
@@ -142,14 +141,14 @@ func witnessOf(raw []byte) (w witness, ok bool) {
 	return w, true
 }
 
-// hasControl reports whether a value would not be one line.
+// hasControl reports whether a value could break a line.
 func hasControl(value []byte) bool {
 	return bytes.IndexFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0
 }
 
 var errWitness = errors.New("what is stored of a web record, for revisit records, is not what was stored: the index is damaged, or another program's")
 
-// parseWitness reads what AppendWitness has written of a document with that id.
+// parseWitness parses the output of AppendWitness for a document with this id.
 func parseWitness(b []byte, id string) (w witness, err error) {
 	if len(b) < sha1.Size {
 		return w, errWitness
@@ -167,7 +166,7 @@ func parseWitness(b []byte, id string) (w witness, err error) {
 	return w, nil
 }
 
-// payloadDigest is the WARC-Payload-Digest by which the record is known.
+// payloadDigest returns the WARC-Payload-Digest of the record.
 func (w *witness) payloadDigest() string {
 	if len(w.stated) > 0 {
 		return string(w.stated)

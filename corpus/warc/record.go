@@ -9,22 +9,21 @@ import (
 // record is the header of a record.
 type record struct {
 	head   int    // bytes of the header
-	length int64  // of the content, -1 if unknown
+	length int64  // of the content, or -1 if unknown
 	fields fields // none in an ARC
 	arc    bool
-	kind   string // type of a WARC's record, one of kinds, or ""
+	kind   string // type of a WARC record, one of kinds, or ""
 	uri    []byte
 	mime   []byte // Content-Type of the content
 	date   []byte
 }
 
-// kinds are the types of records that matter, those of documents first.
+// kinds are the relevant record types, starting with those of documents.
 var kinds = []string{"response", "resource", "conversion", "revisit", "metadata"}
 
-// isDocument reports whether the type of the record is one that documents have.
 func (r *record) isDocument() bool { return slices.Contains(kinds[:3], r.kind) }
 
-// parseHead reads a header, which ends at end.
+// parseHead parses a complete header.
 func parseHead(head []byte) record {
 	if isARC(head) {
 		return parseARC(head)
@@ -43,11 +42,11 @@ func parseHead(head []byte) record {
 	return r
 }
 
-// parseARC reads the line that begins a record of an ARC,
+// parseARC parses the first line of an ARC record,
 //
 //	URL IP-address Archive-date Content-type Archive-length
 //
-// The URL may have spaces, and version 2 puts more fields before the last.
+// The URL may contain spaces, and version 2 adds fields before the last.
 func parseARC(line []byte) record {
 	r := record{head: len(line), length: -1, arc: true}
 	words := bytes.Fields(line)
@@ -64,8 +63,8 @@ func parseARC(line []byte) record {
 	return r
 }
 
-// arcDate returns the index of the date among the words of a record's line, or -1. It is the last
-// date with the necessary words before and behind it.
+// arcDate returns the index of the date in the words of an ARC line, or -1. It is the last date
+// with enough words before and after it.
 func arcDate(words [][]byte) int {
 	for i := len(words) - 3; i >= 2; i-- {
 		if isDate(words[i]) && len(words)-i <= 8 {
@@ -75,17 +74,17 @@ func arcDate(words [][]byte) int {
 	return -1
 }
 
-// isDate reports whether a word is a date as ARCs have them, 14 digits or some more.
+// isDate reports whether a word looks like a date in an ARC: 8 to 18 digits, usually 14.
 func isDate(word []byte) bool {
 	return len(word) >= 8 && len(word) <= 18 && len(bytes.TrimLeft(word, "0123456789")) == 0
 }
 
-// isHTTP reports whether the content of the record is an answer of HTTP.
+// isHTTP reports whether the content of the record is an HTTP response.
 func (r *record) isHTTP() bool {
 	return r.kind == "response" && (r.arc || mediaType(r.mime) == "application/http" || len(r.mime) == 0)
 }
 
-// time returns the record's date, zero without one.
+// time returns the record's date, or the zero time.
 func (r *record) time() time.Time {
 	date := string(r.date[:min(len(r.date), 40)])
 	if r.arc {
@@ -99,10 +98,10 @@ func (r *record) time() time.Time {
 	return time.Time{}
 }
 
-// maxLine bounds the line of an ARC's record.
+// maxLine bounds the first line of an ARC record.
 const maxLine = 8 << 10
 
-// isARC reports whether data begins with the line of an ARC's record.
+// isARC reports whether data begins with the first line of an ARC record.
 func isARC(data []byte) bool {
 	if len(data) < 5 || bytes.HasPrefix(data, []byte("WARC/")) || !isLetter(data[0]) {
 		return false
@@ -117,7 +116,7 @@ func isARC(data []byte) bool {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// isWARC reports whether data begins with the line of a WARC's record.
+// isWARC reports whether data begins with the first line of a WARC record.
 func isWARC(data []byte) bool {
 	const name = "WARC/"
 	if len(data) < len(name)+4 || string(data[:len(name)]) != name {
@@ -129,12 +128,10 @@ func isWARC(data []byte) bool {
 	return n >= 3 && version[0] != '.' && n < len(version) && (version[n] == '\r' || version[n] == '\n' || version[n] == ' ')
 }
 
-// starts reports whether a record begins here.
 func starts(data []byte) bool { return isWARC(data) || isARC(data) }
 
-// next returns the beginning of a record, from one index on and before another, or -1. In an ARC it
-// is at the beginning of a line. arc chooses the kind. The time is proportional to the distance,
-// because a few bytes, or a line, identify a record.
+// next returns the start of the next record in [from, to), or -1. arc chooses ARC, whose records
+// begin a line. A few bytes or one line identify a record, so the time is linear in the distance.
 func next(data []byte, from, to int, arc bool) int {
 	if arc {
 		return nextARC(data, from, to)
@@ -166,8 +163,7 @@ func nextARC(data []byte, from, to int) int {
 	return -1
 }
 
-// hasField reports whether the line behind the first is one that the header of a record
-// may begin with.
+// hasField reports whether the second line of data could be the first field of a record header.
 func hasField(data []byte) bool {
 	const version, field = 64, 64 // bytes
 	end := bytes.IndexByte(data[:min(len(data), version)], '\n')

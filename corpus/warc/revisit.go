@@ -10,26 +10,25 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Revisit chooses the replacement for a removed record.
+// Revisit sets the replacement for a removed record.
 type Revisit struct {
-	Write bool // a revisit record for one with the payload of its witness, a metadata record for any other
-	Keep  bool // and with that the record itself, as it came
+	Write bool // a revisit record if the payload is the witness's, otherwise a metadata record
+	Keep  bool // with a metadata record, also the record itself
 }
 
 // Removed is a removed record.
 type Removed struct {
 	Raw     []byte
-	Own     []byte // what AppendWitness says of it
-	Of      string // id of the witness, "" without one
-	Witness []byte // its data from AppendWitness, nil if nothing is stored
+	Own     []byte // its own data from AppendWitness
+	Of      string // id of the witness, or ""
+	Witness []byte // data of the witness from AppendWitness, or nil
 	Verdict string // as in reports
 	Score   string // as in reports
 }
 
-// Instead writes the replacement for a removed record. If its payload equals the witness's, that is
-// a revisit record, and a replay shows the witness's bytes; otherwise a metadata record. Nothing is
-// written if the record is the very capture of the witness, given again. The replacement depends on
-// Removed alone. revisit reports a revisit record.
+// Instead writes the replacement for a removed record, which depends only on r. For the payload of
+// the witness, this is a revisit record (revisit is true), and a replay shows the witness's bytes.
+// Otherwise it is a metadata record. Nothing is written for the same capture as the witness.
 func (f Format) Instead(w *output.Writer, r Removed) (revisit bool, err error) {
 	if !isWARC(r.Raw) {
 		return false, errNoWARC
@@ -61,15 +60,14 @@ func (f Format) Instead(w *output.Writer, r Removed) (revisit bool, err error) {
 
 var errNoWARC = errors.New("--format warc:revisit writes records of web archives, and the input is none: leave it out")
 
-// Fields of the header that a revisit record has of its own.
+// ownFields are the header fields that a revisit record does not copy.
 var ownFields = []string{
 	"WARC-Type", "WARC-Record-ID", "WARC-Profile", "WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date",
 	"WARC-Payload-Digest", "WARC-Block-Digest", "WARC-Truncated", "Content-Type", "Content-Length",
 }
 
-// revisitOf is the revisit record of a record that has the payload of another (WARC 1.1,
-// section 6.7.2): its fields, but for those that would be of the payload, and its header
-// of HTTP.
+// revisitOf returns the revisit record for a record with the payload of another (WARC 1.1, section
+// 6.7.2). It has the fields of the record, except those of the payload, and its HTTP header.
 func revisitOf(r *record, raw []byte, of *witness) []byte {
 	p, _ := payloadOf(r, raw)
 	version := versionOf(raw)
@@ -81,7 +79,7 @@ func revisitOf(r *record, raw []byte, of *witness) []byte {
 	return appendBlock(b, r.mime, p.head)
 }
 
-// metadataOf returns a record with the reason for the removal of another.
+// metadataOf returns a metadata record with the reason for a removal.
 func metadataOf(r *record, raw []byte, removed *Removed, kept bool) []byte {
 	block := fmt.Appendf(nil, "%sverdict: %s\r\n", ourMetadata, removed.Verdict)
 	if removed.Of != "" {
@@ -103,14 +101,13 @@ func metadataOf(r *record, raw []byte, removed *Removed, kept bool) []byte {
 	return appendBlock(b, []byte("application/warc-fields"), block)
 }
 
-// The beginning of the content of our metadata records, and the field for the presence of the
-// record they describe.
+// First line of our metadata records, and the field that shows whether a record was kept.
 const (
 	ourMetadata = "software: firstseen\r\n"
 	keptField   = "kept: "
 )
 
-// copies reports whether a record that is no document is written as it came: revisits, and our
+// copies reports whether a record other than a document is written unchanged: revisits, and our
 // metadata about absent records. Metadata about a present record is written anew.
 func (f Format) copies(r *record, content []byte) bool {
 	switch {
@@ -122,7 +119,7 @@ func (f Format) copies(r *record, content []byte) bool {
 	return r.kind == "metadata" && bytes.HasPrefix(content, []byte(ourMetadata)) && bytes.HasSuffix(content, []byte(keptField+"false\r\n"))
 }
 
-// appendBlock appends what ends a header, and the block behind it.
+// appendBlock appends the end of a header and the block after it.
 func appendBlock(b, contentType, block []byte) []byte {
 	sum := sha1.Sum(block)
 	b = fmt.Appendf(b, "WARC-Block-Digest: %s\r\n", sha1Digest(sum[:]))
@@ -133,7 +130,7 @@ func appendBlock(b, contentType, block []byte) []byte {
 	return append(b, block...)
 }
 
-// appendFields appends the fields of a header, each in one line, but for some.
+// appendFields appends the fields of a header, except some, each on one line.
 func appendFields(dst []byte, f fields, but []string) []byte {
 	for rest := []byte(f); len(rest) > 0; {
 		line := rest[:lineEnd(rest)]
@@ -141,7 +138,7 @@ func appendFields(dst []byte, f fields, but []string) []byte {
 		name, value, found := bytes.Cut(line, []byte(":"))
 		name = bytes.TrimRight(name, " \t")
 		if !found || len(name) == 0 || name[0] == ' ' || name[0] == '\t' {
-			continue // folded, or none
+			continue // folded, or not a field
 		}
 		if slices.ContainsFunc(but, func(b string) bool { return is(name, b) }) {
 			continue
@@ -152,7 +149,7 @@ func appendFields(dst []byte, f fields, but []string) []byte {
 	return dst
 }
 
-// versionOf is the version of a record, of those that there are.
+// versionOf returns the version of a record if it is known, or 1.1.
 func versionOf(raw []byte) string {
 	for _, version := range []string{"0.17", "0.18", "1.0", "1.1"} {
 		if bytes.HasPrefix(raw[len("WARC/"):], []byte(version)) {
@@ -162,8 +159,8 @@ func versionOf(raw []byte) string {
 	return "1.1"
 }
 
-// derivedID returns the id of a record about another, made of the header of that one. It is always
-// the same, by SHA-1 (version 5 of RFC 9562, section 5.5, in the name space of URLs).
+// derivedID returns the id of a record about another: a UUID from the header of the other, by SHA-1
+// (version 5 of RFC 9562, section 5.5, in the name space of URLs). It is always the same.
 func derivedID(kind string, head []byte) string {
 	h := sha1.New()
 	h.Write([]byte("\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"))
@@ -174,7 +171,7 @@ func derivedID(kind string, head []byte) string {
 	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 }
 
-// oneLine writes what would end a line as URIs do.
+// oneLine escapes control characters, as in URIs.
 func oneLine(text string) string {
 	var b []byte
 	for i := range len(text) {
