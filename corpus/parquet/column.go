@@ -13,21 +13,21 @@ const (
 	pageDataV2 = 3
 )
 
-// column reads a column of a row group, entry by entry: a value or a null, with its levels.
+// column reads the entries of a column in a row group: values or nulls, with their levels.
 type column struct {
 	leaf  *leaf
 	pages *pages
 
 	chunk columnMeta
-	at    int64 // of the next page
+	at    int64 // offset of the next page
 	end   int64
-	left  int64 // entries in pages that were not begun
+	left  int64 // entries in pages not yet begun
 	page  int   // number of the open page, for messages
 
 	data, dictionary []byte   // pages
 	words            [][]byte // of the dictionary
 	levels           []byte   // of a page of version 2
-	joined           []byte   // memory for a value stored as deltas
+	joined           []byte   // buffer for a value stored as deltas
 	hasWords         bool
 	entries          int // left in the page
 	reps, defs       hybrid
@@ -39,7 +39,6 @@ type column struct {
 	value    []byte // nil for a null
 }
 
-// open begins a chunk.
 func (c *column) open(chunk columnMeta) error {
 	c.chunk, c.at, c.end = chunk, chunk.start(), chunk.start()+chunk.Stored
 	c.left, c.entries, c.hasWords, c.page = chunk.Values, 0, false, -1
@@ -53,7 +52,6 @@ func (c *column) fail(err error) error {
 	return fmt.Errorf("column %s, page %d: %w", c.leaf.name(), c.page, err)
 }
 
-// advance goes to the next entry.
 func (c *column) advance() error {
 	for c.entries == 0 {
 		if c.left == 0 {
@@ -89,7 +87,7 @@ func (c *column) advance() error {
 	return nil
 }
 
-// pageHeader is a PageHeader; it has the header for its type, too.
+// pageHeader is a PageHeader, which includes the header for its type.
 type pageHeader struct {
 	Type   int32       `thrift:"1"`
 	Size   int32       `thrift:"2"` // decompressed
@@ -117,10 +115,10 @@ type dataPageV2 struct {
 	Encoding   int32 `thrift:"4"`
 	DefLength  int32 `thrift:"5"`
 	RepLength  int32 `thrift:"6"`
-	Compressed *bool `thrift:"7"` // nil: it is
+	Compressed *bool `thrift:"7"` // nil means it is
 }
 
-// nextPage opens the next page of values.
+// nextPage opens the next page. It skips pages of other types, such as an index.
 func (c *column) nextPage() error {
 	c.page++
 	h, err := c.header()
@@ -140,7 +138,7 @@ func (c *column) nextPage() error {
 		open, err = c.openV2, c.begin(h.DataV2.Entries)
 	case h.Type == pageDict, h.Type == pageData, h.Type == pageDataV2:
 		return errors.New("its header lacks what its type wants")
-	default: // of an index, for example
+	default:
 		c.at += int64(h.Stored)
 		return nil
 	}
@@ -155,7 +153,7 @@ func (c *column) nextPage() error {
 	return open(h, stored)
 }
 
-// header reads the header of the page at c.at, and goes behind it.
+// header reads the page header at c.at, and advances past it.
 func (c *column) header() (*pageHeader, error) {
 	for size := int64(512); ; size *= 16 {
 		buf := make([]byte, min(size, max(c.end-c.at, 0)))
@@ -194,7 +192,7 @@ func (c *column) begin(entries int32) error {
 	}
 	c.entries = int(entries)
 	c.left -= int64(entries)
-	// Each entry is gone through, though a few bytes can claim thousands of millions.
+	// Every entry is visited, but a few bytes can claim billions.
 	return c.pages.spend(int64(entries))
 }
 

@@ -8,25 +8,25 @@ import (
 	"slices"
 )
 
-// columnWriter makes the pages of a column.
+// columnWriter writes the pages of a column.
 type columnWriter struct {
 	leaf  *leaf
 	codec int32
 
 	reps, defs []byte
-	values     []byte // plainly; truth values a byte each
-	count      int    // entries of the page
+	values     []byte // in plain encoding; booleans take a byte each
+	count      int    // entries in the page
 	entries    int64
 	pages      []byte
-	plain      int64 // bytes of pages, before compression
+	plain      int64 // bytes of pages before compression
 	dictionary dictionaryWriter
 	statistics statistics
-	order      func(a, b []byte) int // of values, for statistics; nil for none
+	order      func(a, b []byte) int // of values, for statistics, or nil
 
-	page, body []byte // memory for one, plainly and compressed
+	page, body []byte // buffers for a page, plain and compressed
 }
 
-// reset makes ready for another row group, in the same memory.
+// reset prepares for another row group, with the same memory.
 func (c *columnWriter) reset() {
 	c.dictionary.reset()
 	*c = columnWriter{
@@ -58,7 +58,7 @@ func (c *columnWriter) add(e entry) {
 	}
 }
 
-// flush makes a page of the added entries.
+// flush writes the added entries as a page.
 func (c *columnWriter) flush() (err error) {
 	if c.count == 0 {
 		return nil
@@ -87,7 +87,7 @@ func (c *columnWriter) flush() (err error) {
 	return nil
 }
 
-// appendPage appends a page of that kind with its header.
+// appendPage appends a page of this kind, with its header.
 func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (_ []byte, err error) {
 	if c.body, err = compress(c.codec, c.body[:0], page); err != nil {
 		return dst, err
@@ -104,7 +104,7 @@ func (c *columnWriter) appendPage(dst, page []byte, kind, count, encoding int) (
 	return append(dst, c.body...), nil
 }
 
-// appendLevels appends levels in runs, behind their length.
+// appendLevels appends levels as runs, after their length.
 func appendLevels(dst, levels []byte) []byte {
 	at := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
@@ -121,22 +121,22 @@ func appendLevels(dst, levels []byte) []byte {
 }
 
 const (
-	// maxDictionary bounds the bytes of a dictionary that is written.
+	// maxDictionary bounds the bytes of a written dictionary.
 	maxDictionary = 256 << 10
 	// maxDistinct bounds the values in all dictionaries of a row group: each takes about 80 bytes.
 	maxDistinct = 1 << 18
-	// sampled is of how many values more than half have to be repetitions.
+	// Of the first sampled values, more than half must be repetitions.
 	sampled = 1024
 )
 
-// A dictionaryWriter collects the distinct values of a column while that pays.
+// dictionaryWriter collects the distinct values of a column while that saves space.
 type dictionaryWriter struct {
 	index map[string]uint32
-	plain []byte   // the values, plainly
-	page  []uint32 // those of the page
-	room  *int     // how many more values there may be in the row group
-	given int      // values so far
-	off   bool     // a page did not pay
+	plain []byte   // the values in plain encoding
+	page  []uint32 // indices of the values in the page
+	room  *int     // how many more values the row group may have
+	given int      // number of values so far
+	off   bool     // the dictionary does not pay off
 	used  bool     // a page refers to it
 }
 
@@ -145,7 +145,7 @@ func (d *dictionaryWriter) reset() {
 	*d = dictionaryWriter{index: d.index, plain: d.plain[:0], page: d.page[:0], room: d.room}
 }
 
-// add adds a value, given plainly.
+// add adds a value in plain encoding.
 func (d *dictionaryWriter) add(value []byte) {
 	if d.off {
 		return
@@ -171,7 +171,7 @@ func (d *dictionaryWriter) add(value []byte) {
 	d.page = append(d.page, i)
 }
 
-// appendPage appends the page's values as indices, if they take less than plain bytes.
+// appendPage appends the page's values as indices, if these take fewer than plain bytes.
 func (d *dictionaryWriter) appendPage(dst []byte, plain int) (_ []byte, ok bool) {
 	defer func() { d.page = d.page[:0] }()
 	if d.off || len(d.page) == 0 {
@@ -191,7 +191,7 @@ func (d *dictionaryWriter) appendPage(dst []byte, plain int) (_ []byte, ok bool)
 	return dst, true
 }
 
-// appendHybrid appends numbers of width bits in runs of eight and more equal ones and in packed
+// appendHybrid appends numbers of width bits, in runs of at least eight equal ones and in packed
 // groups of eight (Encodings.md, "RLE / Bit-Packing Hybrid").
 func appendHybrid(dst []byte, numbers []uint32, width uint) []byte {
 	packed := 0 // numbers[packed:i] are to be packed
@@ -200,7 +200,7 @@ func appendHybrid(dst []byte, numbers []uint32, width uint) []byte {
 		for i+n < len(numbers) && numbers[i+n] == numbers[i] {
 			n++
 		}
-		if fill := (8 - (i-packed)%8) % 8; n >= fill+8 { // a group is filled up from the run
+		if fill := (8 - (i-packed)%8) % 8; n >= fill+8 { // fill the last group from the run
 			dst = appendPacked(dst, numbers[packed:i+fill], width)
 			dst = binary.AppendUvarint(dst, uint64(n-fill)<<1)
 			for bit := uint(0); bit < width; bit += 8 {
@@ -213,7 +213,7 @@ func appendHybrid(dst []byte, numbers []uint32, width uint) []byte {
 	return appendPacked(dst, numbers[packed:], width)
 }
 
-// appendPacked appends numbers in groups of eight, the last filled up with zeros.
+// appendPacked appends numbers in groups of eight, padded with zeros.
 func appendPacked(dst []byte, numbers []uint32, width uint) []byte {
 	groups := (len(numbers) + 7) / 8
 	if groups == 0 {
@@ -222,7 +222,7 @@ func appendPacked(dst []byte, numbers []uint32, width uint) []byte {
 	return appendBits(binary.AppendUvarint(dst, uint64(groups)<<1|1), numbers, width)
 }
 
-// appendBits appends numbers of width bits, and zeros up to a multiple of eight numbers.
+// appendBits appends numbers of width bits, padded with zeros to a multiple of eight numbers.
 func appendBits[T byte | uint32](dst []byte, numbers []T, width uint) []byte {
 	held, bits := uint64(0), uint(0)
 	for i := range (len(numbers) + 7) / 8 * 8 {
@@ -237,18 +237,18 @@ func appendBits[T byte | uint32](dst []byte, numbers []T, width uint) []byte {
 	return dst
 }
 
-// maxBound is up to how many bytes the least and the greatest value of a column are written.
+// maxBound is the maximum length in bytes of the least and greatest value in statistics.
 const maxBound = 256
 
-// statistics are those of a column in a row group (parquet.thrift, Statistics).
+// statistics describes a column in a row group (parquet.thrift, Statistics).
 type statistics struct {
 	nulls    int64
 	min, max []byte
 	has      bool
-	off      bool // a value has no place in the order
+	off      bool // a value is not ordered
 }
 
-// add takes a value, by the order of its column; nil is none.
+// add adds a value in the given order; nil means no order.
 func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 	switch {
 	case s.off:
@@ -263,8 +263,8 @@ func (s *statistics) add(value []byte, order func(a, b []byte) int) {
 	}
 }
 
-// appendBounds appends the least and the greatest value, each behind its length plus 1, or 0 for each if
-// they are not known or too long.
+// appendBounds appends the least and greatest values after their lengths plus 1, or 0 for each if
+// they are unknown or too long.
 func (s *statistics) appendBounds(dst []byte) []byte {
 	if !s.has || s.off || len(s.min) > maxBound || len(s.max) > maxBound {
 		return append(dst, 0, 0)
@@ -275,8 +275,8 @@ func (s *statistics) appendBounds(dst []byte) []byte {
 	return dst
 }
 
-// order returns the order of a column's values (parquet.thrift, ColumnOrder), nil if it has none that
-// all readers agree on. A value that is no number is not equal to itself.
+// order returns the order of a column's values (parquet.thrift, ColumnOrder), or nil if readers
+// disagree about it. NaN is not equal to itself.
 func (l *leaf) order() func(a, b []byte) int {
 	switch l.typ {
 	case typeBoolean:

@@ -13,18 +13,18 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// enclosure makes a file from rows of others that share one schema. It has that schema, and the
-// metadata of the first of these files, byte for byte.
+// enclosure encodes rows of files with the same schema. The result has that schema, and the
+// metadata of the first file, byte for byte.
 type enclosure struct {
-	print   []byte // of the schema, with which a row begins
-	meta           // but for rows and row groups; its leaves are in the order of the schema
+	print   []byte // of the schema, precedes each row
+	meta           // except rows and row groups; its leaves are in schema order
 	order   []int  // of columns in a row
 	codecs  []int32
-	cut     func(records []byte) (row, rest []byte, err error) // takes the first row
-	writers sync.Pool                                          // *[]columnWriter, for their memory
+	cut     func(records []byte) (row, rest []byte, err error) // removes the first row
+	writers sync.Pool                                          // *[]columnWriter
 }
 
-// Enclose reads the footers of the inputs.
+// Enclose returns an enclosure for rows of the inputs, after reading their footers.
 func (f Format) Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error) {
 	if !f.Rows {
 		return nil, errors.New("the rows of Parquet are not read to be written")
@@ -88,7 +88,7 @@ func (f Format) enclosure(m *meta, annotate bool) (e *enclosure, err error) {
 	return e, err
 }
 
-// End makes the footer of a file of frames.
+// End returns the footer of a file of frames.
 func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 	if size > 0 {
 		var tail [4]byte
@@ -129,7 +129,7 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 
 var errFrames = errors.New("the file is not as it was written")
 
-// frame reads the trailer of the frame that ends at a place.
+// frame reads the trailer of the frame that ends at end.
 func (e *enclosure) frame(file io.ReaderAt, end int64) (g rowGroup, columns []columnMeta, err error) {
 	tail := make([]byte, frameTail)
 	if _, err := file.ReadAt(tail, max(end-frameTail, 0)); err != nil {
@@ -159,7 +159,7 @@ func (e *enclosure) frame(file io.ReaderAt, end int64) (g rowGroup, columns []co
 	return g, columns, err
 }
 
-// readTrailer reads the part of a frame's trailer about a column. The frame begins at start.
+// readTrailer reads the part of a trailer about a column, in a frame that begins at start.
 func (c *columnMeta) readTrailer(r *byteReader, start int64) {
 	c.Statistics = &bounds{}
 	at, dictionary := int64(0), int64(0)
@@ -179,7 +179,7 @@ func (c *columnMeta) readTrailer(r *byteReader, start int64) {
 	}
 }
 
-// pageBytes is how many bytes of values a page gets at most, unless one row has more.
+// pageBytes is the maximum number of bytes of values in a page, unless a single row has more.
 const pageBytes = 1 << 20
 
 // frameRow returns the parts of a row in a frame: its length, the row, and the added columns.
@@ -189,18 +189,18 @@ func frameRow(raw, added []byte) [][]byte {
 	return [][]byte{length[:], raw, added}
 }
 
-// A frame of an output is a row group. It has the four bytes that begin a file, the pages of its
-// columns one after the other, and a trailer. [enclosure.End] makes the footer from the trailers.
-// Readers of Parquet pass over the trailer, as nothing names it. See docs/format.md, "Parquet".
+// A frame of an output is a row group: the four bytes that begin a file, the pages of its columns,
+// and a trailer. [enclosure.End] builds the footer from the trailers. Readers of Parquet skip a
+// trailer, since nothing refers to it. See docs/format.md, "Parquet".
 const (
 	frameMagic = "fsRowGr2"
-	frameTail  = 40 // bytes, the end of the trailer
+	frameTail  = 40 // bytes at the end of the trailer
 )
 
-// keptFrame is up to how many bytes of rows the memory for them is used again.
+// keptFrame is the number of bytes of rows up to which their memory is reused.
 const keptFrame = 16 << 20
 
-// columns returns the writers of a row group, in the memory of an earlier one if there is any.
+// columns returns the writers of a row group, if possible in memory of an earlier group.
 func (e *enclosure) columns() []columnWriter {
 	if used, ok := e.writers.Get().(*[]columnWriter); ok {
 		for i := range *used {
@@ -211,14 +211,14 @@ func (e *enclosure) columns() []columnWriter {
 	columns := make([]columnWriter, len(e.leaves))
 	for i := range columns {
 		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
-		if e.Orders != nil { // without them readers may take any order
+		if e.Orders != nil { // without orders, readers may assume any
 			columns[i].order = e.leaves[i].order()
 		}
 	}
 	return columns
 }
 
-// Frame makes a row group of rows.
+// Frame encodes rows as a row group.
 func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
 	columns := e.columns()
 	if len(records) <= keptFrame {
@@ -241,7 +241,7 @@ func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
 	return e.appendFrame(dst, columns, rows)
 }
 
-// cutRow takes a row as [frameRow] makes it.
+// cutRow removes a row made by [frameRow].
 func (e *enclosure) cutRow(records []byte) (row, rest []byte, err error) {
 	row, rest, ok := cutLength(records)
 	if !ok || len(row) == 0 {
@@ -253,7 +253,6 @@ func (e *enclosure) cutRow(records []byte) (row, rest []byte, err error) {
 	return row, rest, nil
 }
 
-// addRow adds the entries of a row to the columns.
 func (e *enclosure) addRow(columns []columnWriter, row []byte) error {
 	r := &byteReader{data: row}
 	for _, i := range e.order {

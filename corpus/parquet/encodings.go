@@ -9,12 +9,12 @@ import (
 var errLevels = errors.New("its runs of levels or indices end too early, or are longer than the page")
 
 // hybrid reads numbers of a few bits, in runs of one number and in packed groups of eight
-// (Encodings.md, "RLE / Bit-Packing Hybrid"). It holds only its position.
+// (Encodings.md, "RLE / Bit-Packing Hybrid"). It stores only its position.
 type hybrid struct {
 	data   []byte
 	width  uint
 	left   int    // of the run
-	packed bool   // the run is packed, and its next number at bit
+	packed bool   // the run is packed; its next number begins at bit
 	value  uint32 // of a run of one number
 	bit    uint
 }
@@ -55,7 +55,7 @@ func (h *hybrid) run() error {
 		h.data = h.data[size:]
 		return nil
 	}
-	// The last group may be cut off behind the last number that counts.
+	// The last group may be truncated after the last number that counts.
 	groups := head >> 1
 	if h.width > 0 {
 		groups = min(groups, (uint64(len(h.data))+uint64(h.width)-1)/uint64(h.width))
@@ -67,7 +67,7 @@ func (h *hybrid) run() error {
 	return nil
 }
 
-// bitsAt returns the number made of some bits at a place; bits behind the data are 0.
+// bitsAt returns the number at a bit offset; bits after the data are 0.
 func bitsAt(data []byte, at, width uint) uint64 {
 	i, shift := at/8, at%8
 	if i+9 > uint(len(data)) {
@@ -79,31 +79,30 @@ func bitsAt(data []byte, at, width uint) uint64 {
 	return v & (1<<width - 1)
 }
 
-// bitsFor is how many bits the numbers up to n take.
+// bitsFor returns the number of bits of numbers up to n.
 func bitsFor(n int) uint { return uint(bits.Len(uint(n))) }
 
 var errDelta = errors.New("its deltas are not as they are encoded")
 
-// maxDeltaBlock is how many numbers a block of deltas may have; writers use 128.
+// maxDeltaBlock is the maximum number of values in a block of deltas; writers use 128.
 const maxDeltaBlock = 1 << 16
 
-// deltas reads numbers stored as differences (Encodings.md, "Delta Encoding"). It holds only its
-// position.
+// deltas reads numbers stored as differences (Encodings.md, "Delta Encoding"), in constant memory.
 type deltas struct {
 	byteReader
-	left   uint64 // numbers, in all
+	left   uint64 // numbers in total
 	value  int64
 	first  bool // value is the next number
 	minis  int  // miniblocks of a block
 	size   int  // numbers of a miniblock
 	widths []byte
-	mini   int // the next miniblock of the block
+	mini   int // next miniblock of the block
 	least  int64
-	packed []byte // the miniblock
-	done   int    // of it
+	packed []byte // the current miniblock
+	done   int    // numbers read from it
 }
 
-// newDeltas reads at most n numbers.
+// newDeltas returns a reader of at most n numbers.
 func newDeltas(data []byte, n int) (*deltas, error) {
 	d := &deltas{byteReader: byteReader{data: data}, first: true}
 	block, minis := d.uvarint(), d.uvarint()
@@ -136,7 +135,6 @@ func (d *deltas) next() (int64, error) {
 	return d.value, nil
 }
 
-// miniblock goes on to the next miniblock.
 func (d *deltas) miniblock() error {
 	if d.mini == d.minis {
 		d.least, d.widths = d.int(), d.take(uint64(d.minis))
@@ -149,13 +147,13 @@ func (d *deltas) miniblock() error {
 	if width > 64 {
 		return errDelta
 	}
-	d.packed = d.take(uint64(min(d.size*width/8, len(d.data)-d.at))) // the last may be cut off
+	d.packed = d.take(uint64(min(d.size*width/8, len(d.data)-d.at))) // the last may be truncated
 	d.mini++
 	d.done = 0
 	return nil
 }
 
-// deltasBefore reads at most n numbers, and returns the data behind them.
+// deltasBefore returns a reader of at most n numbers, and the data after them.
 func deltasBefore(data []byte, n int) (d *deltas, rest []byte, err error) {
 	if d, err = newDeltas(data, n); err != nil {
 		return nil, nil, err

@@ -1,26 +1,26 @@
-// Package parquet reads and writes Apache Parquet files
-// (github.com/apache/parquet-format, version 2.11). Each row is a document.
+// Package parquet reads and writes Apache Parquet files (github.com/apache/parquet-format, version
+// 2.11). Each row is a document.
 //
-// A file is read at random, column by column, page by page, and its rows are put
-// together again. A record is a row; its place is the row group and its number in that.
-// Only the columns of text and id are read unless rows are to be written again.
+// A file is read at random, column by column and page by page, and its rows are reassembled. A
+// record is a row; its place is the row group and the number in that. Only the columns of text and
+// id are read, unless rows are written again.
 //
-// A file written has the schema and the metadata of the file read, byte for byte. Each frame of a
-// [output.Writer] is a row group, with its description behind it, so that a later run can continue
-// the file; see [enclosure].
+// A written file has the schema and the metadata of the file read, byte for byte. Each frame of an
+// [output.Writer] is a row group with its description, so a later run can continue the file; see
+// [enclosure].
 //
-// Nothing in a file is believed before it is checked. Memory is that of a page and a dictionary for
-// each column read, see [Memory]. Work is bounded by the size of the file and of its decompressed
-// content, see [corpus.Limits].
+// All data of a file is checked before use. Memory is that of a page and a dictionary for each
+// column read, see [Memory]. The size and decompressed size of the file bound the work, see
+// [corpus.Limits].
 //
-// Columns whose values repeat are written with a dictionary, and all with statistics.
+// Columns with repeated values are written with a dictionary, and all columns with statistics.
 //
 // Reader and writer are our own, because of five cases in github.com/parquet-go/parquet-go (0.32).
-// A file of 130 bytes, with one row and no codec, ends the process for lack of memory: see
-// TestUnderstated. Its headers claim little, so no check of them finds it. A damaged block of LZ4
-// makes it double its memory without end. Pages of gzip, brotli and zstd grow beyond the size in
-// their header. The writer orders decimals in fixed bytes without their sign, so polars passes over
-// rows with negative ones. It gives a column of nulls a type that ends pyarrow.
+// A file of 130 bytes, with one row and no codec, runs out of memory and ends the process: see
+// TestUnderstated. Its headers claim little, so checking them is no help. A damaged block of LZ4
+// makes it double its memory without end. Pages of gzip, brotli and zstd exceed the size in their
+// header. The writer orders decimals in fixed bytes without their sign, so polars skips rows with
+// negative ones. It gives a column of nulls a type that crashes pyarrow.
 package parquet
 
 import (
@@ -37,12 +37,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// Format is Apache Parquet. Its zero value reads the columns "text" and, if there is one, "id".
+// Format is Apache Parquet. Its zero value reads the columns "text" and, if present, "id".
 type Format struct {
 	corpus.Random
-	Text string // dotted path of the column of the text; "" is "text"
-	ID   string // of the id; "" is "id", if there is such a column
-	Rows bool   // rows are to be written again, so that all columns are read
+	Text string // dotted path of the text column; "" means "text"
+	ID   string // of the id column; "" means "id", if present
+	Rows bool   // rows are written again, so all columns are read
 }
 
 var _ corpus.Format = Format{}
@@ -58,7 +58,7 @@ func (Format) Recognize(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(fileMagic)) || bytes.HasPrefix(head, []byte(cryptMagic))
 }
 
-// Keep writes a row as it came.
+// Keep writes a row unchanged.
 func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(frameRow(raw, nil)...) }
 
 // Annotate writes a row with the columns of its verdict.
@@ -87,8 +87,7 @@ type parser struct {
 	doc  corpus.Document
 }
 
-// Parse returns the documents of a block; its Opened holds the columns of its rows. Of a bad one the
-// text is shown.
+// Parse returns the documents of a block, with the columns in Opened. A bad one shows its text.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return func(yield func(*corpus.Document) bool) {
 		r, ok := b.Opened.(*rows)
@@ -106,7 +105,6 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	}
 }
 
-// fill fills the document, or returns why it is none.
 func (p *parser) fill(b *corpus.Block, r *rows) error {
 	first := r.columns[0].leaf
 	in := &byteReader{data: p.doc.Raw[len(r.print):]}
@@ -155,10 +153,10 @@ func (p *parser) setID(b *corpus.Block, l *leaf, value []byte) error {
 	return nil
 }
 
-// Cut appends a row to dst without some ranges of its text, which is given too; the ranges are in
-// bytes, ascending and disjoint. With mark, they stay between >>> and <<<.
+// Cut appends a row to dst, without some ranges of its text. The ranges are in bytes, ascending and
+// disjoint. If mark is set, they are kept between >>> and <<<.
 func (Format) Cut(dst, raw, text []byte, ranges [][2]int, mark bool) ([]byte, error) {
-	// The text is the first column, behind the schema and perhaps its definition level.
+	// The text is the first column, after the schema and perhaps its definition level.
 	const printBytes = 8
 	for at := printBytes; at <= printBytes+1 && at < len(raw); at++ {
 		n, size := binary.Uvarint(raw[at:])

@@ -21,40 +21,39 @@ const (
 	typeFixed   = 7
 )
 
-// physicalTypes has what differs between these types.
+// physicalTypes describes the physical types.
 var physicalTypes = [...]struct {
-	width int    // bytes of a value; 0: they differ
+	width int    // bytes of a value; 0 if it varies
 	kind  string // content of a column, for messages
 }{
-	typeBoolean: {1, "truth values"}, // here, for a bit in the file
+	typeBoolean: {1, "truth values"}, // in a row; one bit in the file
 	typeInt32:   {4, "numbers"},
 	typeInt64:   {8, "numbers"},
 	typeInt96:   {12, "times"},
 	typeFloat:   {4, "fractions"},
 	typeDouble:  {8, "fractions"},
 	typeBytes:   {0, "bytes"},
-	typeFixed:   {0, "bytes of one length"}, // which is in the schema
+	typeFixed:   {0, "bytes of one length"}, // given by the schema
 }
 
-// fileMagic is the beginning and the end of a file; one with an encrypted footer ends with
-// cryptMagic.
+// fileMagic begins and ends a file; cryptMagic ends one with an encrypted footer.
 const (
 	fileMagic  = "PAR1"
 	cryptMagic = "PARE"
 )
 
 const (
-	maxFooter  = 32 << 20 // bytes; the data made from it take no more than as much again
+	maxFooter  = 32 << 20 // bytes; decoded, it takes at most as much again
 	maxColumns = 10_000
 )
 
-// fileMeta is the content of a file's footer (parquet.thrift, FileMetaData). Nodes of the schema,
-// metadata and orders stay as they are, including those that this package does not understand.
+// fileMeta is a footer (parquet.thrift, FileMetaData). Nodes of the schema, metadata and orders
+// stay encoded, including those unknown to this package.
 type fileMeta struct {
 	Version   int32     `thrift:"1"`
 	Schema    []raw     `thrift:"2"`
 	Rows      int64     `thrift:"3"`
-	Groups    []raw     `thrift:"4"` // read one by one: they take many times their bytes here
+	Groups    []raw     `thrift:"4"` // decoded one by one: they grow many times larger
 	Metadata  []raw     `thrift:"5,optional"`
 	CreatedBy string    `thrift:"6,written"`
 	Orders    []raw     `thrift:"7,optional"`
@@ -73,14 +72,13 @@ type rowGroup struct {
 
 // columnChunk is a ColumnChunk: a column of a row group.
 type columnChunk struct {
-	File      *string    `thrift:"1"`         // another one, with its pages
-	Copy      int64      `thrift:"2,written"` // of its metadata
+	File      *string    `thrift:"1"`         // another file with the pages
+	Copy      int64      `thrift:"2,written"` // offset of its metadata
 	Meta      columnMeta `thrift:"3"`
 	Encrypted *struct{}  `thrift:"8"`
 	Secret    *string    `thrift:"9"` // its metadata, encrypted
 }
 
-// columnMeta is a ColumnMetaData.
 type columnMeta struct {
 	Type       int32    `thrift:"1"`
 	Encodings  []int32  `thrift:"2,written"`
@@ -101,14 +99,13 @@ type bounds struct {
 	Min   *string `thrift:"6"`
 }
 
-// meta is a footer that was checked.
+// meta is a verified footer.
 type meta struct {
 	fileMeta
 	leaves []leaf
 	size   int64 // of the file
 }
 
-// readMeta reads the footer of a file.
 func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 	footer, err := readFooter(r, size)
 	if err != nil {
@@ -151,8 +148,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, err
 }
 
-// group reads a row group with its columns, and refuses impossible values, before anything is read by
-// them.
+// group reads a row group with its columns. It rejects impossible values before they are used.
 func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 	if err := readThrift(m.Groups[i], &g); err != nil {
 		return g, nil, err
@@ -165,7 +161,7 @@ func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 		if err := readThrift(encoded, &c); err != nil {
 			return g, nil, err
 		}
-		// pyarrow writes a group of no rows for an empty table, whose chunks have no places.
+		// pyarrow writes a group without rows for an empty table; its chunks have no offsets.
 		if reason := c.check(&m.leaves[i], m.size); reason != "" && g.Rows > 0 {
 			return g, nil, fmt.Errorf("column %s %s", m.leaves[i].name(), reason)
 		}
@@ -174,7 +170,7 @@ func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 	return g, chunks, nil
 }
 
-// check returns the first impossible value, if there is any.
+// check returns the reason why a chunk is impossible, or "".
 func (c *columnChunk) check(l *leaf, size int64) (reason string) {
 	m := &c.Meta
 	switch {
@@ -198,7 +194,7 @@ func (c *columnMeta) start() int64 {
 	return c.Data
 }
 
-// check reads all row groups.
+// check verifies all row groups.
 func (m *meta) check() error {
 	rows := int64(0)
 	for i := range m.Groups {
@@ -216,7 +212,7 @@ func (m *meta) check() error {
 	return nil
 }
 
-// maxLevel is how deep a column may be nested, so that a level is a byte.
+// maxLevel is the maximum nesting depth of a column, so that a level fits in a byte.
 const maxLevel = 100
 
 // Repetitions of a node.
@@ -228,7 +224,7 @@ const (
 
 // schemaElement is a node of the schema (parquet.thrift, SchemaElement).
 type schemaElement struct {
-	Type       *int32       `thrift:"1"` // nil: it has children
+	Type       *int32       `thrift:"1"` // nil if it has children
 	Length     int32        `thrift:"2,optional"`
 	Repetition *int32       `thrift:"3"`
 	Name       string       `thrift:"4"`
@@ -238,7 +234,7 @@ type schemaElement struct {
 	Logical    *logicalType `thrift:"10"`
 }
 
-// logicalType is a union: without these fields it is another type.
+// logicalType is a union: if no field is set, it is another type.
 type logicalType struct {
 	String  *struct{}    `thrift:"1"`
 	List    *struct{}    `thrift:"3"`
@@ -252,7 +248,7 @@ type integerType struct {
 	Signed *bool `thrift:"2"`
 }
 
-// columnOrder is a union: values are ordered as their type is.
+// columnOrder is a union: Type is the order that the type defines.
 type columnOrder struct {
 	Type *struct{} `thrift:"1"`
 }
@@ -276,11 +272,10 @@ type leaf struct {
 	maxDef, maxRep int
 }
 
-// name is the path as flags have it.
+// name returns the path as in flags.
 func (l *leaf) name() string { return strings.Join(l.path, ".") }
 
-// named reports whether this is the name. It makes no longer name: the columns of a hostile file have
-// long ones in common.
+// named reports whether a column has this name, without building long names for hostile files.
 func (l *leaf) named(name string) bool {
 	size := len(l.path) - 1
 	for _, part := range l.path {
@@ -289,7 +284,7 @@ func (l *leaf) named(name string) bool {
 	return size == len(name) && l.name() == name
 }
 
-// width returns how many bytes a value has, 0 if that differs.
+// width returns the length of a value in bytes, or 0 if it varies.
 func (l *leaf) width() int {
 	if l.typ == typeFixed {
 		return int(l.Length)
@@ -297,7 +292,7 @@ func (l *leaf) width() int {
 	return physicalTypes[l.typ].width
 }
 
-// readSchema makes the columns of the nodes.
+// readSchema builds the columns from the nodes.
 func (m *meta) readSchema() error {
 	if n := len(m.Schema); n == 0 || n > 2*maxColumns {
 		return fmt.Errorf("it has %d elements, and may have from 1 to %d", n, 2*maxColumns)
@@ -315,7 +310,7 @@ func (m *meta) readSchema() error {
 	return err
 }
 
-// addLeaves adds the columns of the first n nodes, and returns the nodes behind those.
+// addLeaves adds the columns of the first n nodes, and returns the remaining nodes.
 func (m *meta) addLeaves(nodes []schemaElement, n int, path []string, def, rep int) ([]schemaElement, error) {
 	if n < 0 || len(path) > maxLevel {
 		return nil, errors.New("it is nested too deep, or a node has a negative number of children")

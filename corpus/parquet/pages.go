@@ -16,20 +16,18 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Limits of pages, in bytes: of one, and of those held for all columns. DuckDB makes pages of 100
-// MB.
+// Limits in bytes: of a page, and of all pages held for columns. DuckDB writes pages of 100 MB.
 const (
 	maxPage  = 256 << 20
 	maxPages = 512 << 20
 )
 
-// Memory is the most that reading a file takes, in bytes: pages, the footer, and the data made from
-// the footer. Files as most writers make them take a few MiB for each column.
+// Memory is the maximum memory for reading a file, in bytes: pages, the footer, and the decoded
+// footer. Files of most writers need a few MiB for each column.
 const Memory = maxPages + 2*maxFooter
 
-// pages reads the pages of all columns of a file, one at a time. It holds one as it is stored, and
-// counts how much the columns hold of theirs. Before any byte is read, made or gone through, spend
-// is called with the amount, see [corpus.Limits].
+// pages reads the pages of all columns, one at a time. It holds one stored page, and counts the
+// bytes held by columns. Before it reads, creates or scans bytes, it calls spend: [corpus.Limits].
 type pages struct {
 	file   io.ReaderAt
 	tool   decompressor
@@ -46,7 +44,7 @@ func (p *pages) readAt(buf []byte, at int64) error {
 	return err
 }
 
-// read reads a page as it is stored. It is valid until the next is read.
+// read reads a stored page. It is valid until the next call.
 func (p *pages) read(at int64, h *pageHeader) (stored []byte, err error) {
 	if p.stored, err = p.grow(p.stored, int(h.Stored)); err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func (p *pages) read(at int64, h *pageHeader) (stored []byte, err error) {
 	return p.stored, nil
 }
 
-// decompress decompresses a page to size bytes, in the memory of buf if it has the room.
+// decompress decompresses a page to size bytes, in buf if large enough.
 func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]byte, error) {
 	if err := p.spend(int64(size)); err != nil {
 		return buf, err
@@ -75,7 +73,7 @@ func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]
 	return buf, p.tool.decompress(codec, buf, stored)
 }
 
-// grow makes a buffer of n bytes, to be overwritten.
+// grow returns a buffer of n bytes with arbitrary contents.
 func (p *pages) grow(buf []byte, n int) ([]byte, error) {
 	if n <= cap(buf) {
 		return buf[:n], nil
@@ -86,7 +84,7 @@ func (p *pages) grow(buf []byte, n int) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// hold counts bytes held from now on.
+// hold counts n more bytes held.
 func (p *pages) hold(n int) error {
 	if p.held += int64(n); p.held > maxPages {
 		return fmt.Errorf("the pages of all columns that are read take more than the limit of %d bytes: write the file again with smaller pages, or leave out columns", maxPages)
@@ -101,24 +99,24 @@ const (
 	codecGzip   = 2
 	codecLZO    = 3
 	codecBrotli = 4
-	codecLZ4    = 5 // deprecated: framed as Hadoop does, or not
+	codecLZ4    = 5 // deprecated: with or without the framing of Hadoop
 	codecZstd   = 6
 	codecLZ4Raw = 7
 )
 
 var errSize = errors.New("it is decompressed to another size than is said")
 
-// decompressor undoes the compression of pages. It is for one goroutine.
+// decompressor decompresses pages. It must be used by one goroutine only.
 type decompressor struct {
 	zstd   *zstd.Decoder
 	gzip   gzip.Reader
 	brotli brotli.Reader
 }
 
-// growth is how many bytes a codec makes of a stored byte at most, so that no memory is allocated for
-// impossible sizes. Snappy makes 64 from a copy of three (or 11 from two), and lz4 255 from each byte
-// of a length. Deflate makes 258 from two bits, and zstd a block of 128 KiB from four bytes. Brotli has
-// no bound: it can repeat 16 MiB for a few bytes.
+// growth is the maximum number of bytes that a codec decodes from one, so that impossible sizes
+// allocate no memory. Snappy makes 64 from a copy of three (or 11 from two), and lz4 255 from each
+// byte of a length. Deflate makes 258 from two bits, and zstd a block of 128 KiB from four bytes.
+// Brotli is unbounded: a few bytes can repeat 16 MiB.
 var growth = map[int32]int64{
 	codecNone: 1, codecSnappy: 22, codecLZ4: 256, codecLZ4Raw: 256, codecGzip: 1033, codecZstd: 1 << 15,
 }
@@ -166,13 +164,13 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 	return err
 }
 
-// stream decompresses one page after the other.
+// stream decompresses consecutive pages.
 type stream interface {
 	io.Reader
 	Reset(r io.Reader) error
 }
 
-// fillFrom fills dst with all that a stream makes of src.
+// fillFrom decompresses src, which must fill dst exactly.
 func fillFrom(r stream, dst, src []byte) error {
 	if err := r.Reset(bytes.NewReader(src)); err != nil {
 		return err
@@ -186,8 +184,8 @@ func fillFrom(r stream, dst, src []byte) error {
 	return nil
 }
 
-// hadoopLZ4 decompresses the framing of Hadoop's codec: each piece has its size and that of its
-// block before it, as big-endian numbers of 32 bits. Data without such a frame is one block.
+// hadoopLZ4 decompresses the framing of Hadoop's codec. The size of each piece and of its block
+// precede it, as big-endian numbers of 32 bits. Data without such a frame is one block.
 func hadoopLZ4(src, dst []byte) (int, error) {
 	done, rest := 0, src
 	for len(rest) >= 8 {
@@ -206,8 +204,8 @@ func hadoopLZ4(src, dst []byte) (int, error) {
 	return lz4Block(src, dst)
 }
 
-// lz4Block decodes a block. The library follows the nil pointer of an empty dst, so a block of nothing,
-// a single token of 0, is recognized here.
+// lz4Block decodes a block. The library follows the nil pointer of an empty dst, so an empty block,
+// a single token of 0, is handled here.
 func lz4Block(src, dst []byte) (int, error) {
 	switch {
 	case len(dst) > 0:
@@ -218,10 +216,10 @@ func lz4Block(src, dst []byte) (int, error) {
 	return 0, errSize
 }
 
-// encoders are for zstd, which takes long to make. They are those of its level 1, the default of
-// pyarrow.
+// encoders pools zstd encoders, which are slow to create. Level 1 is the default of pyarrow.
 var encoders = sync.Pool{New: func() any {
-	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest)) // fails only on invalid options
+	// Only bad options fail.
+	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	return enc
 }}
 

@@ -13,12 +13,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// The rows of files that we make are structs. Fields are columns, with their names in JSON. A pointer may
-// be null, and a slice is a list. A struct has several columns, which a tag names. Those of a place are the
-// part, 0 if its input has no parts, and the number in that.
+// Rows of our own files are structs. Fields are columns, named as in JSON. A pointer is nullable,
+// and a slice is a list. A nested struct has several columns, named by a tag. Those of a place are
+// the part, 0 if its input has no parts, and the number in the part.
 
-// reported is a line of a report (docs/manual.md, "The report"), with the fields that have
-// columns.
+// reported is a line of a report (docs/manual.md, "The report"), with the fields for columns.
 type reported struct {
 	ID         string          `json:"id"`
 	Verdict    string          `json:"verdict"`
@@ -48,7 +47,7 @@ type reportedOther struct {
 	Shared int32  `json:"shared"`
 }
 
-// featured is a line of the features of a document (docs/format.md, "Shards of features").
+// featured is a line of features of a document (docs/format.md, "Shards of features").
 type featured struct {
 	Place int64        `json:"v"`
 	ID    string       `json:"id"`
@@ -58,14 +57,13 @@ type featured struct {
 	Keys  []int64      `json:"k"`
 }
 
-// annotation is what annotated rows get.
+// annotation holds the columns of annotated rows.
 type annotation struct {
 	Verdict *string  `json:"firstseen_verdict"`
 	Of      *string  `json:"firstseen_of"`
 	Score   *float64 `json:"firstseen_score"`
 }
 
-// addVerdicts adds the columns of annotations.
 func (e *enclosure) addVerdicts() error {
 	nodes, n := fieldNodes(nil, reflect.TypeFor[annotation]())
 	for _, node := range nodes {
@@ -76,8 +74,7 @@ func (e *enclosure) addVerdicts() error {
 	return e.addColumns(nodes, n, e.codecs[0])
 }
 
-// addColumns adds columns, given by their nodes, behind all others; children of the root are so many
-// more.
+// addColumns adds columns after all others, by their nodes. The root gets that many children.
 func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32) error {
 	var root schemaElement
 	if err := readThrift(e.Schema[0], &root); err != nil {
@@ -101,7 +98,7 @@ func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32)
 	return nil
 }
 
-// newEnclosure begins a file with columns of our own.
+// newEnclosure returns an enclosure of our own columns.
 func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
 	e := &enclosure{meta: meta{fileMeta: fileMeta{
 		Version: 1, Schema: []raw{appendThrift(nil, schemaElement{Name: "schema"})}, Orders: []raw{},
@@ -109,7 +106,7 @@ func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
 	return e, e.addColumns(nodes, children, codecZstd)
 }
 
-// newLines encloses lines of JSON, each a row.
+// newLines returns an enclosure for lines of JSON, each a row.
 func newLines(row reflect.Type) (output.Enclosure, error) {
 	e, err := newEnclosure(fieldNodes(nil, row))
 	e.cut = func(lines []byte) (fields, rest []byte, err error) {
@@ -123,14 +120,14 @@ func newLines(row reflect.Type) (output.Enclosure, error) {
 	return e, err
 }
 
-// Report encloses a report: its lines are rows, their fields columns.
+// Report returns an enclosure for a report: its lines become rows, their fields columns.
 func Report() (output.Enclosure, error) { return newLines(reflect.TypeFor[reported]()) }
 
-// Features encloses the features of documents: their lines are rows, their fields columns.
+// Features returns an enclosure for features of documents: lines become rows, fields columns.
 func Features() (output.Enclosure, error) { return newLines(reflect.TypeFor[featured]()) }
 
-// Integers encloses records of 64-bit numbers, eight bytes little-endian for each of the named
-// columns: each record is a row. Numbers from 1<<63 on are negative in Parquet.
+// Integers returns an enclosure for records of 64-bit numbers, eight bytes little-endian for each
+// of the named columns. Each record is a row. Numbers from 1<<63 on are negative in Parquet.
 func Integers(names ...string) (output.Enclosure, error) {
 	var nodes []schemaElement
 	for _, name := range names {
@@ -144,7 +141,7 @@ func Integers(names ...string) (output.Enclosure, error) {
 	return e, err
 }
 
-// fieldNodes appends the nodes of the columns of a struct, and says how many columns or lists these are.
+// fieldNodes appends the nodes of a struct, and returns the number of its columns and lists.
 func fieldNodes(nodes []schemaElement, row reflect.Type) (_ []schemaElement, n int) {
 	for _, f := range reflect.VisibleFields(row) {
 		if f.Type.Kind() != reflect.Struct {
@@ -188,7 +185,7 @@ func appendNodes(nodes []schemaElement, name string, t reflect.Type) []schemaEle
 	return append(nodes, node)
 }
 
-// appendFields appends the entries of the columns of a struct. A list of structs has a column for each field.
+// appendFields appends the entries of a struct. A list of structs has a column for each field.
 func appendFields(dst []byte, row reflect.Value) []byte {
 	for i := range row.NumField() {
 		v := row.Field(i)
@@ -212,8 +209,8 @@ func appendFields(dst []byte, row reflect.Value) []byte {
 	return dst
 }
 
-// appendEntries appends the entries of a column in a list. A missing list is a null. An empty list has a
-// place of its own, at the definition level between the two.
+// appendEntries appends the entries of a column in a list. A missing list is a null. An empty list
+// has a definition level between those of null and of a value.
 func appendEntries(dst []byte, list reflect.Value, field func(reflect.Value) reflect.Value) []byte {
 	switch {
 	case list.IsNil():
@@ -230,11 +227,11 @@ func appendEntries(dst []byte, list reflect.Value, field func(reflect.Value) ref
 	return append(dst, 0)
 }
 
-// appendPlain appends a value as a row has it.
+// appendPlain appends a value as stored in a row.
 func appendPlain(dst []byte, v reflect.Value) []byte {
 	if v.Kind() == reflect.String {
 		return append(binary.AppendUvarint(dst, uint64(v.Len())), v.String()...)
 	}
-	dst, _ = binary.Append(dst, binary.LittleEndian, v.Interface()) // its size is fixed
+	dst, _ = binary.Append(dst, binary.LittleEndian, v.Interface()) // the size is fixed
 	return dst
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// rows reads the rows of a file. It is a [corpus.Rows].
+// rows implements [corpus.Rows] for a file.
 type rows struct {
 	meta    *meta
-	columns []*column // in their order in a row
-	order   []int     // of each in the schema
-	id      *leaf     // the column of the id; nil for none
-	print   []byte    // before each row; empty if rows are not written again
+	columns []*column // in the order of a row
+	order   []int     // index of each in the schema
+	id      *leaf     // the id column, or nil
+	print   []byte    // precedes each row; empty unless rows are written again
 	limit   int
 	pages   pages
-	group   int   // the group being read; -1: none was
-	size    int64 // its rows
+	group   int   // the group being read, or -1
+	size    int64 // rows in group
 	row     int64
 }
 
-// Open reads the footer of a file and begins with its first row.
+// Open reads the footer of a file and prepares to read its first row.
 func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus.Rows, error) {
 	m, err := readMeta(file, size)
 	if err != nil {
@@ -52,7 +52,7 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	return r, nil
 }
 
-// order returns the order of the columns in a row, and the column of the id, -1 for none.
+// order returns the order of the columns in a row, and the index of the id column or -1.
 func (f Format) order(m *meta) (order []int, id int, err error) {
 	text, err := m.column("text", cmp.Or(f.Text, "text"), (*leaf).isText)
 	if err != nil {
@@ -73,17 +73,15 @@ func (f Format) order(m *meta) (order []int, id int, err error) {
 	return order, id, nil
 }
 
-// print returns the hash that identifies the schema.
+// print returns a hash that identifies the schema.
 func (m *meta) print() []byte {
 	return binary.LittleEndian.AppendUint64(nil, xxh3.Hash(slices.Concat(m.Schema...)))
 }
 
-// blankRoom is how many bytes a row may exceed the limit by, for the blanks in place of values that
-// are too long.
+// blankRoom is the number of bytes above the limit for blanks in a row that replace long values.
 const blankRoom = 1 << 20
 
-// Next appends the next row to dst. It returns io.EOF behind the last. In a row longer than the
-// limit, columns that do not fit are blank.
+// Next appends the next row to dst, or returns io.EOF. Columns beyond the limit of a row are blank.
 func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err error) {
 	for r.group < 0 || r.row == r.size {
 		if err := r.nextGroup(); err != nil {
@@ -109,12 +107,12 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 		}
 	}
 	if bad != "" && (len(r.print) == 0 || len(dst)-start > r.limit+blankRoom) {
-		dst = dst[:start] // no caller asks for it, or it is too long for any
+		dst = dst[:start] // no caller needs it, or it is too long even so
 	}
 	return dst, at, bad, nil
 }
 
-// nextGroup goes to the next row group. It refuses columns that have more rows than the last one.
+// nextGroup opens the next row group. It rejects columns with more rows than the finished group.
 func (r *rows) nextGroup() error {
 	for _, c := range r.columns {
 		if c.more {
@@ -139,28 +137,25 @@ func (r *rows) nextGroup() error {
 
 func (r *rows) fail(err error) error { return fmt.Errorf("row group %d: %w", r.group, err) }
 
-// Read is about how many bytes of the file are read.
+// Read returns roughly how many bytes of the file have been read.
 func (r *rows) Read() int64 { return r.columns[0].at }
 
 // A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
-// the schema. Then come the entries of each column read: first those of the text, then of the id,
-// then of the others in their order. An entry has its repetition level, unless it is the first of
-// its column, and then its definition level. Each level is a byte and present only if it can be
-// above 0. Then comes the value if there is one, as it is stored plainly. Values without a length
-// of their own stand behind their length, as a uvarint. Behind the last entry of a repeated column
-// stands a 0.
+// the schema. The entries of each column read follow: first the text, then the id, then the others
+// in order. An entry is a repetition level, unless it is the first of its column, a definition
+// level, and any value as in plain encoding. A level is one byte, omitted if always 0. The length
+// of the value, if it varies, precedes it as a uvarint. A 0 ends the entries of a repeated column.
 
 var errRow = errors.New("a row is not as it was read")
 
-// errLong is returned if a row is longer than the limit. The row is passed over.
+// errLong is returned if a row is longer than the limit. The row is skipped.
 var errLong = errors.New("the row is longer than the limit")
 
-// maxEntries is how many values a row may have in a list: a few bytes can claim thousands of
-// millions.
+// maxEntries is the maximum number of values in a list of a row: a few bytes can claim billions.
 const maxEntries = 1 << 24
 
-// appendRow appends the entries of the row that c stands at, and goes behind it. The result has no
-// more than limit bytes.
+// appendRow appends the entries of the current row of c, and moves to the next row. The result has
+// at most limit bytes.
 func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 	long, from, count := false, len(dst), 0
 	for first := true; c.more && (first || c.rep > 0); first = false {
@@ -202,8 +197,7 @@ func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendBlank appends the entries of a row without a value: a null, an empty list, or the nearest
-// to that in a column that must have a value.
+// appendBlank appends the entries of a blank row: a null, an empty list or, if required, zeros.
 func (l *leaf) appendBlank(dst []byte) []byte {
 	size := 1 // a level, or a length
 	if l.maxDef == 0 {
@@ -221,7 +215,7 @@ type entry struct {
 	value    []byte // nil for a null
 }
 
-// readEntry reads an entry of a row; first that of its column.
+// readEntry reads an entry of a row. first marks the first of its column.
 func (l *leaf) readEntry(r *byteReader, first bool) (e entry) {
 	e.def = l.maxDef
 	if !first {
@@ -241,7 +235,7 @@ func (l *leaf) readEntry(r *byteReader, first bool) (e entry) {
 	return e
 }
 
-// each calls f for all entries of a column in a row.
+// each calls f for every entry of a column in a row.
 func (l *leaf) each(r *byteReader, f func(e entry)) {
 	for first := true; ; first = false {
 		if !first && r.at < len(r.data) && r.data[r.at] == 0 {
@@ -258,7 +252,7 @@ func (l *leaf) each(r *byteReader, f func(e entry)) {
 	}
 }
 
-// column finds the column of the text or the id by its dotted path; a flag names another.
+// column returns the text or id column with a dotted path. An error names the flag for another.
 func (m *meta) column(what, name string, fits func(l *leaf) bool) (int, error) {
 	i := slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
 	if i < 0 {
@@ -284,7 +278,7 @@ func (l *leaf) kind() string {
 	return physicalTypes[l.typ].kind
 }
 
-// unsigned reports whether numbers have no sign.
+// unsigned reports whether numbers are unsigned.
 func (l *leaf) unsigned() bool {
 	if l.Logical != nil && l.Logical.Integer != nil && l.Logical.Integer.Signed != nil && !*l.Logical.Integer.Signed {
 		return true

@@ -26,7 +26,7 @@ const (
 	thriftStruct = 12
 )
 
-// maxNesting is how deep structures may be in each other.
+// maxNesting is the maximum depth of nested structures.
 const maxNesting = 32
 
 var (
@@ -34,8 +34,7 @@ var (
 	errShort  = errors.New("it ends too early")
 )
 
-// byteReader reads values one after the other. It allocates nothing for the lengths they claim.
-// After an error it returns zeros.
+// byteReader reads values. It allocates nothing for claimed lengths. After errors it returns zeros.
 type byteReader struct {
 	data []byte
 	at   int
@@ -77,7 +76,6 @@ func (r *byteReader) int() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// take takes the next n bytes.
 func (r *byteReader) take(n uint64) []byte {
 	if n > uint64(len(r.data)-r.at) {
 		r.fail(errShort)
@@ -87,7 +85,7 @@ func (r *byteReader) take(n uint64) []byte {
 	return r.data[r.at-int(n) : r.at : r.at]
 }
 
-// list reads the number and the type of the elements that follow. Each has a byte at least.
+// list reads the count and type of the following elements. Each has at least one byte.
 func (r *byteReader) list() (n int, typ byte) {
 	head := r.byte()
 	size := uint64(head >> 4)
@@ -101,18 +99,18 @@ func (r *byteReader) list() (n int, typ byte) {
 	return int(size), head & 15
 }
 
-// raw is an encoded structure. It stays as it is.
+// raw is an encoded structure, kept unchanged.
 type raw []byte
 
-// thriftField is a field of a structure, which is a Go struct. Its tag has the id, and maybe "optional" if
-// zero is not written, or "written" if it is not read. A nil pointer is not written.
+// thriftField is a field of a Go struct for a Thrift structure. Its tag has the id, and possibly
+// "optional" if zero is not written, or "written" if it is not read. Nil pointers are not written.
 type thriftField struct {
 	id                int
 	typ               byte
 	optional, written bool
 }
 
-var thriftFields sync.Map // of a reflect.Type, as []thriftField
+var thriftFields sync.Map // reflect.Type to []thriftField
 
 func thriftFieldsOf(t reflect.Type) []thriftField {
 	if known, ok := thriftFields.Load(t); ok {
@@ -132,7 +130,7 @@ func thriftFieldsOf(t reflect.Type) []thriftField {
 	return fields
 }
 
-// thriftType is how values of a Go type are encoded.
+// thriftType returns the Thrift type of a Go type.
 func thriftType(t reflect.Type) byte {
 	if t == reflect.TypeFor[raw]() {
 		return thriftStruct
@@ -146,14 +144,14 @@ func thriftType(t reflect.Type) byte {
 	}[t.Kind()]
 }
 
-// readThrift reads a structure to v.
+// readThrift reads a structure into v.
 func readThrift(data []byte, v any) error {
 	r := &byteReader{data: data}
 	r.structure(reflect.ValueOf(v).Elem(), maxNesting)
 	return r.err
 }
 
-// structure reads the fields that v has, and passes over those of other ids or types.
+// structure reads the fields of v, and skips fields with other ids or types.
 func (r *byteReader) structure(v reflect.Value, depth int) {
 	var fields []thriftField
 	if v.IsValid() {
@@ -181,7 +179,7 @@ func (r *byteReader) structure(v reflect.Value, depth int) {
 	}
 }
 
-// value reads a value to v, which is of its type, or passes over it if v is the zero Value.
+// value reads a value into v, which has its type, or skips it if v is the zero Value.
 func (r *byteReader) value(v reflect.Value, typ byte, depth int) {
 	if depth == 0 {
 		r.fail(errThrift)
@@ -232,7 +230,7 @@ func (r *byteReader) value(v reflect.Value, typ byte, depth int) {
 	}
 }
 
-// pass passes over n elements, each of values of these types. A truth value in it has a byte.
+// pass skips n elements, each made of values of these types. Booleans in it take one byte.
 func (r *byteReader) pass(n uint64, depth int, types ...byte) {
 	for ; n > 0 && r.err == nil; n-- {
 		for _, typ := range types {
@@ -244,10 +242,10 @@ func (r *byteReader) pass(n uint64, depth int, types ...byte) {
 	}
 }
 
-// maxList is how many structures a list may have.
+// maxList is the maximum number of structures in a list.
 const maxList = 1 << 20
 
-// raws reads a list of raw structures, the only lists that are read.
+// raws reads a list of raw structures; other lists are never read.
 func (r *byteReader) raws(n int, typ byte) []raw {
 	if n > 0 && typ != thriftStruct || n > maxList {
 		r.fail(errThrift)
@@ -261,7 +259,7 @@ func (r *byteReader) raws(n int, typ byte) []raw {
 	return list
 }
 
-// appendThrift appends a structure, whose ids ascend in steps below 16.
+// appendThrift appends a structure, whose ids must ascend in steps below 16.
 func appendThrift(dst []byte, structure any) []byte {
 	v, last := reflect.ValueOf(structure), 0
 	for i, f := range thriftFieldsOf(v.Type()) {
@@ -281,7 +279,7 @@ func appendThrift(dst []byte, structure any) []byte {
 
 func appendValue(dst []byte, v reflect.Value) []byte {
 	switch v.Kind() {
-	case reflect.Bool: // its type is all
+	case reflect.Bool: // the type is the value
 		return dst
 	case reflect.String:
 		return append(binary.AppendUvarint(dst, uint64(v.Len())), v.String()...)

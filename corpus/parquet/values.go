@@ -20,11 +20,10 @@ const (
 
 var errValues = errors.New("its values end too early")
 
-// values returns the values of a page one after the other. Each is valid until the next call.
+// values returns the values of a page one by one. Each is valid until the next call.
 type values func() ([]byte, error)
 
-// newValues reads the values of a page in an encoding, in its bytes. It allocates nothing for the
-// number they claim.
+// newValues returns a reader of the values of a page. It allocates nothing for their claimed count.
 func (c *column) newValues(encoding int32, data []byte) (values, error) {
 	typ, n := c.leaf.typ, c.entries
 	switch {
@@ -52,7 +51,7 @@ func (c *column) newValues(encoding int32, data []byte) (values, error) {
 	return nil, fmt.Errorf("its encoding %d is not known, or not for its type", encoding)
 }
 
-// cutLength cuts data behind the bytes whose number its first four bytes say.
+// cutLength splits data after the bytes whose number is in its first four bytes.
 func cutLength(data []byte) (counted, rest []byte, ok bool) {
 	if len(data) < 4 {
 		return nil, data, false
@@ -64,7 +63,7 @@ func cutLength(data []byte) (counted, rest []byte, ok bool) {
 	return data[:n:n], data[n:], true
 }
 
-// plain reads values of a width, or behind their lengths at width 0.
+// plain reads values of a fixed width or, if width is 0, with a length before each.
 func plain(data []byte, width int) values {
 	at := 0
 	if width > 0 {
@@ -132,10 +131,10 @@ func (c *column) indexed(data []byte) (values, error) {
 	}, nil
 }
 
-// wordBytes is the memory for the place of a value in a dictionary.
+// wordBytes is the memory for the slice header of a dictionary value.
 const wordBytes = 24
 
-// setWords takes the values of a dictionary page. Each has a byte at least.
+// setWords parses a dictionary page. Each value has at least one byte.
 func (c *column) setWords(data []byte, count int32) error {
 	c.hasWords = true
 	switch {
@@ -172,7 +171,7 @@ func deltaNumbers(data []byte, n, width int) (values, error) {
 	}, err
 }
 
-// deltaLength reads texts behind their lengths.
+// deltaLength reads texts that follow their lengths.
 func deltaLength(data []byte, n int) (values, error) {
 	lengths, rest, err := deltasBefore(data, n)
 	return func() ([]byte, error) {
@@ -186,7 +185,7 @@ func deltaLength(data []byte, n int) (values, error) {
 	}, err
 }
 
-// deltaBytes reads texts, each without the beginning it shares with the one before.
+// deltaBytes reads texts, each without the prefix that it shares with the previous one.
 func (c *column) deltaBytes(data []byte) (values, error) {
 	prefixes, rest, err := deltasBefore(data, c.entries)
 	if err != nil {
