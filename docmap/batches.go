@@ -18,17 +18,17 @@ import (
 	"github.com/firstseen/firstseen/internal/fields"
 )
 
-// MaxBatchName is the largest length of a batch's name, in bytes.
+// MaxBatchName is the maximum length of a batch name in bytes.
 const MaxBatchName = 255
 
-// A Batch is documents under a common name. The JSON form is a contract.
+// A Batch is a named set of documents. The JSON form is a contract.
 type Batch struct {
 	Name      string `json:"batch"`
-	Documents uint32 `json:"documents"` // added, including those taken back since
-	Live      uint32 `json:"live"`      // those of them not taken back
+	Documents uint32 `json:"documents"` // added, even if taken back, unless they only count
+	Live      uint32 `json:"live"`      // not taken back
 }
 
-// ErrNoBatch: there is no batch of that name.
+// ErrNoBatch means that no batch has that name.
 var ErrNoBatch = errors.New("no such batch")
 
 type span struct {
@@ -48,8 +48,7 @@ const needsBatches = 1 << 2
 
 var bucketBatch = []byte("batch")
 
-// SetBatch puts the documents added from here on into a batch, new or old; into none if name is
-// empty.
+// SetBatch puts the documents added from now on into a batch, new or existing, or none for "".
 func (t *Table) SetBatch(name string) error {
 	if err := t.writable(); err != nil {
 		return fmt.Errorf("beginning a batch: %w", err)
@@ -95,7 +94,7 @@ func (t *Table) BatchOf(num uint32) string {
 	return ""
 }
 
-// Batches lists all batches by name.
+// Batches returns all batches, ordered by name.
 func (t *Table) Batches() []Batch {
 	t.batches.extend(t.docs)
 	found := map[string]Batch{}
@@ -116,8 +115,8 @@ func (t *Table) Batches() []Batch {
 	return slices.SortedFunc(maps.Values(found), func(x, y Batch) int { return cmp.Compare(x.Name, y.Name) })
 }
 
-// BatchDocs returns the live documents of a batch, ascending, including those that only count.
-// The error is ErrNoBatch.
+// BatchDocs returns the live documents of a batch, ascending, including those that only count. The
+// error for an unknown batch is ErrNoBatch.
 func (t *Table) BatchDocs(name string) (nums []uint32, err error) {
 	t.batches.extend(t.docs)
 	if !t.batches.names()[name] {
@@ -133,8 +132,8 @@ func (t *Table) BatchDocs(name string) (nums []uint32, err error) {
 	return nums, nil
 }
 
-// EndBatch forgets a batch, but not its documents. The next Checkpoint or SaveForgotten makes
-// that durable. The error is ErrNoBatch.
+// EndBatch removes a batch, but not its documents. The next Checkpoint or SaveForgotten makes that
+// durable. The error for an unknown batch is ErrNoBatch.
 func (t *Table) EndBatch(name string) error {
 	if err := t.writable(); err != nil {
 		return fmt.Errorf("ending a batch: %w", err)
@@ -148,7 +147,7 @@ func (t *Table) EndBatch(name string) error {
 	return nil
 }
 
-// dropBelow removes the documents below a watermark from all batches, and batches without others.
+// dropBelow removes the documents below a watermark from all batches, and batches left empty.
 func (b *batches) dropBelow(mark uint32) {
 	for len(b.spans) > 0 && b.spans[0].first < mark {
 		s := &b.spans[0]
@@ -239,14 +238,14 @@ func decodeSpans(name string, b []byte, docs uint32) ([]span, error) {
 	return list, nil
 }
 
-// A Removed is a document missing from the table for the sake of one in it.
+// A Removed is a document that was removed because of a document in the table.
 type Removed struct {
-	Of    uint32 // the document in the table
+	Of    uint32 // the document that caused the removal
 	Batch string // of the removed one, "" for none
 	ID    string
 }
 
-// removedLog holds the documents noted since the last checkpoint, encoded.
+// removedLog holds the encoded documents noted since the last checkpoint.
 type removedLog struct {
 	chunkLog
 	bytes int
@@ -256,9 +255,9 @@ var bucketRemoved = []byte("removed")
 
 const removedHead = 8 // checksum
 
-// NoteRemoved notes that the document of an id was removed for the sake of document of, if that
-// one is in another batch than the current one. It is listed when that batch is cancelled. The
-// next Checkpoint makes it durable.
+// NoteRemoved records that the document id was removed because of document of. It does nothing
+// unless of is in a batch other than the current one: cancelling that batch lists the removed
+// documents. The next Checkpoint makes the record durable.
 func (t *Table) NoteRemoved(of uint32, id string) {
 	b := &t.batches
 	if batch := t.BatchOf(of); batch != "" && batch != b.current {
@@ -292,8 +291,7 @@ func (l *removedLog) write(c *change) {
 	c.tx.OnCommit(func() { l.bufs, l.bytes = nil, 0 })
 }
 
-// Removed iterates over the documents of NoteRemoved that are in the file, in the order of their
-// removal. An error ends it.
+// Removed iterates over the removed documents in the file, in order of removal. An error ends it.
 func (t *Table) Removed() iter.Seq2[Removed, error] {
 	return sequence(t, "listing removed documents", func(step stepFunc, yield func(Removed) bool) {
 		for from := []byte{}; from != nil; {
@@ -320,7 +318,7 @@ func (t *Table) Removed() iter.Seq2[Removed, error] {
 	})
 }
 
-// removedChunk returns the entries of a chunk and verifies its checksum.
+// removedChunk verifies a chunk and returns its entries.
 func removedChunk(key, value []byte) ([]Removed, error) {
 	if len(key) == 4 && len(value) >= removedHead {
 		chunk, body := uint64(binary.BigEndian.Uint32(key)), value[removedHead:]
@@ -331,8 +329,7 @@ func removedChunk(key, value []byte) ([]Removed, error) {
 	return nil, damage("wrong checksum of removed documents, chunk %x", key)
 }
 
-// removedBefore reports whether all documents of a chunk were removed for the sake of one below a
-// watermark.
+// removedBefore reports whether all entries of a chunk refer to documents below a watermark.
 func removedBefore(chunk []byte, mark uint32) (bool, error) {
 	list, err := removedEntries(chunk[min(removedHead, len(chunk)):])
 	return !slices.ContainsFunc(list, func(r Removed) bool { return r.Of >= mark }), err

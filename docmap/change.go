@@ -11,10 +11,10 @@ import (
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do
-// nothing. They make buckets that are missing. Changes in memory are made in tx.OnCommit.
+// nothing. They create missing buckets. Changes in memory are made in tx.OnCommit.
 type change struct {
 	tx   *bbolt.Tx
-	head header // of the table after it, for putHeader
+	head header // the table's next header, for putHeader
 	err  error
 }
 
@@ -31,7 +31,7 @@ func (c *change) put(bucket, key, value []byte) {
 	}
 }
 
-// add is put for keys that come in ascending order: it fills the pages.
+// add is put for ascending keys: it fills pages completely.
 func (c *change) add(bucket []byte, num uint64, value []byte) {
 	if b := c.bucket(bucket); c.err == nil {
 		b.FillPercent = 1
@@ -51,7 +51,7 @@ func (c *change) drop(bucket []byte) {
 	}
 }
 
-// update runs f in a write transaction. f reads the state before it through t.
+// update runs f in a write transaction. Through t, f reads the state before it.
 func (t *Table) update(f func(c *change)) (err error) {
 	if err := t.stopReading(); err != nil {
 		return err
@@ -66,12 +66,12 @@ func (t *Table) update(f func(c *change)) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit, does nothing
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	c := &change{tx: tx, head: t.head}
 	if f(c); c.err != nil {
 		return c.err
 	}
-	// With a snapshot open the commit could wait forever to map the file anew.
+	// With an open snapshot, the commit could wait forever to remap the file.
 	if err := t.stopReading(); err != nil {
 		return err
 	}
@@ -89,9 +89,9 @@ func (t *Table) update(f func(c *change)) (err error) {
 	return nil
 }
 
-// before reports whether the file is as before transaction id, which failed. If only the last
-// step failed, the sync of the header, the header is written all the same. The next transaction
-// would then build on a state unknown to this Table.
+// before reports whether the file is as before transaction id, which failed. If only its last step
+// failed, the sync of the header, the header is written all the same. The next transaction would
+// then build on a state unknown to this Table.
 func (t *Table) before(id int) bool {
 	tx, err := t.db.Begin(false)
 	if err != nil {
@@ -101,8 +101,7 @@ func (t *Table) before(id int) bool {
 	return tx.Rollback() == nil && now < id
 }
 
-// entries iterates over the keys of a bucket and their values, from a key on. A missing bucket has
-// none.
+// entries iterates over the keys and values of a bucket, beginning at from. A nil bucket has none.
 func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		if b == nil {
@@ -115,7 +114,7 @@ func entries(b *bbolt.Bucket, from []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// steps is the work that checkpoints have left to Step, and the piece of it under way.
+// steps holds the work that checkpoints left to Step, and its piece in progress.
 type steps struct {
 	owed  []func() error
 	next  func() (struct{}, bool) // resumes the first; nil before it begins
@@ -129,8 +128,8 @@ var errStopped = errors.New("the work of a checkpoint is left to a later one")
 // stepBytes bounds the values in a transaction of Step: about 10 ms.
 const stepBytes = 1 << 20
 
-// Step does one transaction of the work that checkpoints of a [Options.Stepwise] table have left. It
-// reports whether there is more. After an error a later checkpoint takes up the work.
+// Step does one transaction of the work that checkpoints of a [Options.Stepwise] table left, and
+// reports whether there is more. After an error, a later checkpoint resumes the work.
 func (t *Table) Step() (more bool, err error) {
 	s := &t.steps
 	if len(s.owed) == 0 {
@@ -155,7 +154,7 @@ func (t *Table) Step() (more bool, err error) {
 	return len(s.owed) > 0, err
 }
 
-// pause lets the caller of Step go on. In between, nothing writes runs.
+// pause returns control to the caller of Step. Meanwhile, nothing writes runs.
 func (t *Table) pause() error {
 	if t.steps.yield != nil && !t.steps.yield(struct{}{}) {
 		return errStopped
@@ -170,7 +169,7 @@ func (t *Table) updateStep(f func(c *change)) error {
 	return t.pause()
 }
 
-// finishSteps does all that is owed: runs may not be added in the middle of it.
+// finishSteps does all owed work, because no run may be added in the middle of it.
 func (t *Table) finishSteps() error {
 	for more := true; more; {
 		var err error

@@ -15,15 +15,14 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// Add adds documents, each with its id, its data and all its keys. It returns the number of the
-// first; the others follow. The first document of a table has number 1. Look-ups find them at
-// once, but until the next Checkpoint they are in memory only, and a crash loses them. The caller
-// may reuse all slices. A key given twice for a document counts once. After an error none was
-// added.
+// Add adds documents, each with its id, data and keys, and returns the number of the first. Numbers
+// are consecutive, beginning with 1. Look-ups find the documents at once, but a crash before the
+// next Checkpoint loses them. The caller may reuse all slices. A key repeated within a document
+// counts once. After an error, no document was added.
 //
-// A table with a window needs the times of the documents, in Unix seconds; Advance must have been
-// called with each. Without a window they mean nothing. Marked documents only count: they hold keys,
-// and look-ups never name them. Their ids are empty. Without marks no document is one of them.
+// A table with a window needs the times of the documents, in Unix seconds, after a call of Advance
+// with each. Without a window, times are ignored. Marked documents only count: they hold keys, but
+// look-ups never name them. Their ids are empty. Without marks, no document only counts.
 func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error) {
 	if err := t.writable(); err != nil {
 		return 0, err
@@ -66,11 +65,10 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 	return first, nil
 }
 
-// sharedDocs is the least number of documents that is worth waking goroutines.
+// sharedDocs is the smallest number of documents worth waking other goroutines for.
 const sharedDocs = 8
 
-// keysOfIDs returns the keys of documents in the index of ids: one each, none for an empty id. They
-// are valid until the next call.
+// keysOfIDs returns one key for each id, none if it is empty. They are valid until the next call.
 func (t *Table) keysOfIDs(ids []string) [][]uint64 {
 	t.idHashes, t.idKeys = slices.Grow(t.idHashes[:0], len(ids)), t.idKeys[:0]
 	for i, id := range ids {
@@ -84,22 +82,21 @@ func (t *Table) keysOfIDs(ids []string) [][]uint64 {
 	return t.idKeys
 }
 
-// digest returns the content of a table after one more document; see docs/format.md, "The table
-// record".
+// digest adds a document to a table's content digest; see docs/format.md, "The table record".
 func digest(content uint64, record, keys []byte) uint64 {
 	return xxh3.HashSeed(keys, xxh3.HashSeed(record, content))
 }
 
-// Full reports that the owner should make a checkpoint before adding many more documents. Either
-// the keys in memory, or those not in the file, have reached their number in Options, or the
-// records not in the file 16 MiB. It depends only on the documents added and on when checkpoints
-// were made.
+// Full reports whether the owner should take a checkpoint before adding many more documents. It is
+// true when keys in memory or unsaved keys reach their numbers in Options. Unsaved records of 16
+// MiB, 262,144 unsaved tombstones, or a due slice have the same effect. It depends only on the
+// documents added or taken back, and on when checkpoints were made.
 func (t *Table) Full() bool {
 	return t.db != nil && (t.memFull() || t.tombstones.win.due || t.wal.n >= t.opt.PendingKeys || t.recordBytes() >= pendingRecords || len(t.tombstones.fresh) >= mostFresh)
 }
 
-// Spare returns how many keys, documents and bytes of records can be added before Full, at least.
-// A record takes its data, its id and 16 bytes more.
+// Spare returns lower bounds for the keys, documents and bytes of records that fit before Full. A
+// record takes its data, its id and 16 bytes.
 func (t *Table) Spare() (keys, documents, records int) {
 	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.wal.n) - 1
 	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
@@ -107,17 +104,16 @@ func (t *Table) Spare() (keys, documents, records int) {
 
 func (t *Table) recordBytes() int { return t.recs.size() + t.batches.removed.bytes }
 
-// pendingRecords is the number of bytes of documents that wait for a checkpoint. Ids may be long.
+// pendingRecords bounds the bytes of records that wait for a checkpoint. Ids may be long.
 const pendingRecords = 16 << 20
 
-// memFull also counts the ids: tiny documents have as many ids as keys, and the table of ids must
-// not grow to the size of the table of keys.
+// memFull also checks the ids. Tiny documents have as many ids as keys, and the table of ids must
+// not grow as large as that of keys.
 func (t *Table) memFull() bool {
 	return t.spaces[ofKeys].mem.Len() >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.Len() > t.opt.MemtableKeys/4
 }
 
-// State returns the value that the last Checkpoint stored under a name, or nil. It belongs to the
-// caller.
+// State returns the value that the last Checkpoint stored under a name, or nil. The caller owns it.
 func (t *Table) State(name string) ([]byte, error) {
 	if t.db == nil {
 		return nil, errClosed
@@ -125,9 +121,8 @@ func (t *Table) State(name string) ([]byte, error) {
 	return bytes.Clone(t.state[name]), nil
 }
 
-// A Generation identifies the table that a file was derived from, and its state then. A copy of a
-// table, and a table restored to an earlier checkpoint, have the same UUID. They may have the
-// same Sequence with other documents.
+// A Generation identifies a table and its state, for files derived from it. A copied or restored
+// table has the same UUID, and may reach the same Sequence with other documents.
 type Generation struct {
 	UUID     [16]byte // of the table; never changes
 	Sequence uint64   // number of checkpoints
@@ -140,20 +135,19 @@ func (t *Table) Generation() Generation {
 }
 
 // Checkpoint makes everything added so far durable, in one transaction with the owner's values in
-// state. Names missing from state keep their values; a nil value removes its name. If the memory
-// table is full, Checkpoint sorts it into a run and does its share of the merging afterwards.
-// That takes up to some seconds; a crash during it loses nothing.
+// state. Names missing from state keep their values; a nil value removes its name. Checkpoint also
+// sorts a full memory table into a run, and then does a share of the merging. That may take some
+// seconds; a crash meanwhile loses nothing.
 //
-// After an error the table is as before, in memory and in the file, and the checkpoint can be
-// tried again. There are two exceptions. An error of the merging, or of removing dropped parts of
-// a window, comes after the checkpoint; a later checkpoint takes up that work. After an error of
-// the last write, or a panic, the state of the file is unknown. Then nothing works until the
-// table is closed and opened again, with that checkpoint or the one before.
+// After an error, table and file are as before, and the checkpoint can be retried, with two
+// exceptions. Errors of merging, or of removing dropped slices, come after the checkpoint; a later
+// one resumes that work. After an error of the last write, or a panic, the state of the file is
+// unknown. The table then fails until it is opened again, at that checkpoint or the one before.
 func (t *Table) Checkpoint(state map[string][]byte) error {
 	return t.commit("checkpoint of the table", func() error { return t.writeCheckpoint(state) })
 }
 
-// commit runs f, which writes a transaction. If f panics, the table is unsure.
+// commit runs f, which writes transactions. If f panics, the table is unsure.
 func (t *Table) commit(what string, f func() error) error {
 	if err := t.writable(); err != nil {
 		return wrap(err, "%s", what)
@@ -194,7 +188,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		write = clearPending
 	case flush && t.opt.Stepwise:
 		write = func(c *change) {
-			_ = t.stage(c, &c.head) // its errors are those of c
+			_ = t.stage(c, &c.head) // its errors are in c.err
 			clearPending(c)
 		}
 	case flush:
@@ -266,9 +260,9 @@ func (t *Table) writePending(c *change) {
 	next.pending += uint64(t.wal.n)
 }
 
-// stage writes the memory tables into new runs and enters these in next. The bins are written in
-// transactions of bounded size, into buckets that no record names before next is written. In the
-// transaction of the checkpoint itself, c, it costs two syncs of the disk instead of ten.
+// stage writes the memory tables to new runs, which it adds to next. It writes bins in transactions
+// of bounded size, into buckets that no record names until next is written. Writing them in c, the
+// checkpoint's own transaction, takes two syncs of the disk instead of ten.
 func (t *Table) stage(c *change, next *header) error {
 	for i, s := range t.spaces {
 		entries := uint64(s.mem.Len())
@@ -298,14 +292,13 @@ func (t *Table) stage(c *change, next *header) error {
 	return nil
 }
 
-// renew makes the bucket of a run empty: a checkpoint that failed may have written bins.
+// renew empties the bucket of a run, because a failed checkpoint may have written bins.
 func (c *change) renew(r *run) {
 	c.drop(r.bucket())
 	c.bucket(r.bucket())
 }
 
-// fillRun writes all bins of a run from the entries of a space, about as many as given, in
-// transactions of bounded size.
+// fillRun writes all bins of a run in transactions of bounded size. from has about entries entries.
 func (t *Table) fillRun(ctx context.Context, r *run, entries uint64, from *space) error {
 	perBin := r.binBytes(entries, r.Bins())
 	for bin := uint64(0); bin < r.Bins(); {
@@ -322,15 +315,14 @@ func (t *Table) fillRun(ctx context.Context, r *run, entries uint64, from *space
 	return nil
 }
 
-// writeBins writes bins of a run, of about perBin bytes each, into its bucket. It begins with
-// number bin and ends before end, or once they have limit bytes, and returns the next number.
-// from has its entries.
+// writeBins writes bins of a run, about perBin bytes each, to its bucket. It begins with number
+// bin, stops before end or after limit bytes, and returns the next number. from holds the entries.
 func (t *Table) writeBins(c *change, r *run, bin, end, perBin uint64, limit int, from *space) uint64 {
 	round := min(max(uint64(limit)/perBin, 1), roundBins)
 	for used, bytes := 0, 0; bin < end && bytes < limit && c.err == nil; {
 		n := int(min(round, end-bin))
 		t.bins = slices.Grow(t.bins[:used], n)[:used+n]
-		bins := t.bins[used:] // bbolt has those before until the commit
+		bins := t.bins[used:] // bbolt refers to the earlier ones until the commit
 		if c.err = t.pack(r, bin, bins, from); c.err != nil {
 			return bin
 		}

@@ -13,11 +13,10 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// Compact writes the table anew without the entries of dead documents, frees the space of the
-// rest, and closes the table; the caller opens it again. The new file replaces the old one in one
-// step, so an interrupted Compact changes nothing. It needs room for the new file beside the old
-// one. A closed key without a live holder is open from then on. Changes in no checkpoint yet are
-// an error.
+// Compact rewrites the table without the entries of dead documents, frees unused space, and closes
+// the table; the caller opens it again. The new file replaces the old one in one step, so an
+// interrupted Compact changes nothing. Until then, both need disk space. A closed key without a
+// live holder is open afterwards. Changes without a checkpoint are an error.
 func (t *Table) Compact(ctx context.Context) error {
 	err := t.writable()
 	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
@@ -40,7 +39,7 @@ func (t *Table) Compact(ctx context.Context) error {
 
 func (t *Table) replaceBy(path string) error {
 	err := t.stopReading()
-	if err == nil && runtime.GOOS == "windows" { // which renames no open file
+	if err == nil && runtime.GOOS == "windows" { // which cannot rename an open file
 		err = t.Close()
 	}
 	if err == nil {
@@ -49,8 +48,7 @@ func (t *Table) replaceBy(path string) error {
 	return errors.Join(err, t.Close())
 }
 
-// A compaction is a table being written into another file. That file is read only when it is
-// whole.
+// A compaction writes a table to another file, which is not read before it is complete.
 type compaction struct {
 	ctx        context.Context
 	old, fresh *Table
@@ -72,8 +70,7 @@ func (c *compaction) write(*snapshot) error {
 	return nil
 }
 
-// cut truncates the file behind its last page, since bbolt grows it in advance, and makes it
-// durable.
+// cut truncates the file after its last page, because bbolt extends files in advance, and syncs it.
 func (c *compaction) cut() error {
 	s, err := c.fresh.reading()
 	if err != nil {
@@ -126,7 +123,7 @@ func (c *compaction) flush(log *docLog) error {
 	return c.fresh.update(log.write)
 }
 
-// runs writes one run of each space or, with a window, one of each slice.
+// runs writes one run for each space or, with a window, for each of its slices.
 func (c *compaction) runs() error {
 	for of := range c.old.spaces {
 		for last := c.fresh.head.win.watermark() - 1; last < c.fresh.head.docs; {
@@ -140,7 +137,7 @@ func (c *compaction) runs() error {
 	return nil
 }
 
-// run writes one run of a space. It counts the entries first, because they determine the shape.
+// run writes one run of a space. It first counts the entries, which determine the shape.
 func (c *compaction) run(of int, first, last uint32) error {
 	from := &c.old.spaces[of]
 	info := runInfo{id: c.fresh.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
@@ -161,7 +158,7 @@ func (c *compaction) run(of int, first, last uint32) error {
 	}
 	part.runs = slices.DeleteFunc(slices.Clone(from.runs), func(r *run) bool { return r.last < first || r.first > last })
 	if last < c.fresh.head.docs {
-		part.mem = nil // it has documents of the last slice only
+		part.mem = nil // memory has documents of the last slice only
 	}
 	entries, err := c.count(part)
 	if err != nil {
@@ -191,8 +188,8 @@ func (c *compaction) count(from *space) (entries uint64, err error) {
 	return entries, nil
 }
 
-// taken writes the documents that were taken back, those that only count, and the batches. With a
-// window the times of taking back are kept: a slice remembers the documents that closed its keys.
+// taken writes the documents taken back, those that only count, and the batches. With a window it
+// keeps the moments of taking back: a slice needs the documents that closed its keys.
 func (c *compaction) taken() error {
 	g := &c.old.tombstones
 	var dead, counted []tombstone
@@ -229,7 +226,7 @@ func (c *compaction) times() error {
 	return nil
 }
 
-// removed copies the documents that were removed for the sake of live ones.
+// removed copies the documents that were removed because of live ones.
 func (c *compaction) removed() error {
 	if c.fresh.head.needs&needsBatches == 0 {
 		return nil

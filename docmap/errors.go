@@ -10,18 +10,17 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// Errors to compare with errors.Is. Each arrives wrapped in a message that names the file and the
-// remedy.
+// Errors for use with errors.Is. All but ErrNoDoc come with the file and the remedy.
 var (
-	// ErrScheme: the table was made with another scheme of keys.
+	// ErrScheme means that the table was made with another key scheme.
 	ErrScheme = errors.New("table of another scheme")
-	// ErrVersion: the table was written by a version this one cannot read.
+	// ErrVersion means that the table has a format this version cannot read.
 	ErrVersion = errors.New("table of another version")
-	// ErrDamaged: the file differs from the bytes written to it.
+	// ErrDamaged means that the file differs from the bytes written to it.
 	ErrDamaged = errors.New("table is damaged")
-	// ErrLocked: another process has the table open.
+	// ErrLocked means that another process has the table open.
 	ErrLocked = errors.New("table is in use")
-	// ErrNoDoc: there is no document of that number.
+	// ErrNoDoc means that a number has no live document.
 	ErrNoDoc = errors.New("no such document")
 )
 
@@ -33,13 +32,12 @@ var (
 	errFault    = errors.New("a fault of this program, not of the table")
 )
 
-// damage describes damage inside a file. annotate adds the file and the remedy.
+// damage returns ErrDamaged with a description. annotate adds the file and the remedy.
 func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// damaged turns damage found in bins and pages into ErrDamaged. Only protected and verifiers
-// call it.
+// damaged converts the damage errors of bins and pages to ErrDamaged.
 func damaged(err error) error {
 	if bin, ok := errors.AsType[sorted.Damage](err); ok {
 		return damage("%s", bin)
@@ -50,8 +48,7 @@ func damaged(err error) error {
 	return err
 }
 
-// annotate adds the file and the remedy to an error. Only exported methods call it, so it happens
-// once.
+// annotate adds the path and, for damage, the remedy. Exported methods call it, so it runs once.
 func annotate(path string, err error) error {
 	switch {
 	case errors.Is(err, ErrDamaged):
@@ -69,11 +66,11 @@ func wrap(err error, format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
-// guarded is protected for exported methods.
+// guarded is protected for exported methods: it annotates the error.
 func (t *Table) guarded(f func() error) error { return annotate(t.path, t.protected(f)) }
 
-// protected runs f, which reads mapped pages of the file, and turns a panic into an error. It
-// must not enclose a caller's code: its panics are the caller's.
+// protected runs f, which reads mapped pages, and converts a panic to an error. It must not run a
+// caller's code, whose panics belong to the caller.
 func (t *Table) protected(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -85,10 +82,9 @@ func (t *Table) protected(f func() error) (err error) {
 	return f()
 }
 
-// blame distinguishes damage from faults of the program. A memory fault inside the mapping means
-// that the disk cannot deliver a page. bbolt and the code above it panic on wrong pages too; then
-// checkPages finds such a page. Everything else is the program's own fault, and no reason to
-// delete a table.
+// blame distinguishes damage from bugs. A memory fault inside the mapping means that the disk
+// cannot deliver a page. Corrupt pages make bbolt and its callers panic, too, and checkPages then
+// finds them. Anything else is a bug, and no reason to delete a table.
 func (t *Table) blame(r any, stack []byte) error {
 	if fault, ok := r.(interface{ Addr() uintptr }); ok {
 		if at, ok := t.inFile(fault.Addr()); ok {

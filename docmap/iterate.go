@@ -7,19 +7,19 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A Posting is a key and the documents that hold it: the earliest 8 at most, ascending. For a
-// common key, zeros stand for those that were taken back or only count.
+// A Posting is a key and its earliest documents, at most 8, ascending. For a common key, zeros
+// replace documents that were taken back or only count.
 type Posting struct {
 	Key  uint64
 	Docs []uint32
 }
 
-// All iterates over all keys in ascending order, including those in memory. A Posting's Docs are
-// valid until the next one. An error ends the iteration, also if the table changes during it.
+// All iterates over all keys, including those in memory, in ascending order. A Posting's Docs are
+// valid until the next Posting. The first error ends the iteration; a change to the table is one.
 func (t *Table) All() iter.Seq2[Posting, error] {
 	return sequence(t, "iterating over keys", func(step stepFunc, yield func(Posting) bool) {
 		s := &t.spaces[ofKeys]
-		// Parts of the key space of about 4096 keys, however many runs.
+		// A bin of this shape covers at most 8192 entries, for any number of runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(s.entries()), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
 		if t.tombstones.unnamed() {
@@ -48,8 +48,8 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 	})
 }
 
-// A stepFunc runs one step of an iteration, unless the table has changed since the
-// iteration began. After an error, which it yields, ok is false.
+// A stepFunc runs one step of an iteration, unless the table has changed since the iteration began.
+// It yields an error itself and then returns false.
 type stepFunc func(f func(s *snapshot) error) (ok bool)
 
 // sequence returns an iterator over the values that each yields.
@@ -76,7 +76,7 @@ func sequence[V any](t *Table, what string, each func(step stepFunc, yield func(
 	}
 }
 
-// collect appends all entries with keys in from..to, runs first.
+// collect appends the entries with keys in from..to: those of the runs, then those in memory.
 func (s *space) collect(snap *snapshot, e *sorted.Entries, from, to uint64) error {
 	for _, r := range s.runs {
 		if err := r.collect(snap, e, from, to); err != nil {
@@ -99,10 +99,9 @@ func (s *space) entries() (n uint64) {
 	return n
 }
 
-// Keys iterates over all keys of live documents, in batches of some thousand, in no particular
-// order, each key once or more. A batch is valid until the next one. It is the fast way to
-// rebuild a filter: one pass over the file. An error ends the iteration, also if the table
-// changes during it.
+// Keys iterates over the keys of live documents, in batches of a few thousand, in no particular
+// order. A key may occur more than once. A batch is valid until the next one. One pass over the
+// file makes this the fast way to rebuild a filter. The first error or change to the table ends it.
 func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 	return sequence(t, "iterating over keys", func(step stepFunc, yield func([]uint64) bool) {
 		var e sorted.Entries
@@ -143,8 +142,8 @@ type NumberedDoc struct {
 	Doc
 }
 
-// Docs iterates over the live documents from number from on, in order, including those not yet in
-// the file. An error ends the iteration, also if the table changes during it.
+// Docs iterates over the live documents numbered from or higher, in order, including those not yet
+// in the file. The first error ends the iteration; a change to the table is one.
 func (t *Table) Docs(from uint32) iter.Seq2[NumberedDoc, error] {
 	return sequence(t, "iterating over documents", func(step stepFunc, yield func(NumberedDoc) bool) {
 		for num := max(from, t.tombstones.win.watermark()); num <= t.docs; num++ {

@@ -11,33 +11,31 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A snapshot is a read transaction. Addresses of bins are valid only while one is open, because
-// bbolt then does not map the file anew. A write transaction may, when it commits; no snapshot is
-// open at that time.
+// A snapshot is a read transaction. Bin addresses are valid only while one is open: a commit,
+// during which none is open, may make bbolt remap the file.
 type snapshot struct {
 	tx   *bbolt.Tx
 	docs *bbolt.Cursor
 }
 
-// A reader holds what one goroutine needs for look-ups: a snapshot and reused memory. A Table
-// is one itself; Share makes others.
+// A reader holds one goroutine's snapshot and buffers. A Table embeds one; Share makes others.
 type reader struct {
 	table   *Table
-	read    *snapshot // held between transactions that write, opened when needed
+	read    *snapshot // opened on demand, held until the next write transaction
 	blocks  [lookupGroup]located
-	warm    byte     // keeps the compiler from dropping loads made for the cache
+	warm    byte     // keeps the compiler from dropping prefetching loads
 	copies  []byte   // returned by Records
 	entries []uint32 // of one key, see all
 	build   sorted.Builder
 }
 
-// Share prepares the table for n goroutines that look up at once, until the table is next
-// changed. Each uses a reader of its own, numbered from 0. Add uses run for its work: run calls f
-// with 0 to tasks-1, at the same time or not, and returns when all calls have.
+// Share prepares the table for concurrent look-ups by n goroutines, until its next change. Each
+// goroutine uses its own reader, numbered from 0. Add does its work through run, which calls f with
+// 0 to tasks-1, concurrently or not, and returns after the last call.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	t.sharing(n)
 	t.spread = memtable.Spread{Parts: n, Run: run}
-	return t.look(nothing) // forgets the addresses of an earlier mapping
+	return t.look(nothing) // drops bin addresses of an earlier mapping
 }
 
 func (t *Table) sharing(n int) []*reader {
@@ -47,13 +45,13 @@ func (t *Table) sharing(n int) []*reader {
 	return t.shared[:n]
 }
 
-// An Asker is one of the readers of Share. The results of its Records are valid until its next call.
+// An Asker is a reader prepared by Share. Results of Records are valid until the next such call.
 type Asker = interface {
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
 	Records(nums []uint32, ids, data [][]byte) error
 }
 
-// Asker returns one of the readers of Share.
+// Asker returns the reader of that number.
 func (t *Table) Asker(reader int) Asker { return t.shared[reader] }
 
 func (r *reader) reading() (*snapshot, error) {
@@ -81,7 +79,7 @@ func (r *reader) reading() (*snapshot, error) {
 	return s, nil
 }
 
-// mapped notes the mapping of the file that a snapshot reads. Runs forget the places in another.
+// mapped records the mapping that a snapshot reads. Runs forget bins of an earlier mapping.
 func (t *Table) mapped(s *snapshot) {
 	t.used = s.tx.Size()
 	at := t.db.Info().Data
@@ -116,12 +114,11 @@ func (r *reader) stop() error {
 	return s.tx.Rollback()
 }
 
-// Lookup finds the documents that hold each of keys, in any order of keys. Those of keys[i] are
-// returned in holders[i*MaxHolders:][:n[i]]: the earliest MaxHolders, ascending. If some holders
-// of a common key were taken back, zeros stand for them, in front. Counted stands for a document
-// that only counts. n[i] is larger by ClosedKey if fewer are returned and a document added now
-// would be no holder: MaxHolders held the key at one time. holders must have MaxHolders places for
-// each key, and n one.
+// Lookup finds the documents that hold each key; keys may be in any order. It stores the earliest
+// MaxHolders documents of keys[i], ascending, in holders[i*MaxHolders:][:n[i]]. Leading zeros
+// replace holders of a common key that were taken back. Counted replaces a document that only
+// counts. If fewer are returned and MaxHolders once held the key, Lookup adds ClosedKey to n[i]: a
+// document added now would be no holder. Per key, holders needs MaxHolders elements and n one.
 func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
@@ -130,9 +127,8 @@ func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return wrap(err, "looking keys up")
 }
 
-// Records returns the ids and the data of documents in ids and data, which must be as long as
-// nums. They are copies, valid until the next call of Records. The error is ErrNoDoc for a number
-// that no document has.
+// Records stores the ids and data of documents in ids and data, which must be as long as nums. The
+// copies are valid until the next call of Records. A number without a live document gives ErrNoDoc.
 func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 	if len(ids) < len(nums) || len(data) < len(nums) {
 		return fmt.Errorf("reading %d documents: room for %d ids and %d data only", len(nums), len(ids), len(data))
@@ -153,15 +149,15 @@ func (r *reader) Records(nums []uint32, ids, data [][]byte) error {
 	return wrap(err, "reading document %d", at)
 }
 
-// copied returns a copy of bytes of the mapped file. A disk error in reading them is caught here;
-// in a caller's code it would look like a fault of the program.
+// copied returns a copy of mapped bytes. A disk error while reading them is caught here; in a
+// caller's code it would look like a bug.
 func (r *reader) copied(b []byte) []byte {
 	at := len(r.copies)
 	r.copies = append(r.copies, b...)
 	return r.copies[at:len(r.copies):len(r.copies)]
 }
 
-// doc returns parts of the mapped file, valid while the snapshot lasts.
+// doc returns bytes of the mapped file or of memory, valid while the snapshot is open.
 func (r *reader) doc(num uint32) (id, data []byte, err error) {
 	if r.table.tombstones.has(num) {
 		return nil, nil, ErrNoDoc
@@ -173,7 +169,7 @@ func (r *reader) doc(num uint32) (id, data []byte, err error) {
 	return splitRecord(rec, num)
 }
 
-// record returns the record of a stored document, even if that was taken back.
+// record returns a document's record, even if the document was taken back.
 func (r *reader) record(num uint32) ([]byte, error) {
 	t := r.table
 	if num == 0 || num > t.docs {
@@ -197,18 +193,16 @@ func (r *reader) record(num uint32) ([]byte, error) {
 	return blockRecord(v, num)
 }
 
-// Documents returns the number of documents, which is also the number of the last.
+// Documents returns the number of documents, which is also the last document's number.
 func (t *Table) Documents() uint32 { return t.docs }
 
-// MaxHolders is the number of documents that a key keeps: the earliest. A key with so many is
-// common.
+// MaxHolders is the number of documents kept for a key, the earliest. A key with all is common.
 const MaxHolders = keyLimit
 
-// ClosedKey is added to the number of holders of a key that gets no others.
+// ClosedKey is added to the number of holders of a key that accepts no more; see Lookup.
 const ClosedKey = 1 << 7
 
-// lookupGroup is the number of keys searched for at a time: the cache must hold two lines of
-// each.
+// lookupGroup is the number of keys searched together: the cache must hold two lines for each.
 const lookupGroup = 256
 
 // A question is a group of keys on their way through the runs.
@@ -246,15 +240,14 @@ func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) e
 	return nil
 }
 
-// located is the place in a run to search for one of the keys.
 type located struct {
 	sorted.Place
 	key int
 }
 
-// search looks keys up in one run, in three passes: find the places, load them all, search each.
-// The places are scattered over the file, each in a page missing from the TLB. While a loop only
-// loads, the processor waits for many places at a time. One key after the other took 470 ns each.
+// search looks keys up in one run in three passes: locate, load, search. The places are scattered
+// over the file, each on a page missing from the TLB. In a loop of loads alone, the processor
+// overlaps the misses. One key after the other took 470 ns each.
 func (r *reader) search(s *snapshot, in *run, q *question) error {
 	blocks := r.blocks[:0]
 	for i, k := range q.keys {
@@ -283,27 +276,24 @@ func (r *reader) search(s *snapshot, in *run, q *question) error {
 	return nil
 }
 
-// Doc returns a document, whether it is in the file yet or not. The error is ErrNoDoc for a
-// number that no document has. It is a call of Records.
+// Doc returns a document by a call of Records. A number without a live document gives ErrNoDoc.
 func (t *Table) Doc(num uint32) (Doc, error) {
 	var id, data [1][]byte
 	err := t.Records([]uint32{num}, id[:], data[:])
 	return Doc{string(id[0]), bytes.Clone(data[0])}, err
 }
 
-// ByID returns the numbers of the documents with an id, ascending, at most the first 1024. The
-// empty id is not indexed.
+// ByID returns the first 1024 documents with an id, ascending. The empty id is not indexed.
 func (t *Table) ByID(id string) ([]uint32, error) {
 	nums, more, err := t.byID(id)
-	if err == nil && more && len(nums) == 0 { // all that the index of ids has were taken back
+	if err == nil && more && len(nums) == 0 { // all indexed documents were taken back
 		nums, err = t.AllByID(id)
 		nums = nums[:min(len(nums), idLimit)]
 	}
 	return nums, err
 }
 
-// AllByID is ByID without a limit. If the index of ids may have left out documents of the id, it reads all
-// documents.
+// AllByID is ByID without a limit. It reads all documents if the index of ids may lack some.
 func (t *Table) AllByID(id string) ([]uint32, error) {
 	nums, more, err := t.byID(id)
 	if err != nil || !more {
@@ -321,7 +311,7 @@ func (t *Table) AllByID(id string) ([]uint32, error) {
 	return nums, nil
 }
 
-// byID returns what ByID does. more reports that the index of ids may have left out documents of the id.
+// byID implements ByID. more reports that the index of ids may lack documents of the id.
 func (t *Table) byID(id string) (nums []uint32, more bool, err error) {
 	err = t.look(func(s *snapshot) error {
 		if id == "" {
@@ -331,7 +321,7 @@ func (t *Table) byID(id string) (nums []uint32, more bool, err error) {
 		if err != nil {
 			return err
 		}
-		more = len(found) >= idLimit // of one run or of several
+		more = len(found) >= idLimit // in one run or in several
 		for _, num := range t.tombstones.liveOnly(found) {
 			if len(nums) == idLimit {
 				break

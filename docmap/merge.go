@@ -7,8 +7,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// mergeSpace advances the merges under way, each by its share, and starts those that have become
-// possible.
+// mergeSpace advances each merge in progress by its share, and starts those that became possible.
 func (t *Table) mergeSpace(space int) error {
 	s := &t.spaces[space]
 	for level := 0; level <= maxLevel(s.runs); level++ {
@@ -51,14 +50,14 @@ func (s *space) merging(level int) *run {
 	return nil
 }
 
-// mergeable returns the position and number of neighbouring runs that can become one of the next
-// level. These are either fanIn runs of this level, or all runs of an ended slice of a window if
-// none has a higher level. None takes part in a merge.
+// mergeable returns the position and number of adjacent runs to merge into one of the next level.
+// These are fanIn runs of this level, or all runs of an ended slice of a window if none has a
+// higher level. None is already being merged.
 func (t *Table) mergeable(s *space, level int) (at, n int) {
 	for at = 0; at < len(s.runs); at += n {
 		last := t.head.win.last(s.runs[at].first, never)
 		if last == never {
-			break // its slice goes on
+			break // its slice is open
 		}
 		n = 0
 		for n < len(s.runs)-at && s.runs[at+n].first <= last {
@@ -82,9 +81,8 @@ func (t *Table) mergeable(s *space, level int) (at, n int) {
 
 func (r *run) busy() bool { return r.target != 0 || r.high != math.MaxUint64 }
 
-// mergeShare returns the share of a merge, of runs from document first on, to do after a flush.
-// In an ended slice the merge takes half as many flushes as the slice had, because slices keep
-// coming.
+// mergeShare returns the share to do, after a flush, of the merge of runs from document first on.
+// In an ended slice a merge takes half as many flushes as the slice had: more slices follow.
 func (t *Table) mergeShare(s *space, level int, first uint32) float64 {
 	pace := t.sizes.pace(level)
 	last := t.head.win.last(first, never)
@@ -100,7 +98,7 @@ func (t *Table) mergeShare(s *space, level int, first uint32) float64 {
 	return max(pace, min(1, 2*float64(t.opt.MemtableKeys)/float64(total)))
 }
 
-// start enters a merge of runs and does its first share.
+// start begins a merge of runs and does its first share.
 func (t *Table) start(of int, sources []*run, level int) error {
 	from := space{runs: sources}
 	info := runInfo{
@@ -108,7 +106,7 @@ func (t *Table) start(of int, sources []*run, level int) error {
 		first: sources[0].first, last: sources[len(sources)-1].last,
 	}
 	if info.first == 1 && t.tombstones.dead.n > 0 && t.tombstones.win.length == 0 {
-		info.first = 0 // which stands for dead holders
+		info.first = 0 // 0 stands for dead holders
 	}
 	return t.advanceMerge(of, &run{runInfo: info}, t.mergeShare(&t.spaces[of], level, info.first))
 }
@@ -117,15 +115,14 @@ func (t *Table) start(of int, sources []*run, level int) error {
 type mergeStep struct {
 	t       *Table
 	space   int
-	target  *run   // a copy until it is committed
+	target  *run   // a copy until the commit
 	sources []*run // likewise
 	from    uint64 // first bin of the target to write
-	step    uint64 // bins of the target in the widest bin of a source
+	step    uint64 // target bins in the widest source bin
 	fresh   bool   // the target is new
 }
 
-// advanceMerge moves the boundary of a merge by a share of the key space, in as many transactions
-// as necessary.
+// advanceMerge moves the boundary of a merge by a share of the key space, in several transactions.
 func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
 		sl := t.newMergeStep(space, target)
@@ -147,8 +144,7 @@ func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	}
 }
 
-// newMergeStep prepares the next transaction. It works on copies; they replace the originals when the
-// transaction is committed.
+// newMergeStep prepares the next transaction, on copies that replace the originals on commit.
 func (t *Table) newMergeStep(space int, target *run) *mergeStep {
 	sl := &mergeStep{t: t, space: space}
 	id := target.id
@@ -173,7 +169,7 @@ func (t *Table) newMergeStep(space int, target *run) *mergeStep {
 	return sl
 }
 
-// run does the transaction, at most up to bin number goal of the target.
+// run executes the transaction, at most up to target bin number goal.
 func (sl *mergeStep) run(goal uint64) error {
 	t := sl.t
 	err := t.update(func(c *change) {
@@ -191,12 +187,12 @@ func (sl *mergeStep) run(goal uint64) error {
 	return err
 }
 
-// move writes bins of the target, whole widest source bins at a time, and removes their sources.
+// move writes target bins, in multiples of the widest source bin, and removes their sources.
 func (sl *mergeStep) move(c *change, goal uint64) {
 	r := sl.target
 	before := r.entries
 	from := space{runs: sl.sources, limit: sl.t.spaces[sl.space].limit, keep: sl.t.keep(sl.space, r.first, r.last)}
-	// As many bins as fill a transaction, by the entries of the sources.
+	// The source entries determine the number of bins that fill a transaction.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
 	bytes := sl.t.sizes.sliceBytes
@@ -215,8 +211,7 @@ func (sl *mergeStep) move(c *change, goal uint64) {
 	}
 }
 
-// dropBelow removes the bins up to the key high from a source. It counts their entries in the
-// state before.
+// dropBelow removes a source's bins up to key high. It counts their entries in the previous state.
 func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 	if high == math.MaxUint64 {
 		c.drop(r.bucket())
@@ -238,7 +233,7 @@ func (r *run) dropBelow(c *change, t *Table, high uint64) error {
 	return nil
 }
 
-// install replaces the table's runs by those of the step.
+// install replaces the table's runs with those of the step.
 func (sl *mergeStep) install(c *change) {
 	done := sl.target.high == math.MaxUint64
 	if done {

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// open opens the file, and creates it first if it is missing and may be written.
+// open opens the file, and first creates a missing one if the options allow it.
 func (t *Table) open() error {
 	exists, err := t.precheck()
 	switch {
@@ -31,7 +31,7 @@ func (t *Table) open() error {
 		err = t.openFile(t.opt.ReadOnly, true, 0)
 	}
 	if err == nil && exists && !t.opt.ReadOnly {
-		err = durable.RemoveLeft(t.path + newSuffix) // by Compact; the table is locked now
+		err = durable.RemoveLeft(t.path + newSuffix) // left by Compact; the table is locked now
 	}
 	if err != nil {
 		return err
@@ -39,8 +39,8 @@ func (t *Table) open() error {
 	return t.load()
 }
 
-// precheck walks the pages of an existing file before bbolt follows them, under bbolt's own lock
-// for reading. An empty file is a lost table: a new one gets its name only when it is whole.
+// precheck checks the pages of an existing file before bbolt follows them, under bbolt's shared
+// lock. An empty file is a lost table: createFile renames a new one only when it is complete.
 func (t *Table) precheck() (exists bool, err error) {
 	info, err := os.Stat(t.path)
 	switch {
@@ -48,7 +48,7 @@ func (t *Table) precheck() (exists bool, err error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case !info.Mode().IsRegular(): // bbolt would wait for it, or fail
+	case !info.Mode().IsRegular(): // bbolt would block on it, or fail
 		return false, fmt.Errorf("%s is not a file: give another name", t.path)
 	case info.Size() < 3*pageSize:
 		return false, damage("it has %d bytes", info.Size())
@@ -60,7 +60,7 @@ func (t *Table) precheck() (exists bool, err error) {
 	return true, errors.Join(err, t.db.Close())
 }
 
-// checkPages walks the pages of the state that a frozen table reads, else of the file's newest.
+// checkPages checks the pages of the newest state or, if frozen, of the state that t reads.
 func (t *Table) checkPages() error {
 	if !t.frozen {
 		return boltcheck.File(t.path)
@@ -69,10 +69,9 @@ func (t *Table) checkPages() error {
 	return boltcheck.Tree(t.path, uint64(tx.Cursor().Bucket().Root()), uint64(tx.Size())/pageSize)
 }
 
-// Freeze returns the table of the last checkpoint, for reading by another goroutine while this one
-// goes on. Until it is closed, the pages of its state are not used again, so the file grows by
-// everything written. A checkpoint that outgrows the mapping (64 GiB at first) waits for Close.
-// Close it before t.
+// Freeze returns the table as of the last checkpoint, for another goroutine to read. Until it is
+// closed, bbolt reuses none of its pages, so the file grows by everything written. A checkpoint
+// that outgrows the mapping (64 GiB at first) waits until it is closed. Close it before t.
 func (t *Table) Freeze() (*Table, error) {
 	if t.db == nil {
 		return nil, errClosed
@@ -87,12 +86,11 @@ func (t *Table) Freeze() (*Table, error) {
 	return f, nil
 }
 
-// initialMapping returns the initial length of bbolt's mapping of the file. Tests make it 0, so
-// that the file is often mapped anew.
+// initialMapping returns the initial size of bbolt's mapping. Tests return 0 to force remapping.
 var initialMapping = addressSpace
 
-// openFile opens the file with bbolt, but without bbolt's O_CREATE, which would make an empty
-// table of a missing file. flags are added. The pages must be sound for the list of free ones.
+// openFile opens the file with bbolt and additional flags. It drops bbolt's O_CREATE, which would
+// turn a missing file into an empty table. Loading the free list requires sound pages.
 func (t *Table) openFile(readOnly, freeList bool, flags int) error {
 	opt := &bbolt.Options{
 		Timeout:  lockPatience,
@@ -100,10 +98,9 @@ func (t *Table) openFile(readOnly, freeList bool, flags int) error {
 		PageSize: pageSize,
 		MaxSize:  t.opt.MaxFileSize,
 		NoSync:   t.opt.noSync || t.opt.Temporary,
-		// bbolt syncs a grown file unless this is set too.
+		// With NoSync alone, bbolt still syncs a file that grows.
 		NoGrowSync: t.opt.Temporary,
-		// The array keeps free pages in order and returns the lowest,
-		// so the file stays compact; there are few of them.
+		// The array allocates the lowest free page, so the file stays compact. Free pages are few.
 		FreelistType:    bbolt.FreelistArrayType,
 		PreLoadFreelist: freeList,
 		InitialMmapSize: initialMapping(),
@@ -124,10 +121,10 @@ func (t *Table) openFile(readOnly, freeList bool, flags int) error {
 	return nil
 }
 
-// newSuffix is added to the name of a table until its file is whole.
+// newSuffix ends the name of a table's file until the file is complete.
 const newSuffix = ".new"
 
-// createNew creates the file with what f writes beside empty buckets.
+// createNew creates the file with empty buckets and the changes of f.
 func (t *Table) createNew(f func(c *change)) error {
 	err := durable.RemoveLeft(t.path)
 	if err == nil {
@@ -144,8 +141,8 @@ func (t *Table) createNew(f func(c *change)) error {
 	})
 }
 
-// createFile makes an empty table under another name and renames it. A process killed before the
-// rename leaves nothing that looks like a damaged table.
+// createFile creates an empty table under a temporary name and renames it. A kill before the rename
+// leaves nothing that looks like a damaged table.
 func (t *Table) createFile() error {
 	fresh := newTable(t.path+newSuffix, t.opt)
 	fresh.head = header{scheme: t.opt.Scheme, uuid: t.opt.UUID, nextRun: 1}
@@ -162,7 +159,7 @@ func (t *Table) createFile() error {
 	return durable.Rename(fresh.path, t.path)
 }
 
-// putHeader writes the table record and, unless nil, the owner's values.
+// putHeader writes the table record and, if state is not nil, the owner's values.
 func (t *Table) putHeader(c *change, state map[string][]byte) {
 	c.put(bucketMeta, keyTable, c.head.encode())
 	c.tx.OnCommit(func() {
@@ -246,7 +243,7 @@ func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	return nil
 }
 
-// replay fills the memory tables from the pending keys and the ids of their documents.
+// replay refills the memory tables from the pending keys and the ids of their documents.
 func (t *Table) replay(pend *bbolt.Bucket) error {
 	err := t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
 		return t.spaces[ofKeys].mem.AddAll([][]uint64{keys}, doc, memtable.Alone)

@@ -16,10 +16,9 @@ const (
 	chunkHead  = 16
 )
 
-// A chunkLog collects the additions of the next checkpoint to a bucket, in chunks. Each begins with its
-// checksum.
+// A chunkLog collects the next checkpoint's additions to a bucket, in chunks headed by checksums.
 type chunkLog struct {
-	bufs [][]byte // beyond the length, buffers to reuse
+	bufs [][]byte // beyond the length, reusable buffers
 }
 
 // last returns the chunk to append to. A new one consists of its head.
@@ -33,8 +32,7 @@ func (l *chunkLog) last(head int) (chunk *[]byte, begun bool) {
 	return &l.bufs[n], true
 }
 
-// chunks returns the values to write; the first is chunk number next of the bucket. They stay
-// valid until the log is added to or reset.
+// chunks returns the values to write, from chunk number next on, valid until the log changes.
 func (l *chunkLog) chunks(next uint32, seed uint64) [][]byte {
 	for i, b := range l.bufs {
 		binary.LittleEndian.PutUint64(b, xxh3.HashSeed(b[8:], seed+uint64(next)+uint64(i)))
@@ -42,13 +40,13 @@ func (l *chunkLog) chunks(next uint32, seed uint64) [][]byte {
 	return l.bufs
 }
 
-// wal holds the keys of the documents since the last checkpoint, encoded as they are written.
+// wal holds the keys added since the last checkpoint, as encoded in the file.
 type wal struct {
 	chunkLog
 	n int // keys
 }
 
-// add appends a document's keys and returns their encoding, valid until the next ones.
+// add appends a document's keys and returns their encoding, valid until the next add.
 func (l *wal) add(doc uint32, keys []uint64) []byte {
 	buf, begun := l.last(chunkHead)
 	if begun {
@@ -66,8 +64,8 @@ func (l *wal) add(doc uint32, keys []uint64) []byte {
 	return (*buf)[at:]
 }
 
-// replayChunk calls f for each document of a chunk, with its keys. The first must be document
-// next. It returns the number after the last.
+// replayChunk calls f for each document of a chunk. The first must be document next. It returns the
+// number that follows the last.
 func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64) error) (uint32, error) {
 	if len(b) < chunkHead || xxh3.HashSeed(b[8:], seedPending+uint64(chunk)) != binary.LittleEndian.Uint64(b) {
 		return 0, damage("wrong checksum of pending chunk %d", chunk)
@@ -97,7 +95,7 @@ func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64)
 	return first + n, nil
 }
 
-// replayPending calls f for each document with pending keys, and checks that these are all.
+// replayPending calls f for each document with pending keys, and checks that none is missing.
 func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uint64) error) (err error) {
 	next, total := h.flushed+1, uint64(0)
 	for chunk := range h.chunks {
@@ -115,14 +113,14 @@ func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uin
 	return nil
 }
 
-// blockBytes is the length of records at which a block of documents is closed. bbolt puts two
-// such values in one run of pages.
+// blockBytes is the length of records that closes a block of documents. bbolt puts two such values
+// in one run of pages.
 const blockBytes = 32 << 10
 
-// mostInBlock is the number of documents in a block if most of them have no record.
+// mostInBlock bounds the documents in a block, for blocks of mostly empty records.
 const mostInBlock = 8192
 
-// A Doc is the part of a document that the table keeps.
+// A Doc is the part of a document that the table stores.
 type Doc struct {
 	ID   string // the owner's id; may be empty, need not be unique
 	Data []byte // the owner's; opaque to the table
@@ -151,7 +149,7 @@ func splitRecord(b []byte, num uint32) (id, data []byte, err error) {
 	return rest[n:], rest[:n:n], nil
 }
 
-// docBlock collects neighbouring documents.
+// docBlock collects consecutive documents.
 type docBlock struct {
 	first uint32
 	ends  []uint32
@@ -160,7 +158,7 @@ type docBlock struct {
 
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
-// add adds a record. It reports false, and does nothing, if the block must be closed first.
+// add adds a record. If the block must be closed first, it does nothing and returns false.
 func (k *docBlock) add(rec []byte) bool {
 	at, n := len(k.recs), len(k.ends)
 	if at > 0 && at+len(rec) > max(at, blockBytes) || n >= mostInBlock {
@@ -193,8 +191,7 @@ func (k *docBlock) encode() []byte {
 
 func blockSum(first uint32, n int) uint64 { return seedBlock + uint64(first)<<24 + uint64(n) }
 
-// blockRecord returns the record of document num in the value of a block. The record's own
-// checksum, which includes the number, covers it.
+// blockRecord returns the record of document num in an encoded block. splitRecord verifies it.
 func blockRecord(b []byte, num uint32) ([]byte, error) {
 	if len(b) < 16 {
 		return nil, damage("the block of document %d is cut short", num)
@@ -215,7 +212,7 @@ func blockRecord(b []byte, num uint32) ([]byte, error) {
 	return recs[start:end], nil
 }
 
-// decodeBlock checks a whole block and returns it for more documents.
+// decodeBlock checks a whole block and returns it, ready for more documents.
 func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 	if len(b) < 16 || binary.LittleEndian.Uint32(b) != first {
 		return nil, damage("the block of document %d is another's", first)
@@ -233,7 +230,7 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(rec) > 0 { // an empty one is of a document taken back
+		if len(rec) > 0 { // documents taken back have none
 			if _, _, err := splitRecord(rec, first+uint32(i)); err != nil {
 				return nil, err
 			}
@@ -247,8 +244,7 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 	return k, nil
 }
 
-// docLog holds the documents since the last checkpoint, and the whole block that the first of
-// them belongs to.
+// docLog holds the documents added since the last checkpoint, and the whole block of the first one.
 type docLog struct {
 	closed []docBlock
 	open   docBlock
@@ -256,10 +252,10 @@ type docLog struct {
 	last   []byte // record added
 }
 
-// size returns the memory of the documents: their records, and where each ends.
+// size returns the memory of the records and their end offsets.
 func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
 
-// add returns the document's record, valid until the next one.
+// add appends a document and returns its record, valid until the next add.
 func (l *docLog) add(id string, data []byte) []byte {
 	l.last = appendRecord(l.last[:0], l.open.next(), id, data)
 	l.addRecord(l.last)
@@ -280,7 +276,7 @@ func (l *docLog) closeBlock() {
 	}
 	l.bytes = l.size()
 	l.closed = append(l.closed, l.open)
-	// Blocks have similar lengths. Without this capacity they would grow by copying.
+	// Blocks have similar lengths. This capacity avoids copying them as they grow.
 	l.open = docBlock{
 		first: l.open.next(),
 		ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),

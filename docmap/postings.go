@@ -7,15 +7,14 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// These functions apply the rule of docs/format.md, "Holders". The holders of a key follow
-// from the documents added with it and those taken back, in order. docs are the stored
-// documents of a key, ascending, including dead ones; 0 stands for a dead one of a closed key.
+// These functions implement docs/format.md, "Holders". The holders of a key follow from the
+// documents added with it and those taken back, in order. The argument docs holds a key's stored
+// documents, ascending, including dead ones. In it, 0 stands for a dead document of a closed key.
 
-// count goes through docs up to the one that closes the key. It returns their number n and, in
-// held, the holders at that moment. For an open key, n counts all, and held may include dead
-// ones.
+// count reads docs up to the one that closes the key. It returns their number n, and appends the
+// holders at that moment to held. For an open key, n counts all, and holders may be dead.
 func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
-	if len(docs) < keyLimit { // nearly always, and nothing is closed
+	if len(docs) < keyLimit { // the usual case: the key is open
 		return len(docs), append(held, docs...)
 	}
 	for n, doc := range docs {
@@ -29,9 +28,8 @@ func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
 	return len(docs), held
 }
 
-// named appends the documents that a look-up names to dst: the live holders and, for a common
-// key, zeros in front that make them keyLimit. With a window each slice closes keys for itself; closed
-// is of the open one.
+// named appends the live holders to dst, after zeros that make them keyLimit if the key is common.
+// With a window, each slice closes keys independently; closed refers to the open slice.
 func (g *tombstones) named(dst, docs []uint32) (named []uint32, closed bool) {
 	var room, all [keyLimit]uint32
 	n, common := 0, false
@@ -53,7 +51,7 @@ func (g *tombstones) named(dst, docs []uint32) (named []uint32, closed bool) {
 	return g.emit(dst, all[:n]), closed
 }
 
-// posted returns the documents of a Posting, in place of docs.
+// posted returns the documents of a Posting. It reuses docs.
 func (g *tombstones) posted(docs []uint32) []uint32 {
 	var room [keyLimit]uint32
 	found, _ := g.named(room[:0], docs)
@@ -73,7 +71,7 @@ func (g *tombstones) living(held []uint32) []uint32 {
 	return slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || g.gone(h) })
 }
 
-// emit appends live holders, with Counted for those that only count.
+// emit appends live holders, and Counted for those that only count.
 func (g *tombstones) emit(dst, held []uint32) []uint32 {
 	for _, doc := range held {
 		if g.counted.has(doc) {
@@ -84,7 +82,7 @@ func (g *tombstones) emit(dst, held []uint32) []uint32 {
 	return dst
 }
 
-// trimFirst is the rule for a run of all documents up to last.
+// trimFirst selects a key's documents for a run of all documents up to last.
 func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
@@ -99,13 +97,13 @@ func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
 	return docs
 }
 
-// liveOnly leaves out all dead documents.
+// liveOnly drops documents that are dead or only count.
 func (g *tombstones) liveOnly(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(d uint32) bool { return d == 0 || g.has(d) })
 }
 
-// trimID is the rule for a run of ids. Dead documents stay where an id would have fewer than 1024
-// entries without them: that many say that live ones may have been left out.
+// trimID selects an id's documents for a run. From 1024 entries on it keeps 1024, if necessary with
+// dead ones: a full list signals that live ones may be missing.
 func (g *tombstones) trimID(docs []uint32) []uint32 {
 	if len(docs) < idLimit {
 		return g.liveOnly(docs)
@@ -121,8 +119,7 @@ func (g *tombstones) trimID(docs []uint32) []uint32 {
 	return docs[:idLimit]
 }
 
-// keep returns the function that selects the documents a run of a space stores of a key. It is
-// nil if they are simply the first ones.
+// keep returns the function that selects a key's documents for a run; nil keeps the first ones.
 func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32 {
 	g := &t.tombstones
 	switch {
@@ -140,9 +137,8 @@ func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32
 	}
 }
 
-// leaveOutDead replaces the documents found for keys by those that the rule names, if one of them
-// was taken back or only counts. Few keys have such documents; all entries of those keys are
-// read.
+// leaveOutDead corrects the holders of keys with documents that were taken back or only count. For
+// the few keys with dead documents it reads all entries.
 func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 	g := &r.table.tombstones
 	for i, key := range q.keys {
@@ -187,7 +183,7 @@ func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 	}
 }
 
-// leaveOut drops the entries of documents that are not named.
+// leaveOut drops the entries of documents that are dead or only count.
 func (g *tombstones) leaveOut(e *sorted.Entries) {
 	if !g.unnamed() {
 		return

@@ -46,9 +46,9 @@ type header struct {
 	nextRun       uint32
 	merges        uint64
 	merged        uint64
-	needs         uint32    // features that a reader must know: needsWindow, needsDead, needsBatches, needsCounted
-	win           window    // with needsWindow; as committed, without times when read
-	runs          [2][]*run // of keys, of ids; their bins are unknown when read
+	needs         uint32    // features that a reader must support
+	win           window    // if needsWindow; as committed, and without times when read
+	runs          [2][]*run // of keys, of ids; without bins when read
 }
 
 type runInfo struct {
@@ -82,8 +82,8 @@ func (h *header) encode() []byte {
 	return seal(b, seedRecord)
 }
 
-// numbers returns pointers to the numbers of the record from the sequence on, in order. They are
-// the same for reading and for writing, as those of the other parts of the record are.
+// numbers returns pointers to the record's numbers from the sequence on, in file order. Reading and
+// writing share it, as for the other parts of the record.
 func (h *header) numbers() []any {
 	return []any{
 		&h.seq, &h.content, &h.docs, &h.flushed, &h.chunks, &h.pending,
@@ -115,7 +115,7 @@ func sealed(b []byte, seed uint64) ([]byte, bool) {
 	return b[:n], true
 }
 
-// decodeHeader checks the record and everything in it that can be checked alone.
+// decodeHeader parses the record and checks all that needs no other data.
 func decodeHeader(b []byte) (*header, error) {
 	if len(b) < 12 || string(b[:8]) != magic {
 		return nil, damage("no table record")
@@ -139,7 +139,7 @@ func decodeHeader(b []byte) (*header, error) {
 	extra := f.Next(int(f.Uint32()))
 	switch {
 	case h.needs&^(needsWindow|needsDead|needsBatches|needsCounted) != 0, h.needs&needsWindow == 0 && len(extra) > 0:
-		// Reading it without a feature of a later program could give wrong answers.
+		// A table read without one of its features could give wrong answers.
 		return nil, fmt.Errorf("%w: it uses features unknown to this program (%#x); use the version of the program that wrote it, or a later one", ErrVersion, h.needs)
 	case h.needs&needsWindow != 0:
 		var err error

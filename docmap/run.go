@@ -11,21 +11,18 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// sizes determine the division of runs and of the work. All tables have the same, except in
-// tests, which need fewer documents with smaller ones.
+// sizes determine the layout of runs and the pace of merging. Tests use smaller ones.
 type sizes struct {
 	division sorted.Division
-	// low and high are the numbers of runs of levels 0 and 1, and of those above, that
-	// become one.
+	// low runs of level 0 or 1 become one, and high runs of a higher level.
 	low, high int
 	// sliceBytes bounds the values in one transaction of a flush or merge.
 	sliceBytes int
 }
 
-// Of runs: more at a time would write less and leave more runs to look into. Low
-// runs are few keys and many runs; from level 2 on, 100 million keys a run, merging
-// four at a time cost the tenth million of documents 4 µs each, and spares a
-// look-up two runs of ten.
+// Merging more runs at once would write less and leave more runs to search. Low levels have few
+// keys and many runs. From level 2 on, a run has 100 million keys. There, merging four at once cost
+// the tenth million of documents 4 µs each, and saved a look-up two runs of ten.
 var defaultSizes = sizes{division: sorted.DefaultDivision, low: 4, high: 8, sliceBytes: 4 << 20}
 
 func (z *sizes) fanIn(level int) int {
@@ -44,10 +41,9 @@ func (z *sizes) window(level int) int {
 	return n
 }
 
-// pace returns the share of a merge to do after each flush. The next merge of the same level
-// starts no sooner than a window of flushes later; this one is done after three quarters of that.
-// So the work of a flush is bounded and even: each level under way adds four thirds of the
-// flush's own writing.
+// pace returns the share of a merge to do after each flush. The level's next merge starts no sooner
+// than a window of flushes later; this one ends after three quarters of that. So the work of a
+// flush is bounded and even: each active merge adds four thirds of the flush's own writes.
 func (z *sizes) pace(level int) float64 { return 4.0 / 3 / float64(z.window(level)) }
 
 // A run is a sorted, immutable set of entries in the file.
@@ -69,7 +65,7 @@ func (i *runInfo) bucket() []byte {
 
 func binKey(bin uint64) []byte { return binary.BigEndian.AppendUint32(nil, uint32(bin)) }
 
-// view returns a bin with its directory verified. The run is in the snapshot as in r.
+// view returns a bin with its directory verified. r must describe the run as in the snapshot.
 func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	if v, ok := r.Bin(bin); ok {
 		return v, nil
@@ -78,8 +74,7 @@ func (r *run) view(s *snapshot, bin uint64) (sorted.Bin, error) {
 	if err != nil {
 		return sorted.Bin{}, err
 	}
-	// bbolt keeps a small bucket inside another page (its root is then 0), and moves
-	// it whenever that one is written.
+	// bbolt stores a small bucket, of root 0, inside another page, and moves it with that page.
 	return r.Open(bin, value, bucket.Root() != 0)
 }
 
@@ -93,18 +88,18 @@ func (r *run) value(s *snapshot, bin uint64) (bucket *bbolt.Bucket, value []byte
 	return bucket, value, nil
 }
 
-// ahead is the number of bins that a scan requests at a time, about 1 MB.
+// ahead is the number of bins that a scan requests at once, about 1 MB.
 const ahead = 16
 
-// prefetch asks the system to read the bins after those being scanned, at every ahead-th of them.
-// A scan of 51 million keys outside the page cache took 7.3 s without it and takes 1.1 s.
+// prefetch asks the system to read the next bins of a scan, at every ahead-th bin. It cut a scan of
+// 51 million keys outside the page cache from 7.3 s to 1.1 s.
 func (r *run) prefetch(s *snapshot, bin uint64) {
 	if bin%ahead != 0 {
 		return
 	}
 	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
-		return // reading the bin reports that
+		return // reading the bin returns the error
 	}
 	for next := bin + ahead; next < bin+2*ahead && next < r.Bins(); next++ {
 		willNeed(bucket.Get(binKey(next)))
@@ -138,31 +133,30 @@ func (r *run) collect(s *snapshot, e *sorted.Entries, from, to uint64) error {
 	return nil
 }
 
-// Several goroutines pack bins, in rounds: collecting and sorting entries is nearly all the
-// work of a flush or a merge. A bin depends only on its entries, so its bytes are the same
-// whichever goroutine packs it. The goroutine of the transaction writes the bins, in order.
+// Several goroutines pack bins in rounds, because collecting and sorting entries is nearly all the
+// work of a flush or merge. A bin's bytes depend only on its entries. A single goroutine writes.
 
 const (
-	// mostPackers bounds the memory for packing bins: a quarter of a MiB each.
+	// mostPackers bounds the memory for packing bins, a quarter of a MiB each.
 	mostPackers = 16
-	// roundBins is the number of bins packed before one is written. It is the same for
-	// any number of goroutines, because the ends of transactions depend on it.
+	// roundBins is the number of bins packed before any is written. It does not depend on the
+	// number of goroutines, because the ends of transactions depend on it.
 	roundBins = 32
 )
 
-// packed is a bin to be written. Its memory is reused.
+// packed is a bin to write. Its buffer is reused.
 type packed struct {
 	value []byte
 	n     int // entries
 	err   error
 }
 
-// pack makes the bins of r from number bin on, one for each of out. It uses only the shape of r.
+// pack builds the bins of r from number bin on, one for each element of out, from r's shape alone.
 func (t *Table) pack(r *run, bin uint64, out []packed, from *space) error {
 	by := t.spread
 	by.Parts = min(by.Parts, mostPackers)
 	source := cmp.Or(t.source, t)
-	if _, err := source.reading(); err != nil { // forgets the addresses of an earlier mapping
+	if _, err := source.reading(); err != nil { // drops bin addresses of an earlier mapping
 		return err
 	}
 	readers := source.sharing(by.Parts)
@@ -195,7 +189,7 @@ func (r *reader) pack(out *packed, to *run, bin uint64, from *space) error {
 	return nil
 }
 
-// besides calls f on the calling goroutine and on others.
+// besides calls f on the calling goroutine and on n-1 others.
 func besides(n int, f func(part int)) {
 	var others sync.WaitGroup
 	for part := 1; part < n; part++ {

@@ -5,19 +5,19 @@ import "os"
 // Stats describe a table. Entries are pairs of a key and a document.
 type Stats struct {
 	Docs    uint32 // documents, including those not in the file yet and those taken back
-	Dead    uint32 // those of them taken back or older than the window
-	Expired uint32 // those of the dead older than the window
-	Counted uint32 // live ones that only count
-	Batches int    // named ones
+	Dead    uint32 // documents taken back or older than the window
+	Expired uint32 // dead documents older than the window
+	Counted uint32 // live documents that only count
+	Batches int    // named batches
 	Entries uint64 // in the file's runs and in memory
 
 	PendingKeys uint64 // keys in the file that are not in a run yet
 
 	Runs        []int  // runs of keys by level, from 0
-	Merges      uint64 // merges of runs finished, of keys and of ids
+	Merges      uint64 // finished merges, of keys and of ids
 	FileBytes   int64  // of the file
-	FreeBytes   int64  // bytes of it that this state does not need: pages for reuse, and those beyond the last
-	Checkpoints uint64 // number of checkpoints
+	FreeBytes   int64  // bytes of the file not in use: free pages, and those beyond the last page
+	Checkpoints uint64
 }
 
 // A RunStats describes a run. The JSON form is a contract.
@@ -25,7 +25,7 @@ type RunStats struct {
 	ID      uint32 `json:"run"`
 	Of      string `json:"of"` // "keys" or "ids"
 	Level   int    `json:"level"`
-	First   uint32 `json:"first"` // document it covers; 0 if dead ones were left out
+	First   uint32 `json:"first"` // first document covered; 0 if dead ones were left out
 	Last    uint32 `json:"last"`
 	Entries uint64 `json:"entries"`
 	Merging bool   `json:"merging"` // it takes part in a merge
@@ -51,8 +51,8 @@ func (t *Table) Unsaved() uint32 { return t.docs - t.head.docs }
 // Entries returns the number of pairs of a key and a document, in the file's runs and in memory.
 func (t *Table) Entries() uint64 { return t.spaces[ofKeys].entries() }
 
-// Stats returns the present state of the table. With a window that takes some nanoseconds for
-// each of its documents.
+// Stats returns the current state of the table. With a window, or with documents that only count,
+// it takes some nanoseconds for each document.
 func (t *Table) Stats() Stats {
 	if t.db == nil {
 		return Stats{}

@@ -2,7 +2,7 @@
 
 package docmap
 
-// addressSpace is 0 on Windows, where bbolt would make the file that long at once.
+// addressSpace returns 0: on Windows, bbolt would extend the file to the given size at once.
 func addressSpace() int { return 0 }
 
 func willNeed([]byte) {}

@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addressSpace returns the length of address space that bbolt reserves for the file at first: 64
-// GiB, which costs nothing. A file that fits is never mapped anew while it grows. If the process
-// may not have so much (ulimit -v), it is a quarter of the largest size possible: the rest is for
-// everything else. It is 0 on systems with little address space.
+// addressSpace returns the initial size of bbolt's mapping: 64 GiB, which costs nothing. A file
+// that fits is never remapped as it grows. Under a limit (ulimit -v), it is a quarter of the
+// largest possible size: other memory needs the rest. On 32-bit systems it is 0.
 func addressSpace() int {
 	if bits.UintSize < 64 {
 		return 0
@@ -32,14 +31,13 @@ func addressSpace() int {
 	return 0
 }
 
-// willNeed asks the system to read the mapped bytes b ahead. bbolt maps its file for random
-// access, so each page is read only when it is touched; a scan of the file would wait for every
-// page.
+// willNeed asks the system to read ahead the mapped bytes b. Because bbolt maps its file for random
+// access, a scan would otherwise wait for every page.
 func willNeed(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	// The address must be that of a page, whatever the page size.
+	// The address must be page-aligned.
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(unix.Getpagesize()-1))
 	if skip < len(b) {
 		_ = unix.Madvise(b[skip:], unix.MADV_WILLNEED) // advice only

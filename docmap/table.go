@@ -1,9 +1,9 @@
-// Package docmap keeps, on disk, which documents hold which 64-bit keys. It is the side
-// table beside a filter: when the filter has seen a key before, the table names the documents.
+// Package docmap stores, on disk, the documents that hold each 64-bit key. It is the side table of
+// a filter: when the filter has seen a key before, the table names the documents.
 //
-// A Table is one file. The owner adds documents, each with an id, data of its own and keys,
-// and looks keys up. From time to time it makes a Checkpoint. That makes everything durable
-// in one transaction, together with values of the owner's own:
+// A Table is one file. The owner adds documents, each with an id, opaque data and keys, and looks
+// keys up. A Checkpoint makes everything durable in one transaction, together with the owner's
+// values:
 //
 //	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
 //	first, err := t.Add(ids, data, keys, nil, nil)
@@ -14,26 +14,25 @@
 //	}
 //	err = t.Close()
 //
-// Recent keys are in memory, about 170 MB in all with the defaults, and in the file in order
-// of arrival. A full memory table is sorted into a run of packed bins. Runs are merged, so
-// that a look-up searches few of them. Writing is sequential, and an entry takes about 8
-// bytes of the file. docs/format.md describes the file.
+// Recent keys are in memory, about 170 MB with the defaults, and in the file, in order of arrival.
+// A full memory table is sorted into a run of packed bins. Runs are merged, so that a look-up
+// searches few. Writes are sequential, and an entry takes about 8 bytes of the file; see
+// docs/format.md.
 //
 // Promises:
 //
-//   - A look-up returns a key's earliest 8 documents, in order; later ones are not kept. The
-//     answer is exact: no document is named falsely.
-//   - After a crash at any moment the file is as at the last checkpoint.
-//   - The same documents, added in the same order with a checkpoint whenever Full says so,
-//     give the same runs with the same bytes.
-//   - Damage to the file is an error (ErrDamaged), never another answer. Every checksum is
-//     verified before the first use of the bytes it covers.
+//   - A look-up returns a key's earliest 8 documents, in order; later ones are not kept. The answer
+//     is exact: no document is named falsely.
+//   - A crash at any moment leaves the state of the last checkpoint.
+//   - The same documents, added in the same order with a checkpoint whenever Full is true, give
+//     runs of identical bytes.
+//   - Damage to the file causes ErrDamaged, never a wrong answer. Every checksum is verified before
+//     the bytes it covers are first used.
 //
-// Keys must be uniform hashes. Others are kept correctly, but time and space then depend on
-// how they cluster.
+// Keys must be uniform hashes. Others work, but time and space then depend on their clustering.
 //
-// A Table is for one goroutine. One process writes a table at a time. Several can read it with
-// Options.ReadOnly when none writes it.
+// A Table is for one goroutine. One process at a time can write a table. Several can read it with
+// Options.ReadOnly while none writes.
 package docmap
 
 import (
@@ -51,8 +50,8 @@ import (
 )
 
 const (
-	keyLimit = 8    // documents a key keeps
-	idLimit  = 1024 // documents an id keeps
+	keyLimit = 8    // documents kept for a key
+	idLimit  = 1024 // documents kept for an id
 
 	pageSize     = boltcheck.PageSize
 	lockPatience = time.Second
@@ -61,7 +60,7 @@ const (
 // DefaultMemtableKeys is the default of Options.MemtableKeys: 104 MB of slots.
 const DefaultMemtableKeys = 6 << 20
 
-// The two lists of runs.
+// Indexes of the spaces of keys and of ids.
 const (
 	ofKeys = 0
 	ofIDs  = 1
@@ -77,29 +76,27 @@ var (
 
 // Options configure Open. Every field but Scheme has a useful zero value.
 type Options struct {
-	// Scheme names the rules that make the keys. A new table stores it; an existing one must have
-	// the same. With ReadOnly it may be empty: [Table.Scheme] then returns the table's.
+	// Scheme names the rules that make the keys. A new table stores it; an existing one must match
+	// it. With ReadOnly it may be empty; [Table.Scheme] then returns the table's.
 	Scheme string
-	// ReadOnly opens an existing table for look-ups. Several processes can read at once. None can
-	// while another writes.
+	// ReadOnly opens an existing table for look-ups. Several processes can do so while none writes.
 	ReadOnly bool
-	// AsIs opens an existing table of any scheme, and creates none.
+	// AsIs opens an existing table of any scheme. A missing table is an error.
 	AsIs bool
-	// MemtableKeys is the number of keys in memory that are sorted into a run together: 6,291,456
-	// by default, in 104 MB. A quarter as many ids has the same effect. Two tables of the same
-	// documents have the same runs only with the same value.
+	// MemtableKeys is the number of keys in memory that triggers writing a run: 6,291,456 by
+	// default, or 104 MB. A quarter as many ids triggers it, too. Tables of the same documents have
+	// the same runs only with the same value.
 	MemtableKeys int
-	// PendingKeys is the number of keys after which Full asks for a checkpoint: by default a
-	// tenth of MemtableKeys.
+	// PendingKeys is the number of unsaved keys at which Full is true: by default MemtableKeys/10.
 	PendingKeys int
-	// Stepwise tables leave the work after a checkpoint to Step: the owner answers in between. Such a
-	// table has a small MemtableKeys, since its run is written in one transaction.
+	// Stepwise leaves the work after a checkpoint to Step, so that the owner can answer in between.
+	// It needs a small MemtableKeys, because a run is then written in one transaction.
 	Stepwise bool
 	// UUID identifies a new table; a zero value is replaced by a random one.
 	UUID [16]byte
-	// Temporary tables are never opened again, so nothing is made durable.
+	// Temporary marks a table that will not be opened again: nothing is made durable.
 	Temporary bool
-	// MaxFileSize, if positive, limits the file in bytes: a checkpoint that needs more fails.
+	// MaxFileSize, if positive, limits the file in bytes. A checkpoint that needs more fails.
 	MaxFileSize int
 
 	noSync bool  // for tests that do not depend on the disk
@@ -117,8 +114,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Table maps keys to the documents that hold them. It is for one goroutine, except for the
-// readers of Share.
+// A Table maps keys to the documents that hold them. It is for one goroutine, but see Share.
 type Table struct {
 	path  string
 	opt   Options
@@ -133,43 +129,42 @@ type Table struct {
 
 	tombstones tombstones
 	batches    batches
-	frozen     bool // made by Freeze: the file is another Table's
-	freePages  int  // when it was made
+	frozen     bool // made by Freeze from another Table, which owns db
+	freePages  int  // free pages of the file when frozen
 
-	// Including documents that are not in the file yet:
+	// With documents that are not in the file yet:
 	docs    uint32 // documents
 	content uint64 // their digest
 
-	reader             // of its own goroutine
-	shared   []*reader // of other goroutines: those of Share, and those that pack bins
+	reader             // of the Table's own goroutine
+	shared   []*reader // of the goroutines of Share, and of those that pack bins
 	spread   memtable.Spread
-	mapping  uintptr    // address of the mapped file when runs last read it
+	mapping  uintptr    // address of the mapping that runs last read
 	used     int64      // bytes of the file in use
 	version  uint64     // grows with every change; iterators compare it
 	steps    steps      // left by checkpoints
 	unsure   bool       // the file may differ from this Table's fields
-	source   *Table     // read for new runs, if another
+	source   *Table     // the table to read for new runs; nil for this one
 	bins     []packed   // of the transaction being built
-	idKeys   [][]uint64 // of keysOfIDs
+	idKeys   [][]uint64 // buffers of keysOfIDs
 	idHashes []uint64
 
-	// committed is called after every transaction: tests copy the file
-	// there, as a crash would leave it.
+	// committed is called after every commit: tests copy the file then, as a crash would leave it.
 	committed func()
 }
 
-// A space is one of the two indexes: of keys, of ids.
+// A space is one of the two indexes, of keys or of ids.
 type space struct {
 	mem   *memtable.Table
-	limit int // documents that a key keeps
+	limit int // documents kept for a key
 	// keep, if not nil, selects a key's documents for a run written from these entries.
 	keep func(docs []uint32) []uint32
-	runs []*run // oldest first; the target of a merge before its sources; as in the table record
+	runs []*run // in the order of the table record: oldest first, a merge target before its sources
 }
 
-// Open opens the table in the file path. Without ReadOnly it creates a missing file; two
-// processes must not create the same table at once. The errors are ErrScheme, ErrVersion,
-// ErrDamaged and ErrLocked, or the system's.
+// Open opens the table in the file path. Without ReadOnly and AsIs it creates a missing file; two
+// processes must not do so at once. The error is ErrScheme, ErrVersion, ErrDamaged, ErrLocked or
+// the system's.
 func Open(path string, opt Options) (*Table, error) {
 	t := newTable(path, opt)
 	if len(opt.Scheme) > math.MaxUint16 {
@@ -190,7 +185,7 @@ func (t *Table) stopReading() error {
 	return err
 }
 
-// Scheme returns the name of the scheme that the table's keys are made with.
+// Scheme returns the name of the table's key scheme.
 func (t *Table) Scheme() string { return t.head.scheme }
 
 // newTable returns a table without a file.
@@ -205,8 +200,7 @@ func newTable(path string, opt Options) *Table {
 // Closed reports whether Close was called.
 func (t *Table) Closed() bool { return t.db == nil }
 
-// Close releases the file and the memory. Everything after the last checkpoint is lost. A second
-// Close does nothing.
+// Close releases file and memory. Everything after the last checkpoint is lost. It may be repeated.
 func (t *Table) Close() error {
 	t.version++
 	if t.steps.next != nil {

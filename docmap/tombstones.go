@@ -16,26 +16,26 @@ import (
 	"github.com/firstseen/firstseen/internal/fields"
 )
 
-// Counted is the number that look-ups return for a document that only counts: it holds the key
-// and is never named. See docs/format.md, "Documents that only count".
+// Counted is the number that look-ups return for a document that only counts: it holds the key but
+// is never named. See docs/format.md, "Documents that only count".
 const Counted = math.MaxUint32
 
 const (
-	// never is the moment of taking back a live document.
+	// never stands for the moment when a live document is taken back.
 	never = math.MaxUint32
-	// mostFresh is the number of documents taken back that wait for a checkpoint.
+	// mostFresh bounds the documents taken back that wait for a checkpoint.
 	mostFresh = 1 << 18
-	// tombstoneChunk is the approximate length of a list of ranges.
+	// tombstoneChunk is the approximate length of an encoded list of ranges, in bytes.
 	tombstoneChunk = 2 << 10
 
 	needsDead    = 1 << 1
 	needsCounted = 1 << 3
 )
 
-// numbers is a set of documents, from a base on.
+// numbers is a set of document numbers, from a base on.
 type numbers struct {
 	bits bitset.BitSet // of documents from 64*base on
-	base uint32        // number of words below the watermark, left out
+	base uint32        // words below the watermark, left out
 	n    uint32        // documents added and not removed
 }
 
@@ -63,21 +63,20 @@ func (s *numbers) dropBelow(mark uint32) {
 	}
 }
 
-// A tombstone is a range of documents taken back at one moment: when the table had that many
-// documents.
+// A tombstone is a range of documents taken back together, in a table of when documents.
 type tombstone struct{ first, last, when uint32 }
 
-// tombstones holds the documents that were taken back, and others that are not named.
+// tombstones holds the documents that look-ups do not name: taken back, expired or only counting.
 type tombstones struct {
 	dead    numbers           // taken back by Forget
 	old     []tombstone       // those in the file; ascending
-	fresh   map[uint32]uint32 // the others: document → when
-	win     window            // outside of which documents are dead too
+	fresh   map[uint32]uint32 // those not in the file yet: document → when
+	win     window            // documents outside it are dead, too
 	counted numbers           // documents that only count
-	marked  []tombstone       // those of them not in the file yet; ascending
+	marked  []tombstone       // the part of counted not in the file yet; ascending
 }
 
-// has reports whether a document is not named: it is dead or only counts.
+// has reports whether a document is never named: it is dead or only counts.
 func (g *tombstones) has(num uint32) bool { return g.gone(num) || g.counted.has(num) }
 
 // gone reports whether a document is dead: taken back, or older than the window.
@@ -98,7 +97,7 @@ func (g *tombstones) when(num uint32) uint32 {
 	return g.old[i].when
 }
 
-// goneBefore reports whether a document was dead before document doc came.
+// goneBefore reports whether document num was dead when document doc arrived.
 func (g *tombstones) goneBefore(num, doc uint32) bool {
 	return g.dead.has(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
 }
@@ -150,7 +149,7 @@ type rangeList struct {
 	bucket      []byte
 	needs       uint32
 	seed        uint64
-	what, twice string // words about its documents
+	what, twice string // for messages about its documents
 	check       func(r tombstone, docs uint32) error
 }
 
@@ -183,7 +182,7 @@ func (l *rangeList) write(c *change, ranges []tombstone) {
 	}
 }
 
-// load adds the documents in the file to a set, and returns their ranges in the order of the lists.
+// load adds the documents in the file to a set, and returns their ranges in file order.
 func (l *rangeList) load(tx *bbolt.Tx, h *header, set *numbers) (all []tombstone, err error) {
 	set.base = h.win.watermark() / 64
 	if h.needs&l.needs == 0 {
@@ -218,7 +217,7 @@ func (l *rangeList) addTo(set *numbers, ranges []tombstone) error {
 	return nil
 }
 
-// encodeTombstones packs the first of ranges, of one moment, and returns the rest.
+// encodeTombstones encodes the leading ranges of one moment, and returns the rest.
 func encodeTombstones(ranges []tombstone, seed uint64) (b []byte, rest []tombstone) {
 	first, when := ranges[0].first, ranges[0].when
 	b = binary.LittleEndian.AppendUint32(nil, when)
@@ -274,10 +273,9 @@ func (l *rangeList) decode(key, value []byte, docs uint32) (ranges []tombstone, 
 	return ranges, nil
 }
 
-// Forget takes documents back: from now on look-ups and ByID do not name them. The next
-// Checkpoint or SaveForgotten makes that durable. Documents taken back before are skipped; n is
-// the number of live ones. If a number belongs to no document, the error is ErrNoDoc and nothing
-// is done.
+// Forget takes documents back: look-ups and ByID no longer name them. The next Checkpoint or
+// SaveForgotten makes that durable. Forget skips documents taken back before, and returns the
+// number of live ones. If a number has no document, it does nothing and returns ErrNoDoc.
 func (t *Table) Forget(nums []uint32) (n int, err error) {
 	if err := t.writable(); err != nil {
 		return 0, fmt.Errorf("forgetting documents: %w", err)
@@ -301,7 +299,7 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 	return n, nil
 }
 
-// Recall undoes Forget for documents if that is not durable yet.
+// Recall undoes Forget for documents, before that becomes durable.
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
@@ -312,7 +310,7 @@ func (t *Table) Recall(nums []uint32) {
 	}
 }
 
-// Live reports whether a document was added and not taken back.
+// Live reports whether a document exists, is not dead, and does not only count.
 func (t *Table) Live(num uint32) bool { return num > 0 && num <= t.docs && !t.tombstones.has(num) }
 
 func (t *Table) writable() error {
@@ -336,10 +334,9 @@ func (t *Table) watchTombstones() {
 	}
 }
 
-// SaveForgotten makes Forget and EndBatch durable, in one transaction. The table's generation
-// stays, because a filter derived from it still holds all keys it must. Documents in no
-// checkpoint are an error. After an error it can be tried again, with the exceptions of
-// Checkpoint.
+// SaveForgotten makes Forget and EndBatch durable in one transaction. The table's generation stays,
+// because a filter derived from it still holds all keys it must. Documents without a checkpoint are
+// an error. After an error it can be retried, with the exceptions of Checkpoint.
 func (t *Table) SaveForgotten() error {
 	return t.commit("forgetting documents", func() error {
 		if t.docs != t.head.docs {

@@ -16,20 +16,20 @@ type Finding struct {
 	What string
 }
 
-// The parts of a table. Only PartIDs can be rebuilt from another: from the documents.
+// The parts of a table. Only PartIDs can be rebuilt from another part, the documents.
 const (
 	PartPages   = "pages"             // bbolt's own structure
 	PartKeys    = "keys"              // the runs of keys
 	PartIDs     = "ids"               // the runs of document ids
 	PartDocs    = "documents"         // records of documents
 	PartPending = "pending keys"      // keys not in a run yet
-	PartRemoved = "removed documents" // documents removed for the sake of others
+	PartRemoved = "removed documents" // documents removed because of others
 )
 
-// Verify reads the whole file and returns all faults: pages that do not fit, wrong checksums,
-// entries out of order or of missing documents, ids of no document, counts that do not agree.
-// After a finding it goes on with the next part. It does not check memory. The error is the
-// context's, or one that is no fault of the file.
+// Verify reads the whole file and returns all faults: inconsistent pages, wrong checksums,
+// misplaced or stray entries, ids without a document, wrong counts. After a finding it continues
+// with the next part, except after PartPages. It does not check memory. The error is the context's
+// or another that is no fault of the file.
 func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	v := &verifier{ctx: ctx, t: t}
 	for _, part := range []struct {
@@ -68,11 +68,11 @@ type verifier struct {
 	part  string
 	found []Finding
 
-	matched map[uint32]uint64 // entries of documents with their ids, by run of ids
-	gone    map[uint32]uint64 // dead documents without a record, likewise: their ids are unknown
+	matched map[uint32]uint64 // entries that match a document's id, by run
+	gone    map[uint32]uint64 // dead documents without a record and so without an id, by run
 }
 
-// note keeps damage as a finding and returns any other error.
+// note records damage as a finding and returns any other error.
 func (v *verifier) note(err error) error {
 	if err = damaged(err); !errors.Is(err, ErrDamaged) {
 		return err
@@ -94,7 +94,7 @@ func (v *verifier) runs(s *snapshot, space int) error {
 	return nil
 }
 
-// run reads all bins of a run and checks that they hold the run's entries and no others.
+// run reads all bins of a run and checks that they hold exactly the run's entries.
 func (v *verifier) run(s *snapshot, r *run, space int) error {
 	bucket := s.tx.Bucket(r.bucket())
 	if bucket == nil {
@@ -123,8 +123,7 @@ func (v *verifier) run(s *snapshot, r *run, space int) error {
 	return nil
 }
 
-// bin reads a bin from the file again. It checks the order of the entries, and that a key has no
-// more of them than the table keeps.
+// bin rereads a bin from the file. It checks the entries' order and their number for each key.
 func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space int) error {
 	_, value, err := r.value(s, bin)
 	if err == nil {
@@ -156,7 +155,7 @@ func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space
 	return nil
 }
 
-// docs reads all blocks of documents, and looks for each id in the runs of ids.
+// docs reads all blocks of documents and looks up each id in the runs of ids.
 func (v *verifier) docs(s *snapshot) error {
 	v.matched, v.gone = make(map[uint32]uint64), make(map[uint32]uint64)
 	next := v.t.head.win.watermark()
@@ -185,7 +184,7 @@ func (v *verifier) docs(s *snapshot) error {
 	if !whole {
 		return nil
 	}
-	v.part = PartIDs // which has no entries beside those of documents
+	v.part = PartIDs // which has entries of documents only
 	for _, r := range v.t.spaces[ofIDs].runs {
 		if n := v.matched[r.id]; n > r.entries || n+v.gone[r.id] < r.entries {
 			v.add("run %d has %d entries, and %d of them are ids of documents", r.id, r.entries, n)

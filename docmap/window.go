@@ -12,7 +12,7 @@ import (
 )
 
 // A window limits how long documents count: design rule 17, and docs/format.md, "Slices of a
-// window". The zero value is none.
+// window". Its zero value limits nothing.
 type window struct {
 	length uint32 // seconds; 0 for none
 	clock  uint32 // latest time of a judged document
@@ -23,9 +23,9 @@ type window struct {
 
 // A timeSlice is a range of documents and their times.
 type timeSlice struct {
-	first  uint32 // document; the last is before the next slice's first
-	begun  uint32 // the clock at that document, or now
-	newest uint32 // time of a document
+	first  uint32 // first document; the last one precedes the next slice's first
+	begun  uint32 // the clock at that document; now, if there is none yet
+	newest uint32 // latest time of its documents
 	times  times
 	edges  []edgeMove // ascending; the first is at document first
 }
@@ -34,8 +34,8 @@ type timeSlice struct {
 type edgeMove struct{ doc, edge uint32 }
 
 const (
-	sliceShare = 8    // slices begin so often in a window, or more seldom
-	edgeShare  = 4096 // the edge moves so often in a window, or more seldom
+	sliceShare = 8    // the number of slices that begin during a window, at most
+	edgeShare  = 4096 // the number of edge moves during a window, at most
 )
 
 func (w *window) watermark() uint32 {
@@ -52,7 +52,7 @@ func (w *window) first(num uint32) uint32 {
 	return w.slices[w.sliceOf(num)].first
 }
 
-// last returns the last document of a document's slice, in a table of docs documents.
+// last returns the last document of num's slice, in a table of docs documents.
 func (w *window) last(num, docs uint32) uint32 {
 	if i := w.sliceOf(num) + 1; i < len(w.slices) {
 		return w.slices[i].first - 1
@@ -73,12 +73,12 @@ func (w *window) sliceOf(num uint32) int {
 
 func (w *window) expired(num uint32) bool { return w.length > 0 && w.older(num, w.edge) }
 
-// expiredBefore reports whether a document no longer counted when doc came.
+// expiredBefore reports whether document num no longer counted when document doc arrived.
 func (w *window) expiredBefore(num, doc uint32) bool {
 	return w.length > 0 && w.older(num, w.edgeAt(doc))
 }
 
-// older reports whether a document is of a time before edge, or below the watermark.
+// older reports whether a document's time is before edge, or its number below the watermark.
 func (w *window) older(num, edge uint32) bool {
 	if num < w.watermark() {
 		return true
@@ -87,7 +87,7 @@ func (w *window) older(num, edge uint32) bool {
 	return s.times.at(int(num-s.first)) < edge
 }
 
-// edgeAt returns the edge when a document at or above the watermark came.
+// edgeAt returns the edge at the arrival of a document at or above the watermark.
 func (w *window) edgeAt(doc uint32) uint32 {
 	s := &w.slices[w.sliceOf(doc)]
 	if uint64(doc-s.first) >= uint64(s.times.n) {
@@ -119,7 +119,7 @@ func (w *window) add(num, time uint32) {
 	s.newest = max(s.newest, time)
 }
 
-// next returns the slices after document num begins one and the oldest expired ones are dropped.
+// next returns the slices once document num begins a new one, without the oldest expired ones.
 func (w *window) next(num uint32) []timeSlice {
 	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})
 	for len(list) > 1 && (list[0].times.n == 0 || list[0].newest < w.edge) {
@@ -128,12 +128,12 @@ func (w *window) next(num uint32) []timeSlice {
 	return list
 }
 
-// ErrNoWindow: the table has documents without times, because it had no window.
+// ErrNoWindow means that the table has documents without times, because it had no window.
 var ErrNoWindow = errors.New("it has documents and no window")
 
-// SetWindow makes documents count for so many seconds, 1 or more, by the clock that Advance
-// moves. Documents that no longer count stay so. The next checkpoint makes it durable. The error
-// is ErrNoWindow for a table of documents without times.
+// SetWindow makes documents count for the given seconds, 1 or more, by the clock that Advance
+// moves. Expired documents stay expired. The next checkpoint makes the window durable. The error is
+// ErrNoWindow if the table has documents without times.
 func (t *Table) SetWindow(seconds uint32) error {
 	err := t.writable()
 	w := &t.tombstones.win
@@ -155,8 +155,8 @@ func (t *Table) SetWindow(seconds uint32) error {
 	return nil
 }
 
-// Window returns how many seconds documents count, 0 for ever; the clock, the latest time given
-// to Advance; and the edge: documents of earlier times do not count. Times are in Unix seconds.
+// Window returns the seconds for which documents count; 0 means forever. clock is the latest time
+// given to Advance. Documents with times before edge do not count. Times are in Unix seconds.
 func (t *Table) Window() (seconds, clock, edge uint32) {
 	w := &t.tombstones.win
 	return w.length, w.clock, w.edge
@@ -168,9 +168,9 @@ func (t *Table) First() uint32 { return t.head.win.watermark() }
 // Slices returns the number of slices, 0 without a window.
 func (t *Table) Slices() int { return len(t.tombstones.win.slices) }
 
-// Advance moves the clock to the time of the next document, before its look-up. late means that
-// the document does not count and must not be added. If BeginsSlice is true afterwards, a
-// checkpoint must come before the document is added. Without a window Advance does nothing.
+// Advance moves the clock to the time of the next document, before its look-up. A late document
+// does not count and must not be added. If BeginsSlice then returns true, a checkpoint must precede
+// adding the document. Without a window, Advance does nothing.
 func (t *Table) Advance(time uint32) (late bool) {
 	w := &t.tombstones.win
 	if w.length == 0 {
@@ -181,13 +181,11 @@ func (t *Table) Advance(time uint32) (late bool) {
 	return time < w.edge
 }
 
-// BeginsSlice reports that a checkpoint is due before the next document is added, which begins a
-// slice.
+// BeginsSlice reports whether the next document begins a slice and so needs a checkpoint first.
 func (t *Table) BeginsSlice() bool { return t.tombstones.win.due }
 
-// Steady returns the first and the last time of documents that move neither the edge nor the
-// slice, and are not late: such documents can be looked up together. If there is no such time,
-// last is before first.
+// Steady returns the range of document times that are not late and move neither the edge nor the
+// slice. Such documents can be looked up together. If the range is empty, last is before first.
 func (t *Table) Steady() (first, last uint32) {
 	w := &t.tombstones.win
 	switch {
@@ -223,8 +221,8 @@ func (t *Table) addTimes(n int, times []uint32) error {
 	return nil
 }
 
-// rotate begins a slice if that is due. It enters the slices from then on in next, without the
-// runs of dropped ones. all reports that every slice before is dropped.
+// rotate begins a slice if one is due. It puts the new slices into next and removes the runs of
+// dropped ones. all reports that every earlier slice is dropped.
 func (t *Table) rotate(next *header) (all bool) {
 	w := &t.tombstones.win
 	if w.length == 0 {
@@ -257,8 +255,7 @@ func (t *Table) rotated() {
 	t.batches.dropBelow(w.watermark())
 }
 
-// sweepSlices removes the remains of dropped slices from the file, in transactions of bounded
-// size.
+// sweepSlices removes the remains of dropped slices, in transactions of bounded size.
 func (t *Table) sweepSlices() error {
 	if t.head.needs&needsWindow == 0 {
 		return t.sweep()
@@ -278,8 +275,8 @@ func (t *Table) sweepSlices() error {
 	)
 }
 
-// sweepKeys removes the keys of a bucket that are gone, in transactions of bounded size. It goes
-// through the keys in order while there may be more.
+// sweepKeys removes the keys that judge calls gone, in transactions of bounded size. It reads keys
+// in order as long as judge expects more.
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	most := max(1, t.sizes.sliceBytes/blockBytes)
 	for full := true; full; {
@@ -314,14 +311,14 @@ func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more
 
 func (t *Table) sweepRanges(l *rangeList, mark uint32) error {
 	return t.sweepKeys(l.bucket, func(key, value []byte) (gone, more bool) {
-		ranges, err := l.decode(key, value, t.head.docs) // without an error when the table was opened
+		ranges, err := l.decode(key, value, t.head.docs) // opening the table decoded it
 		n := len(ranges)
 		return err == nil && n > 0 && ranges[n-1].last < mark, true
 	})
 }
 
-// sweepBatches stores batches without the documents below the watermark. By the time of a step there may
-// be documents that no checkpoint has: it leaves this to the next one.
+// sweepBatches stores batches without documents below the watermark. A Stepwise table leaves this
+// to the next checkpoint: by then it may have documents without a checkpoint.
 func (t *Table) sweepBatches() error {
 	if len(t.batches.dirty) == 0 || t.opt.Stepwise {
 		return nil
@@ -329,8 +326,7 @@ func (t *Table) sweepBatches() error {
 	return t.update(t.batches.write)
 }
 
-// sweep removes buckets of runs that no record names: left by a crash, or dropped with their
-// slice.
+// sweep removes run buckets that no record names, left by a crash or by a dropped slice.
 func (t *Table) sweep() error {
 	known := make(map[string]bool)
 	for i := range t.spaces {

@@ -30,7 +30,7 @@ func (w *window) encode() []byte {
 func (w *window) numbers() []any    { return []any{&w.length, &w.clock, &w.edge} }
 func (s *timeSlice) numbers() []any { return []any{&s.first, &s.begun, &s.newest} }
 
-// decodeWindow reads the form that encode writes, for a table of docs documents.
+// decodeWindow parses the output of encode, for a table of docs documents.
 func decodeWindow(b []byte, docs uint32) (w window, err error) {
 	f := &fields.Reader{Rest: b}
 	f.Into(w.numbers())
@@ -81,7 +81,7 @@ func (w *window) encodeTimes(first uint32, n int) []byte {
 	return seal(b, seedTimes+uint64(first))
 }
 
-// loadTimes appends a chunk of n documents to the last of w's slices.
+// loadTimes appends the times of a chunk of n documents to the open slice.
 func (w *window) loadTimes(value []byte, first uint32, n int) error {
 	body, ok := sealed(value, seedTimes+uint64(first))
 	if !ok || len(body) < 4 {
@@ -137,7 +137,7 @@ func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
 	return w, nil
 }
 
-// times are the times of documents, in order. Their blocks lie outside the Go heap, whose limit
+// times holds the times of documents, in order. Its blocks lie outside the Go heap, whose limit
 // does not allow for memory that grows with a window.
 type times struct {
 	blocks []*timeBlock
@@ -160,7 +160,7 @@ func (t *times) add(time uint32) {
 			b.list = new([blockTimes]uint32) // on the heap
 		} else {
 			b.mem, b.list = mem, (*[blockTimes]uint32)(unsafe.Pointer(unsafe.SliceData(mem)))
-			runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // an error could go nowhere
+			runtime.SetFinalizer(b, func(b *timeBlock) { _ = hugemem.Free(b.mem) }) // no caller for errors
 		}
 		t.blocks = append(t.blocks[:len(t.blocks):len(t.blocks)], b)
 	}

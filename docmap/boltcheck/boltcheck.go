@@ -1,13 +1,11 @@
-// Package boltcheck walks the pages of a bbolt file and returns the first fault. bbolt trusts its
-// pages. A wrong number in one can make it run in circles, allocate without end, panic in a
-// goroutine of its own, or write over pages in use. It has checksums only on its two header
-// pages. A store whose values have checksums of their own still needs this package for the pages
-// that lead to them:
+// Package boltcheck checks the pages of a bbolt file and returns the first fault. bbolt trusts its
+// pages. A wrong number in one can make it loop, allocate without bound, panic in its own
+// goroutine, or overwrite pages in use. It has checksums only on its two header pages. Checksummed
+// values still need this check of the pages that lead to them:
 //
 //	err := boltcheck.File(path) // before bbolt opens it
 //
-// It reads the file format of the bbolt version in go.mod; the tests say what to check when that
-// changes.
+// It reads the format of the bbolt version in go.mod. The tests list the checks for a new version.
 package boltcheck
 
 import (
@@ -31,9 +29,8 @@ import (
 //	        sequence u64, free list page u64, pages in use u64, transaction
 //	        u64, FNV-1a of all that u64
 //
-// Positions are counted from their element. The value of an element with flag
-// 1 is a bucket: root page u64, sequence u64, and, where the root is 0, a leaf
-// page within the value.
+// Positions are relative to their element. The value of an element with flag 1 is a bucket: root
+// page u64, sequence u64 and, if root is 0, an inline leaf page.
 const (
 	pageHead     = 16
 	branchPage   = 0x01
@@ -56,8 +53,8 @@ func (d Damage) Error() string { return string(d) }
 
 func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
 
-// A walk reads the pages of a file. Of values of 64 to 128 KiB it reads only the first 4 KiB: 60
-// ms for 4 GB in the page cache.
+// A walk reads the pages of a file, but only the first 4 KiB of values of 64 to 128 KiB. For 4 GB
+// in the page cache it takes 60 ms.
 type walk struct {
 	f       io.ReaderAt
 	pages   uint64 // in use
@@ -67,8 +64,8 @@ type walk struct {
 	reached uint64
 }
 
-// File returns a [Damage] if the pages of the file do not fit together, or an error of reading
-// it. No process may write to the file during the call.
+// File returns a [Damage] if the pages of the file are inconsistent, or an error of reading it. No
+// process may write to the file during the call.
 func File(path string) error {
 	return walkFile(path, func(w *walk, size int64) error {
 		if err := w.headers(size); err != nil {
@@ -101,9 +98,9 @@ func walkFile(path string, f func(w *walk, size int64) error) (err error) {
 	return f(&walk{f: file}, info.Size())
 }
 
-// headers checks that both header pages are whole. bbolt would accept one: an older state of the
-// table if the newer one is damaged. A crash cannot be the reason, because a header is shorter
-// than the unit that a disk writes.
+// headers checks that both header pages are valid. bbolt would accept one and, if the newer one is
+// damaged, an older state of the table. No crash causes that: a header is smaller than a disk's
+// unit of writing.
 func (w *walk) headers(size int64) error {
 	newest := uint64(0)
 	for i := range int64(2) {
@@ -140,16 +137,16 @@ func noEOF(err error, format string, args ...any) error {
 	return err
 }
 
-// A page is the part of a page that refers to others.
+// A page holds the header and elements of a page.
 type page struct {
 	id    uint64
 	flags uint16
 	count int
-	size  int64  // of all its pages
+	size  int64  // with its overflow pages
 	elems []byte // count elements
 }
 
-// open reads a page, once only, and checks its header.
+// open reads a page and checks its header. It refuses to open a page twice.
 func (w *walk) open(id uint64) (*page, error) {
 	if id < 2 || id >= w.pages {
 		return nil, damagef("page %d of %d is wanted", id, w.pages)
@@ -283,7 +280,7 @@ func (w *walk) bucket(value []byte) error {
 	return nil
 }
 
-// freeList checks that no page in the free list is in use. bbolt would write over such a page.
+// freeList checks that no page in the free list is in use. bbolt would overwrite it.
 func (w *walk) freeList() error {
 	p, err := w.open(w.free)
 	if err != nil {
@@ -312,8 +309,8 @@ func (w *walk) freeList() error {
 	return nil
 }
 
-// Tree is File for one state of a file being written: it checks the pages reachable from the
-// state's root, in a file of so many pages. The caller makes sure that those pages do not change.
+// Tree is File for one state of a file being written. It checks the pages reachable from root, in a
+// file of the given number of pages. The caller ensures that they do not change.
 func Tree(path string, root, pages uint64) error {
 	return walkFile(path, func(w *walk, size int64) error {
 		if pages < 3 || pages > uint64(size)/PageSize {

@@ -1,6 +1,6 @@
-// Package memtable keeps pairs of a 64-bit key and a document in memory, outside the Go heap. It
-// is a hash table in the order of keys. So it returns the documents that hold a key, and the
-// entries of a range of keys without sorting.
+// Package memtable holds pairs of a 64-bit key and a document in memory, outside the Go heap. It is
+// a hash table in key order, so it finds the documents of a key, and the entries of a key range
+// without sorting.
 //
 //	t, err := memtable.New(n, 8)
 //	err = t.AddAll(docs, first, memtable.Alone) // the keys of each document
@@ -8,8 +8,8 @@
 //	keys, docs = t.Collect(keys[:0], docs[:0], from, to)
 //	err = t.Close()
 //
-// A key keeps its earliest documents, in order, up to the limit given to New. Keys must be
-// uniform hashes: with others, time depends on how they cluster.
+// A key keeps its earliest documents, in order, up to the limit given to New. Keys must be uniform
+// hashes: with others, time depends on their clustering.
 package memtable
 
 import (
@@ -23,30 +23,27 @@ import (
 const (
 	slotBytes = 12 // key, document; packed, because the table is read at random
 	minSlots  = 1 << 12
-	// growth is the factor by which a table grows until it has room for New's n entries.
-	// Growing moves every entry; doubling took twice as long as all other work on the
-	// first million.
+	// growth is the factor by which a table grows up to the size for New's n entries. Growing moves
+	// every entry; doubling took twice as long as all other work on the first million.
 	growth = 4
 )
 
-// A Table holds entries. Each stands at or after its key's place among all keys, so a range of
-// keys is a range of slots. It is for one goroutine; Collect and Find may run on several while
-// nothing is added.
+// A Table holds entries, each at or after its key's place in the key space. So a key range is a
+// slot range. It is for one goroutine; Collect and Find may run on several while nothing is added.
 type Table struct {
 	mem   []byte
 	slots uint64
 	n     int    // entries
 	most  uint64 // slots for New's n entries
-	limit int    // documents that a key keeps
+	limit int    // documents kept for a key
 	warm  byte   // see Touch
 
-	// Gone, if not nil, reports whether document held no longer counts when doc comes. A
-	// key may then keep more documents. Several goroutines call it at once.
+	// Gone, if not nil, reports whether document held no longer counts when doc arrives. A key may
+	// then keep more documents. It is called concurrently.
 	Gone func(held, doc uint32) bool
 }
 
-// New returns a table that keeps limit documents of a key. Its memory grows in steps, one of
-// which ends at room for n entries.
+// New returns a table that keeps limit documents per key. Its growth has a step at n entries.
 func New(n, limit int) (*Table, error) {
 	m := &Table{limit: limit, most: slotsFor(n)}
 	slots := m.most
@@ -56,9 +53,8 @@ func New(n, limit int) (*Table, error) {
 	return m, m.alloc(slots)
 }
 
-// slotsFor returns the slots for n entries at a load of three quarters: a search for an absent
-// key then ends after 8 slots, or 100 bytes. One in 32 more is for the document that fills the
-// table.
+// slotsFor returns the slots for n entries at a load of three quarters. A search for an absent key
+// then ends after 8 slots, or 100 bytes. A spare 1/32 is for the document that fills the table.
 func slotsFor(n int) uint64 { return (uint64(n)+uint64(n)/32)*4/3 + 1024 }
 
 func (m *Table) alloc(slots uint64) error {
@@ -94,8 +90,8 @@ func (m *Table) slot(i uint64) (key uint64, doc uint32) {
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:])
 }
 
-// AddAll adds documents first, first+1 and so on, each under its keys. A key given twice counts
-// once. Documents are numbered from 1 and must come in ascending order.
+// AddAll adds documents first, first+1 and so on, each under its keys. Numbers begin with 1 and
+// must ascend. A repeated key counts once.
 func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	total := 0
 	for _, keys := range docs {
@@ -117,8 +113,8 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	return nil
 }
 
-// Reserve makes room for n more entries, so that adding them cannot fail. The slots grow by
-// exactly the factor growth until they are those for New's n entries, and then double.
+// Reserve allocates slots for n more entries, so that adding them cannot fail. The slots grow by
+// exactly the factor growth up to the size for New's n entries, and then double.
 func (m *Table) Reserve(n int) error {
 	slots := m.slots
 	for uint64(m.n+n)*4 > slots*3 {
@@ -138,7 +134,7 @@ func (m *Table) Reserve(n int) error {
 	m.n = 0
 	i := uint64(0)
 	for _, doc := old.slot(i); doc != 0; _, doc = old.slot(i) {
-		i++ // the documents of a key are in order from an empty slot on
+		i++ // from an empty slot on, a key's documents are in order
 	}
 	for range old.slots {
 		if key, doc := old.slot(i); doc != 0 {
@@ -151,9 +147,8 @@ func (m *Table) Reserve(n int) error {
 	return old.Close()
 }
 
-// Touch loads the places of keys into the cache. The loads do not depend on each other, so their
-// misses overlap; those of the searches would not. The result means nothing: a caller that keeps
-// it prevents the compiler from dropping the loads.
+// Touch loads the slots of keys into the cache. Unlike those of searches, the loads are
+// independent, so their misses overlap. A use of the result keeps the compiler from dropping them.
 func (m *Table) Touch(keys []uint64) (warm byte) {
 	for _, k := range keys {
 		warm += m.mem[m.home(k)*slotBytes]
@@ -171,12 +166,12 @@ func (m *Table) insert(key uint64, doc uint32) {
 
 // The results of place.
 const (
-	empty  = iota // the slot where the entry belongs
-	enough        // the entry, or as many of its key as there may be
-	border        // neither, up to the border
+	empty  = iota // the free slot for the entry
+	enough        // the entry is there, or its key has limit documents
+	border        // neither, up to end
 )
 
-// place looks for the slot of an entry, from its home to end.
+// place searches for the slot of an entry, from its home to end.
 func (m *Table) place(key uint64, doc uint32, end uint64) (at uint64, found int) {
 	i, same := m.home(key), 0
 	for {
@@ -249,13 +244,12 @@ func (m *Table) Len() int { return m.n }
 // Bytes returns the size of the table's memory.
 func (m *Table) Bytes() int { return len(m.mem) }
 
-// Several goroutines add at once by dividing the slots: each adds the keys with a home in its
-// part, in the order of the documents. A search stops at the end of its part; its entry is
-// added afterwards by one goroutine. So no slot has two owners, and the documents of a key
-// stay in order.
+// Several goroutines add concurrently: each adds the keys at home in its part of the slots, in
+// document order. A search stops at the end of its part, and one goroutine adds its entry
+// afterwards. So each slot has one owner, and the documents of a key stay in order.
 
-// A Spread runs work on goroutines: Run calls f with 0 to Parts-1, at the same time or not, and
-// returns when all calls have.
+// A Spread runs work on goroutines: Run calls f with 0 to n-1, concurrently or not, and returns
+// after the last call.
 type Spread struct {
 	Parts int
 	Run   func(n int, f func(part int))
@@ -289,7 +283,7 @@ func (m *Table) addShared(docs [][]uint64, first uint32, by Spread) {
 	}
 }
 
-// A part is the slots that one goroutine adds to.
+// A part is a range of slots that a single goroutine fills.
 type part struct {
 	table    *Table
 	from, to uint64

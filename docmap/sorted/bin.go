@@ -14,15 +14,15 @@ type Bin struct {
 	b     []byte // the value
 	num   uint64 // of the bin
 	place uint64
-	first uint32 // document number that is stored as 0
+	first uint32 // document number stored as 0
 }
 
-// Len returns the number of entries of a bin whose directory is right.
+// Len returns the number of entries of a bin with a verified directory.
 func (v *Bin) Len() int { return int(v.count(v.subs())) }
 
 func (v *Bin) count(i int) uint32 { return binary.LittleEndian.Uint32(v.b[8+4*i:]) }
 
-// verifyDirectory checks everything that later reads need to stay inside the value.
+// verifyDirectory checks everything that keeps later reads inside the value.
 func (v *Bin) verifyDirectory() error {
 	if len(v.b) < v.Size(0) {
 		return damagef("bin %x has %d bytes", v.place, len(v.b))
@@ -51,8 +51,7 @@ func (v *Bin) verifyBlock(i int) error {
 	return nil
 }
 
-// appendBlock appends the entries of sub-block i, in order. base holds the bits of a key above
-// the sub-block's.
+// appendBlock appends sub-block i's entries in order. base holds the higher bits of their keys.
 func (v *Bin) appendBlock(e *Entries, i int, base uint64) {
 	b, n := v.block(i)
 	keys, docs := e.extend(n)
@@ -73,7 +72,7 @@ func (v *Bin) appendBlock(e *Entries, i int, base uint64) {
 	}
 }
 
-// AppendRange appends the entries with keys in from..to, and verifies all that it reads.
+// AppendRange appends the entries with keys in from..to, and verifies everything it reads.
 func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 	if err := v.verifyDirectory(); err != nil {
 		return err
@@ -100,8 +99,7 @@ func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 	return nil
 }
 
-// findBucket returns the position of the first entry of a bucket in its sub-block, and the number
-// of the bucket's entries.
+// findBucket returns the position and the number of a bucket's entries in its sub-block.
 func findBucket(b []byte, bucket int) (at, n int) {
 	pos := 0
 	skip := bucket - 1 // the zero that ends the bucket before
@@ -124,15 +122,15 @@ func findBucket(b []byte, bucket int) (at, n int) {
 	}
 }
 
-// load returns the bits of b from position bit on, under mask. The mask has at
-// most 57 bits, so that one load of 8 bytes holds them wherever they start.
+// load returns the bits of b from offset bit on, under mask. The mask has at most 57 bits, so one
+// 8-byte load holds them at any offset.
 func load(b []byte, bit, mask uint64) uint64 {
 	return binary.LittleEndian.Uint64(b[bit>>3:]) >> (bit & 7) & mask
 }
 
-// bitWriter appends numbers of any width up to 57 bits to buf. It keeps the last 64 bits in a
-// register: reading back the bytes just stored, at another alignment, would stall on every
-// number. buf needs 8 bytes beyond the last number; they end up zero or unchanged.
+// bitWriter appends numbers of up to 57 bits to buf. It keeps the last 64 bits in a register, since
+// rereading bytes just stored, at another alignment, would stall on every number. Beyond the last
+// number, buf needs 8 bytes, which end up zero or unchanged.
 type bitWriter struct {
 	buf []byte
 	acc uint64
@@ -153,9 +151,9 @@ func (w *bitWriter) put(v uint64, width uint) {
 	w.n = w.n + width - 64
 }
 
-// select1 returns the position of the k-th one of x, counted from 0. x must have more than k
-// ones. Two of three steps are on sums of bytes: Vigna, "Broadword implementation of rank/select
-// queries" (2008), algorithm 2.
+// select1 returns the position of the k-th one bit of x, counting from 0. x must have more than k
+// ones. Two of the three steps work on byte sums; see Vigna, "Broadword implementation of
+// rank/select queries" (2008), algorithm 2.
 func select1(x uint64, k int) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	s := x - x>>1&0x5555555555555555
@@ -171,7 +169,7 @@ func select1(x uint64, k int) int {
 	return at + bits.TrailingZeros64(x)
 }
 
-// bitset remembers the verified parts of a run. Writes before set happen before has returns true.
+// bitset marks the verified parts of a run. Writes before set happen before has returns true.
 type bitset []uint64
 
 func newBitset(n uint64) bitset    { return make(bitset, (n+63)/64) }

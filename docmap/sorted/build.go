@@ -14,11 +14,11 @@ type Entries struct {
 	Docs []uint32
 }
 
-// Reset removes all and keeps the memory.
+// Reset removes all entries and keeps the memory.
 func (e *Entries) Reset() { e.cut(0) }
 
-// Groups iterates over the keys, in order, and the documents of each. The documents
-// before those at hand may be written over.
+// Groups iterates over the keys, in order, and the documents of each. The caller may overwrite the
+// documents before those yielded.
 func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
 	return func(yield func(uint64, []uint32) bool) {
 		for i := 0; i < len(e.Keys); {
@@ -34,7 +34,7 @@ func (e *Entries) Groups() iter.Seq2[uint64, []uint32] {
 	}
 }
 
-// extend makes room for n more and returns it.
+// extend appends n entries and returns them.
 func (e *Entries) extend(n int) ([]uint64, []uint32) {
 	at := len(e.Keys)
 	e.Keys, e.Docs = slices.Grow(e.Keys, n)[:at+n], slices.Grow(e.Docs, n)[:at+n]
@@ -55,28 +55,26 @@ func (e *Entries) keep(at int, from, to uint64) {
 	e.cut(n)
 }
 
-// A Builder sorts the entries of one bin and packs them. It is used for one bin after another.
+// A Builder sorts and packs the entries of one bin. It is reusable.
 type Builder struct {
 	In    Entries // of the bin, in any order
-	Limit int     // documents that a key keeps
-	// Keep, if not nil, replaces Limit: it returns the documents to keep of those of a
-	// key, ascending, in place.
+	Limit int     // documents kept for a key
+	// Keep, if not nil, replaces Limit: it selects documents of a key, ascending, in place.
 	Keep func(docs []uint32) []uint32
 
 	sorted Entries
 	starts []uint32 // by bucket
 }
 
-// Build packs the entries in b.In as bin number bin of the run, appends it to dst, and returns
-// the number of entries kept.
+// Build packs the entries in b.In as bin number bin of the run. It returns dst with the bin
+// appended, and the number of entries kept.
 func (b *Builder) Build(dst []byte, r *Run, bin uint64) ([]byte, int) {
 	sorted := b.Sort(&r.Shape)
 	return Pack(dst, r, bin, sorted), len(sorted.Keys)
 }
 
-// Sort returns the entries in b.In, all of one bin of a run of this shape, in order. Of each key
-// it keeps the first Limit documents, or those that Keep returns. They are valid until the next
-// call.
+// Sort returns the entries in b.In, in order. They must belong to one bin of this shape. Sort keeps
+// the first Limit documents of each key, or those of Keep. The result is valid until the next call.
 func (b *Builder) Sort(s *Shape) *Entries {
 	b.sortKeys(s)
 	if b.Keep != nil {
@@ -87,7 +85,7 @@ func (b *Builder) Sort(s *Shape) *Entries {
 	return &b.sorted
 }
 
-// trim is keep for the first Limit documents: a tenth of the time of a whole bin less.
+// trim is keep for the first Limit documents. It saves a tenth of the time of a bin.
 func (b *Builder) trim() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n, same := 0, 0
@@ -100,8 +98,7 @@ func (b *Builder) trim() {
 		if same >= b.Limit {
 			continue
 		}
-		// n never passes i, and keys[i-1] is read before position
-		// i-1 can be written again: only equal keys are dropped.
+		// n is at most i, so position i-1 can have been overwritten only with itself.
 		keys[n], docs[n] = k, docs[i]
 		n++
 	}
@@ -112,7 +109,7 @@ func (b *Builder) keep() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n := 0
 	for key, of := range b.sorted.Groups() {
-		// The place to write never passes the place to read.
+		// Writing never overtakes reading.
 		for _, doc := range b.Keep(of) {
 			keys[n], docs[n] = key, doc
 			n++
@@ -121,9 +118,9 @@ func (b *Builder) keep() {
 	b.sorted.cut(n)
 }
 
-// sortKeys brings the entries in order. Keys are uniform, so counting by bucket leaves about one
-// in each, and an insertion sort moves few: 4 to 5 ns an entry for any number of sources. A merge
-// of sorted streams would mispredict every second branch.
+// sortKeys sorts the entries. Counting by bucket leaves about one of the uniform keys in each, and
+// an insertion sort moves few. It takes 4 to 5 ns an entry for any number of sources. A merge of
+// sorted streams would mispredict every second branch.
 func (b *Builder) sortKeys(s *Shape) {
 	shift, mask := s.lowBits, uint64(1)<<(s.subBits+s.blockBits)-1
 	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
@@ -157,7 +154,7 @@ func insertionSort(keys []uint64, docs []uint32) {
 	}
 }
 
-// Pack packs entries in their order as bin number bin of the run, appended to before.
+// Pack appends the sorted entries to before as bin number bin of the run.
 func Pack(before []byte, r *Run, bin uint64, e *Entries) []byte {
 	s, keys, docs := &r.Shape, e.Keys, e.Docs
 	size, place := s.Size(len(keys)), binSeed(r.id, bin)

@@ -5,27 +5,26 @@ import (
 	"sync"
 )
 
-// A Run holds the known facts about a run's bins; its owner has the bins and passes each when
-// needed. These facts are the places of bins with their directories, and the verified checksums.
-// The directory of a run of 500 million entries takes 8 MB here. Read from the file, it would
-// cost every look-up one more page missing from the TLB.
+// A Run caches the places and directories of a run's bins, and records the verified checksums. Its
+// owner has the bins and passes each when needed. The directory of a run of 500 million entries
+// takes 8 MB here. Read from the file, it would cost every look-up one more TLB miss.
 //
-// Any number of goroutines may look up at once; Forget and Trust need the run for themselves.
+// Look-ups may run concurrently. Forget and Trust need exclusive access.
 type Run struct {
 	Shape
 	id    uint32
-	first uint32 // document number that is stored as 0
+	first uint32 // document number stored as 0
 
-	learn  sync.Mutex // places of bins
-	known  bitset     // bins whose bins and counts are set
+	learn  sync.Mutex // held by remember
+	known  bitset     // bins remembered in bins and counts
 	bins   [][]byte
 	counts []uint16 // subs+1 for each bin
 	dirOK  bitset
 	blocks bitset
 }
 
-// NewRun returns a run of unknown bins. id is part of the seeds of its checksums, first the
-// number of its first document.
+// NewRun returns a run with an empty cache. id is part of its checksum seeds; first is the number
+// of its first document.
 func NewRun(s Shape, id, first uint32) *Run {
 	n := s.Bins()
 	return &Run{
@@ -44,7 +43,7 @@ func (r *Run) Forget() {
 	clear(r.bins)
 }
 
-// Trust marks the checksums of a bin as verified, because the bin was just written.
+// Trust marks the checksums of a bin as verified, for a bin just written.
 func (r *Run) Trust(bin uint64) {
 	r.dirOK.set(bin)
 	for sub := range uint64(r.subs()) {
@@ -52,7 +51,7 @@ func (r *Run) Trust(bin uint64) {
 	}
 }
 
-// Bin returns a bin whose place is known.
+// Bin returns a bin if its place is known.
 func (r *Run) Bin(bin uint64) (v Bin, ok bool) {
 	if !r.known.has(bin) {
 		return r.at(bin, nil), false
@@ -64,8 +63,8 @@ func (r *Run) at(bin uint64, value []byte) Bin {
 	return Bin{Shape: &r.Shape, b: value, num: bin, place: binSeed(r.id, bin), first: r.first}
 }
 
-// Open returns the bin stored in value and verifies its directory the first time. If lasts, value
-// stays in place until Forget, and is remembered.
+// Open returns the bin in value and verifies its directory the first time. lasts means that value
+// stays in place until Forget; Open then remembers it.
 func (r *Run) Open(bin uint64, value []byte, lasts bool) (Bin, error) {
 	v := r.at(bin, value)
 	if !r.dirOK.has(bin) {
@@ -80,8 +79,8 @@ func (r *Run) Open(bin uint64, value []byte, lasts bool) (Bin, error) {
 	return v, nil
 }
 
-// remember keeps the place and the directory of a verified bin if it can: keys that are not
-// uniform may make bins too large for the short directory.
+// remember keeps the place and directory of a verified bin, unless the bin is too large for 16-bit
+// counts. Only keys that are not uniform make such bins.
 func (r *Run) remember(bin uint64, v *Bin) {
 	n := v.subs()
 	if v.count(n) > math.MaxUint16 {
@@ -106,8 +105,8 @@ func (r *Run) Read(e *Entries, bin uint64, value []byte) error {
 	return v.AppendRange(e, 0, math.MaxUint64)
 }
 
-// Find appends the documents of key, which belongs to v, to dst, up to its capacity. It verifies
-// the sub-block the first time.
+// Find appends the documents of key, which must belong to v, to dst, up to its capacity. The first
+// use of a sub-block verifies it.
 func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 	sub := r.subOf(key)
 	if at := v.num<<r.subBits + uint64(sub); !r.blocks.has(at) {
@@ -120,7 +119,7 @@ func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 	return r.Search(dst, &Place{b: b, n: n}, key), nil
 }
 
-// A Place is a sub-block of n entries that may have a key, probably at upper and low.
+// A Place is a sub-block of n entries that may hold a key, probably at offsets upper and low.
 type Place struct {
 	b     []byte
 	n     int
@@ -139,7 +138,7 @@ func (p *Place) Touch() byte {
 	return 0
 }
 
-// Locate returns the place of a key, from the uniform distribution of keys.
+// Locate returns the place of a key. It estimates the offsets, because keys are uniform.
 func (r *Run) Locate(key uint64) Place {
 	bin, sub := r.BinOf(key), r.subOf(key)
 	if !r.known.has(bin) || !r.blocks.has(bin<<r.subBits+uint64(sub)) {

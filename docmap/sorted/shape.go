@@ -1,6 +1,6 @@
-// Package sorted packs pairs of a 64-bit key and a document, in order, into bins of bytes. It
-// finds the documents of a key in a bin, and unpacks bins again. It reads no files: the owner
-// of the bins passes each when it is needed.
+// Package sorted packs sorted pairs of a 64-bit key and a document into bins of bytes. It finds the
+// documents of a key in a bin, and unpacks bins. It reads no files: the owner of the bins passes
+// each when needed.
 //
 //	r := sorted.NewRun(sorted.DefaultDivision.Shape(sorted.LogFor(n), first, last), id, first)
 //	b := sorted.Builder{Limit: 8}
@@ -10,10 +10,9 @@
 //	docs, err = r.Find(docs[:0], &bin, key)
 //
 // Each of n entries takes 66 - log2(n) bits for its key, and the bits of its document's number
-// within the run. All 64 bits of a key can be read back: answers are exact. No byte is used
-// before its checksum is verified; a fault is a [Damage]. Keys must be uniform hashes; others
-// are kept correctly, but take longer.
-// docs/format.md, "Bins", has the bytes of a bin.
+// within the run. All 64 key bits can be restored, so answers are exact. No byte is used before its
+// checksum is verified; a fault is a [Damage]. Keys must be uniform hashes; others work, but take
+// longer. docs/format.md, "Bins", specifies the bytes of a bin.
 package sorted
 
 import (
@@ -28,7 +27,7 @@ func (d Damage) Error() string { return string(d) }
 
 func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(format, args...)) }
 
-// The smallest and the largest logarithm of a run's buckets.
+// Bounds of the logarithm of a run's number of buckets.
 const (
 	MinLog = 7  // so that the low part of a key has at most 57 bits
 	MaxLog = 40 // of 2^40 entries: 8 TB
@@ -36,8 +35,7 @@ const (
 
 const blockCheck = 4
 
-// A Division determines the parts of bins. All runs have the same, except in tests, which need
-// fewer entries with a smaller one.
+// A Division determines the parts of bins. Only tests change it, to need fewer entries.
 type Division struct {
 	BlockBits  uint // logarithm of the buckets in a sub-block, 3 to MinLog
 	MaxSubBits uint // largest logarithm of the sub-blocks in a bin
@@ -46,8 +44,8 @@ type Division struct {
 // DefaultDivision is the division of the file format.
 var DefaultDivision = Division{BlockBits: 7, MaxSubBits: 6}
 
-// A Shape is the way a run divides the key space, and a bin its bytes. From the top, the bits of
-// a key are bin, sub, block (the bucket in a sub-block), low.
+// A Shape divides the key space of a run, and the bytes of a bin. From the top, the bits of a key
+// are bin, sub, block (the bucket in a sub-block) and low.
 type Shape struct {
 	binBits, subBits, blockBits, lowBits uint
 	docBits                              uint
@@ -61,8 +59,7 @@ func LogFor(n uint64) uint8 {
 	return uint8(max(MinLog, bits.Len64(max(n, 1)-1)))
 }
 
-// Shape returns the shape of a run of 2^log buckets, MinLog to MaxLog, and the documents first to
-// last.
+// Shape returns the shape of a run of 2^log buckets, MinLog to MaxLog, for documents first to last.
 func (d Division) Shape(log uint8, first, last uint32) Shape {
 	s := Shape{
 		subBits:   min(d.MaxSubBits, uint(log)-d.BlockBits),
@@ -82,7 +79,7 @@ func (s *Shape) Bins() uint64 { return 1 << s.binBits }
 
 func (s *Shape) BinBits() uint { return s.binBits }
 
-// EntryBits returns the bits that an entry takes in a bin.
+// EntryBits returns the number of bits of an entry.
 func (s *Shape) EntryBits() uint64 { return s.width }
 
 func (s *Shape) subs() int { return 1 << s.subBits }
@@ -100,8 +97,7 @@ func (s *Shape) Size(n int) int { return s.offset(s.subs(), uint32(n)) + 8 }
 // BinOf returns the bin of a key.
 func (s *Shape) BinOf(key uint64) uint64 { return key >> (64 - s.binBits) }
 
-// Lowest returns the first key of a bin. (A shift by 64 gives 0 in Go, which is right for a run
-// of one bin.)
+// Lowest returns the first key of a bin. A shift by 64 gives 0, as needed for a run of one bin.
 func (s *Shape) Lowest(bin uint64) uint64 { return bin << (64 - s.binBits) }
 
 // Highest returns the last key of a bin.
@@ -109,5 +105,5 @@ func (s *Shape) Highest(bin uint64) uint64 { return s.Lowest(bin) + (1<<(64-s.bi
 
 func (s *Shape) subOf(key uint64) int { return int(key << s.binBits >> (64 - s.subBits)) }
 
-// binSeed returns the part of a checksum's seed for one bin of one run.
+// binSeed returns the checksum seed of one bin of one run.
 func binSeed(id uint32, bin uint64) uint64 { return uint64(id)<<32 + bin }
