@@ -14,30 +14,28 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Against holds further indexes. Their documents count as earlier than those of the open index, in
-// the order of the indexes. They are only read. While they are in use, no process can add to them,
-// and several processes can read them.
+// Against holds other indexes. Their documents count as earlier than those of the open index, in
+// the order of the indexes. Several processes can read them at once, and meanwhile none can add to
+// them.
 //
-// The verdicts are those of one index with all documents. The filters are loaded, and take as much
-// memory as their files.
+// The verdicts are those of a single index with all documents. The filters take as much memory as
+// their files.
 type Against struct {
 	scheme feature.Scheme
 	name   string // of the scheme
 	parts  []*Files
 }
 
-// AgainstID identifies the documents of one of the indexes. Another table, or other documents in it,
-// give another AgainstID.
+// AgainstID identifies the documents of an index. Another table or other documents give another ID.
 type AgainstID struct {
 	UUID      [16]byte `json:"uuid"`
 	Documents uint32   `json:"documents"`
-	Content   uint64   `json:"content"`        // a digest of them
-	Edge      uint32   `json:"edge,omitempty"` // of a window: those of an earlier time do not count
+	Content   uint64   `json:"content"`        // digest of the documents
+	Edge      uint32   `json:"edge,omitempty"` // of a window: earlier documents do not count
 }
 
-// OpenAgainst opens indexes to be asked beside another. All must have side tables, one scheme and one
-// secret. check is called for each with a function that returns an owner's value by name. Its error
-// refuses the index.
+// OpenAgainst opens indexes to use beside another. All need side tables, one scheme and one secret.
+// check receives a function that returns an owner's value by name. Its error rejects an index.
 func OpenAgainst(dirs []string, check func(value func(name string) ([]byte, error)) error) (*Against, error) {
 	a := &Against{}
 	for _, dir := range dirs {
@@ -93,7 +91,7 @@ func (a *Against) difference(other feature.Scheme) string {
 	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --method and version to both", a.name, other.Name())
 }
 
-// loadOrMake loads the filter. If none belongs to the table, it makes one in memory.
+// loadOrMake loads the filter, or makes one in memory if none matches the table.
 func (f *Files) loadOrMake() (err error) {
 	if f.filterIsPresent() {
 		return f.load()
@@ -108,10 +106,10 @@ func sameTable(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Scheme returns the scheme of all of them, with the secret.
+// Scheme returns the common scheme, with the secret.
 func (a *Against) Scheme() feature.Scheme { return a.scheme }
 
-// Has reports whether one of them is the index in dir.
+// Has reports whether the index in dir is one of them.
 func (a *Against) Has(dir string) bool {
 	return slices.ContainsFunc(a.parts, func(p *Files) bool { return sameTable(p.dir, dir) })
 }
@@ -129,7 +127,7 @@ func (a *Against) IDs() (ids []AgainstID) {
 	return ids
 }
 
-// Documents returns how many documents of theirs count.
+// Documents returns the number of documents that count, in all indexes.
 func (a *Against) Documents() (n uint64) {
 	for _, p := range a.parts {
 		s := StatsOf(p.Table)
@@ -138,7 +136,7 @@ func (a *Against) Documents() (n uint64) {
 	return n
 }
 
-// Bytes returns the memory of their filters.
+// Bytes returns the memory of the filters in bytes.
 func (a *Against) Bytes() (n uint64) {
 	for _, p := range a.parts {
 		n += p.Loaded.Shape().Bytes()
@@ -146,7 +144,7 @@ func (a *Against) Bytes() (n uint64) {
 	return n
 }
 
-// Close releases them. It may be called again, and on a nil Against.
+// Close releases the indexes. It may be called again, and on a nil Against.
 func (a *Against) Close() error {
 	if a == nil {
 		return nil
@@ -158,8 +156,7 @@ func (a *Against) Close() error {
 	return errors.Join(errs...)
 }
 
-// UseAgainst makes the documents of other indexes count as earlier, from the next Begin on. The
-// caller closes the others, after this index.
+// UseAgainst makes the documents of a count as earlier, from the next Begin on. Close a after x.
 func (x *Index) UseAgainst(a *Against) error {
 	switch {
 	case x.closed:
@@ -173,7 +170,7 @@ func (x *Index) UseAgainst(a *Against) error {
 	return nil
 }
 
-// put configures a deduper to ask the indexes before the table.
+// put configures a deduper to query the indexes before the table.
 func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	var earlier []dedup.SharedStore
 	for _, p := range a.parts {
@@ -182,12 +179,10 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 	cfg.Table = dedup.NewStack(earlier, table)
 }
 
-// Owns reports whether a document belongs to this index, and not to one of Against. num is its number
-// in a result.
+// Owns reports whether document num of a result belongs to this index, and not to Against.
 func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before() }
 
-// before returns how many numbers the documents of Against have, also those that do not count. In
-// results, they come before those of the index's own documents.
+// before returns the number of documents in Against, counting or not. Results number them first.
 func (x *Index) before() (n uint64) {
 	if x.against == nil {
 		return 0

@@ -13,64 +13,61 @@ import (
 	"github.com/firstseen/firstseen/index/filterlog"
 )
 
-// The meanings of a finding for an index.
+// The states of a [Finding].
 const (
-	// Damaged: the file does not hold what was written to it, or is gone and
-	// nothing can stand for it.
+	// Damaged means that the file differs from the bytes written to it, or is lost for good.
 	Damaged = "damaged"
-	// Unreadable: another version of the program wrote it.
+	// Unreadable means that another version of the program wrote the file.
 	Unreadable = "unreadable"
-	// Stale: it belongs to an earlier state of the index, or to another index.
-	// A run rebuilds it from the other files, with the same verdicts.
+	// Stale means that the file belongs to an earlier state of the index, or to another index. A
+	// run replaces or removes it, with the same verdicts.
 	Stale = "stale"
-	// Missing: it is not there, and what was asked for needs none.
+	// Missing means that the file is absent and was not needed.
 	Missing = "missing"
 )
 
-// A Finding is a difference from the state after a clean run.
-// The JSON form is a contract.
+// A Finding is a difference from the state after a clean run. The JSON form is a contract.
 type Finding struct {
 	File   string `json:"file"` // its name in the index's directory
 	State  string `json:"state"`
 	What   string `json:"what"`
-	Remedy string `json:"remedy"` // what to do about it
+	Remedy string `json:"remedy"`
 }
 
 // wrong reports whether the index cannot be used as it is.
 func (f *Finding) wrong() bool { return f.State == Damaged || f.State == Unreadable }
 
-// Checked is what Check has found. The JSON form is a contract.
+// Checked is the result of Check. The JSON form is a contract.
 type Checked struct {
-	Sound      bool         `json:"sound"` // no finding that is Damaged or Unreadable
+	Sound      bool         `json:"sound"` // no finding is Damaged or Unreadable
 	Scheme     string       `json:"scheme"`
-	Table      *TableStats  `json:"table"`  // null without one that can be read
-	Filter     *FilterState `json:"filter"` // null without one that can be read
+	Table      *TableStats  `json:"table"`  // null if absent or unreadable
+	Filter     *FilterState `json:"filter"` // null if absent or unreadable
 	Unfinished bool         `json:"unfinished_run"`
-	Rebuilt    bool         `json:"rebuilt"` // the filter was
+	Rebuilt    bool         `json:"rebuilt"` // the filter was rebuilt
 	Findings   []Finding    `json:"findings"`
 }
 
-// CheckOptions say what Check does beside reading.
+// CheckOptions configure Check.
 type CheckOptions struct {
 	// Rebuild rebuilds a filter with a finding, if the table is sound. It locks the index.
 	Rebuild bool
-	// Frozen, if not nil, is the table of the index of a server, which calls Check: its journals are
-	// read, too. Check closes it.
+	// Frozen, if not nil, is the table of the server that calls Check. Check closes it, and also
+	// reads the server's journals.
 	Frozen *docmap.Table
 	// State names the owner's value of an unfinished run.
 	State string
-	// Progress, if not nil, receives how much of a step is done. of is the whole step, 0 if
-	// unknown.
+	// Progress, if not nil, receives the progress of a step. of is the total, 0 if unknown.
 	Progress func(step string, done, of uint64)
 }
 
-// Check reads all that the index in dir holds: every checksum, the order of
-// the entries, that each names a document there is, that counts agree, and that
-// every key of the table is in the filter; without a table, its journals. It needs no key, for keys are compared
-// and no text is hashed. It takes the filter's memory beside the table's.
+// Check verifies all of the index in dir: every checksum, the order of the entries, their documents
+// and the counts. The filter must have every key of the table. Without a table, Check verifies the
+// journals. It needs no secret, because it hashes no text. It needs memory for both filter and
+// table.
 //
-// The error is of what kept it from finding out: the context's, ErrLocked,
-// docmap.ErrLocked, no index in dir, or one of the system.
+// The error is the reason why Check could not finish: the context's, ErrLocked, docmap.ErrLocked,
+// an index missing from dir, or one of the system.
 func Check(ctx context.Context, dir string, o CheckOptions) (_ *Checked, err error) {
 	c := &checker{Index: newLocked(dir), ctx: ctx, o: o, out: &Checked{Findings: []Finding{}}}
 	c.table = o.Frozen
@@ -93,7 +90,7 @@ const (
 	nextRun = "the next run makes it anew from the table, and so does firstseen index check --rebuild"
 )
 
-// checker is one check of an index, of which it has nothing but lock and table.
+// checker is one check of an index. Its Index has only lock and table.
 type checker struct {
 	*Index
 	ctx context.Context
@@ -152,7 +149,7 @@ func (c *checker) look() (filterErr, err error) {
 	return nil, err
 }
 
-// checkTable opens the table, if it can be, and reads all of it.
+// checkTable opens the table, if possible, and reads all of it.
 func (c *checker) checkTable() error {
 	c.o.Progress("table", 0, 0)
 	t := c.table
@@ -184,7 +181,7 @@ func (c *checker) checkTable() error {
 	return err
 }
 
-// checkFilter reads the filter; filterErr is the fault of its beginning.
+// checkFilter verifies the filter. filterErr is the damage of its header.
 func (c *checker) checkFilter(filterErr error) error {
 	switch {
 	case filterErr != nil:
@@ -221,7 +218,7 @@ func (c *checker) checkFilter(filterErr error) error {
 	return errors.Join(err, f.Close())
 }
 
-// differs finds a filter that does not belong to the table as it is.
+// differs adds a finding for a filter that does not belong to the table's state.
 func (c *checker) differs() bool {
 	switch {
 	case c.p.header.Scheme != c.table.Scheme():
@@ -236,8 +233,7 @@ func (c *checker) differs() bool {
 	return true
 }
 
-// compare looks for every key of the table in the filter. A table with damage is
-// compared as far as it can be read.
+// compare looks up every key of the table in the filter. It skips a damaged table.
 func (c *checker) compare(f *bloomstore.Filter) error {
 	if c.damaged(TableFile) {
 		return nil // Keys ends at the first damage
@@ -273,8 +269,8 @@ func (c *checker) findFilter(err error) bool {
 	return c.findError(FilterFile, err, bloomstore.ErrDamaged, bloomstore.ErrVersion, remedy, remedy)
 }
 
-// findError makes a finding of an error about a file's content: of damaged or of version, as the
-// file's store has them. It returns false for other errors.
+// findError turns an error about a file's content into a finding. damaged and version are such
+// errors of the file's store. It returns false for other errors.
 func (c *checker) findError(file string, err, damaged, version error, remedy, otherVersion string) bool {
 	switch {
 	case errors.Is(err, damaged):
@@ -287,8 +283,7 @@ func (c *checker) findError(file string, err, damaged, version error, remedy, ot
 	return true
 }
 
-// cause returns a store's error without the path before it and the advice behind it: a finding has
-// both in other fields.
+// cause returns a store's error without its path and remedy, which a finding has in other fields.
 func cause(err, kind error) string {
 	text := err.Error()
 	if _, after, ok := strings.Cut(text, kind.Error()+": "); ok {
@@ -300,12 +295,12 @@ func cause(err, kind error) string {
 	return text
 }
 
-// damaged reports whether a file was found to be.
+// damaged reports whether a file was found damaged or unreadable.
 func (c *checker) damaged(file string) bool {
 	return slices.ContainsFunc(c.out.Findings, func(f Finding) bool { return f.File == file && f.wrong() })
 }
 
-// checkKey looks whether the secret is that of the index.
+// checkKey checks that the secret belongs to the index.
 func (c *checker) checkKey() error {
 	if c.out.Scheme == "" {
 		return nil
@@ -332,8 +327,8 @@ func (c *checker) checkKey() error {
 	return nil
 }
 
-// rebuild makes the filter anew, of the size it has, or as large as the table
-// needs, and checks the new file. The old one is there until the new one is whole.
+// rebuild rebuilds the filter at its size, or larger if the table needs it, and checks the new
+// file. The old one stays until the new one is complete.
 func (c *checker) rebuild() error {
 	c.o.Progress("table for a new filter", 0, 0)
 	shape := c.p.header.Shape

@@ -10,14 +10,14 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// Torn: the end of the file is not whole, as after a kill while it was written. What
-// was in it is not remembered, and was never said to be; the rest counts.
+// Torn means that the end of the file is incomplete, as after a kill while it was written. That
+// part is not remembered, and was never acknowledged. The rest counts.
 const Torn = "torn"
 
 const fromACopy = "put the index back from a copy, or begin a new one"
 
-// checkJournals reads the journals of a filter without a table: whether each belongs
-// to the one before it, and the checksums of all their groups.
+// checkJournals reads the journals of a filter-only index. It checks that each continues the one
+// before, and the checksums of all groups.
 func (c *checker) checkJournals() error {
 	generations, err := filterlog.Logs(c.dir)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *checker) findJournal(name string, err error) bool {
 	return c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, remedy, otherVersion)
 }
 
-// checkServed reads the journals of a running server. The end of the last one is being written.
+// checkServed reads the journals of a running server, which is still writing the last one.
 func (c *checker) checkServed() error {
 	generations, err := ServedLogs(c.dir)
 	if err != nil || c.o.Frozen == nil {
@@ -91,7 +91,7 @@ func (c *checker) checkServed() error {
 		name := ServedName(n)
 		_, _, err := journal.Read(c.path(name), func([]byte) error { return c.ctx.Err() })
 		if errors.Is(err, fs.ErrNotExist) || c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, fromACopy, otherVersion) {
-			continue // a checkpoint has made it worthless, or it is a finding
+			continue // removed after a checkpoint, or a finding
 		}
 		if err != nil {
 			return err

@@ -15,14 +15,14 @@ import (
 	"github.com/firstseen/firstseen/index/filterlog"
 )
 
-// The files of an index. It also has a lock and, if it is keyed, KeyFile.
+// Files of an index. A keyed index also has KeyFile.
 const (
 	TableFile  = "table.db"
 	FilterFile = filterlog.FilterFile
 	lockFile   = "lock"
 )
 
-// presence is which files of an index are there.
+// presence records the files of an index that exist.
 type presence struct {
 	table, filter bool
 	logs          bool              // journals of a filter without a table
@@ -63,15 +63,15 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// none says that there is no index. The rest of an interrupted creation, a lock, a
-// key or a table that has not got its name yet, is none.
+// none reports whether there is no index. An interrupted creation may leave a lock, a key, or a
+// table under its temporary name.
 func (p *presence) none() bool { return !p.table && !p.filter && !p.logs }
 
 func noIndex(dir string) error {
 	return fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
 }
 
-// lookAtIndex is look, with an error if dir has no index.
+// lookAtIndex is look with an error for no index, a lost table, or journals of a server.
 func lookAtIndex(dir string) (presence, error) {
 	p, err := look(dir)
 	switch {
@@ -83,8 +83,7 @@ func lookAtIndex(dir string) (presence, error) {
 	return p, errors.Join(p.lost(dir), p.unserved(dir))
 }
 
-// lost refuses a filter whose table is gone. Used alone, it could not name its documents, and a new
-// table would have none of them.
+// lost refuses a filter whose table is gone: it can name no documents, and a new table has none.
 func (p *presence) lost(dir string) error {
 	if p.filter && !p.table && filterlog.SavedWithTable(p.header.Stamp) {
 		return fmt.Errorf("index %s: %s is gone, and %s was saved beside it; put the table back from a copy, or give another --index",
@@ -93,8 +92,8 @@ func (p *presence) lost(dir string) error {
 	return nil
 }
 
-// emptied refuses a table that holds nothing beside a filter that holds keys. A
-// filter is saved after the documents are in the table, so the table is another.
+// emptied refuses an empty table beside a filter with keys. A filter is saved after the table has
+// the documents, so the table is another.
 func (p *presence) emptied(dir string, t *docmap.Table) error {
 	if t == nil || !p.filter || p.header.Ones == 0 || t.Documents() > 0 {
 		return nil
@@ -103,17 +102,15 @@ func (p *presence) emptied(dir string, t *docmap.Table) error {
 		dir, TableFile, FilterFile)
 }
 
-// Files are the files of an index, opened to be looked at: its key is not needed,
-// and nothing is written.
+// Files are the files of an index, open for inspection. This needs no key and writes nothing.
 type Files struct {
 	// Table is nil in an index without a side table.
 	Table *docmap.Table
 	// Filter is the header of the filter file, nil if none was saved.
 	Filter *bloomstore.Header
-	// Journals says that a run over a pipe, without a table, is under way or
-	// was killed.
+	// Journals reports that a run over a pipe, without a table, is in progress or was killed.
 	Journals bool
-	// SchemeName is the name of the scheme the index was made with.
+	// SchemeName is the name of the index's scheme.
 	SchemeName string
 	// Loaded is the filter, nil if it is not loaded.
 	Loaded *bloomstore.Filter
@@ -122,8 +119,7 @@ type Files struct {
 	closed bool
 }
 
-// OpenFiles opens the index in dir for reading. Several processes can, as long as
-// no run is under way.
+// OpenFiles opens the index in dir for reading. Several processes can, while no run is in progress.
 func OpenFiles(dir string) (*Files, error) {
 	f, err := openFiles(dir)
 	if err != nil || f.Table == nil {
@@ -135,7 +131,7 @@ func OpenFiles(dir string) (*Files, error) {
 	return f, nil
 }
 
-// openFiles is OpenFiles also for an index that lacks the journals of its server.
+// openFiles is OpenFiles, but accepts an index without the journals of its server.
 func openFiles(dir string) (*Files, error) {
 	p, err := lookAtIndex(dir)
 	if err != nil {
@@ -160,7 +156,6 @@ func openFiles(dir string) (*Files, error) {
 	return f, nil
 }
 
-// openTable opens the side table in dir for reading.
 func openTable(dir string) (*docmap.Table, error) {
 	t, err := docmap.Open(filepath.Join(dir, TableFile), docmap.Options{ReadOnly: true})
 	if errors.Is(err, docmap.ErrLocked) {
@@ -169,7 +164,7 @@ func openTable(dir string) (*docmap.Table, error) {
 	return t, err
 }
 
-// Close gives back the table and the memory of the filter. It may be called again.
+// Close closes the table and frees the filter. It may be called again.
 func (f *Files) Close() (err error) {
 	f.closed = true
 	if f.Loaded != nil {
@@ -181,12 +176,12 @@ func (f *Files) Close() (err error) {
 	return err
 }
 
-// filterIsPresent reports whether the filter file is of the table's present state.
+// filterIsPresent reports whether the filter file matches the table's current state.
 func (f *Files) filterIsPresent() bool {
 	return f.Filter != nil && string(f.Filter.Stamp) == string(tableStamp(f.Table, 0))
 }
 
-// load reads the filter, with what its journals hold.
+// load reads the filter, with the keys of its journals.
 func (f *Files) load() (err error) {
 	if f.Table == nil {
 		f.Loaded, err = filterlog.Load(f.dir, f.SchemeName)
@@ -196,10 +191,9 @@ func (f *Files) load() (err error) {
 	return err
 }
 
-// Export writes the filter of the index in dir, with what its journals hold, as WriteTo
-// of github.com/bits-and-blooms/bloom/v3 does, and returns the name of the scheme that
-// its keys are made by: each was added as its 8 little-endian bytes. Beside a table the
-// filter must be the one of its present state.
+// Export writes the filter of the index in dir, with the keys of its journals, in the format of
+// WriteTo of github.com/bits-and-blooms/bloom/v3. Each key was added as its 8 little-endian bytes.
+// Export returns the name of their scheme. A filter with a table must match its current state.
 func Export(dir string, w io.Writer) (scheme string, err error) {
 	files, err := OpenFiles(dir)
 	if err != nil {
@@ -215,7 +209,7 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 	return files.SchemeName, files.Loaded.Export(w)
 }
 
-// Made holds the properties that an index got when it was made.
+// Made holds the properties set when an index was created.
 type Made struct {
 	Scheme     feature.Scheme // without its key
 	FilterOnly bool
@@ -228,8 +222,8 @@ func Exists(dir string) bool {
 	return err == nil && !p.none()
 }
 
-// ReadMade returns the properties of the index in dir, nil if there is no index yet or if another
-// version of the rules made it. Open refuses the latter and says why.
+// ReadMade returns the properties of the index in dir. They are nil if there is no index yet or if
+// another version of the rules made it: Open then returns the reason.
 func ReadMade(dir string) (_ *Made, err error) {
 	if !Exists(dir) {
 		return nil, nil
@@ -249,22 +243,21 @@ func ReadMade(dir string) (_ *Made, err error) {
 	}
 	m.Scheme, err = schemeIn(dir, files.SchemeName, key)
 	if err != nil || feature.MethodOf(files.SchemeName) == feature.Former {
-		return nil, nil // opening it says why
+		return nil, nil // Open returns the reason
 	}
 	m.Scheme.Key = nil
 	return m, nil
 }
 
-// Reader is an index opened for questions. It is not changed, and several processes can
-// have one open. None can while a run writes the index. Beside a table no filter is loaded: a look-up
-// costs microseconds, and loading seconds.
+// Reader is an index opened for queries. It changes nothing. Several processes can have one open,
+// but not while a run writes the index. With a table it loads no filter: a look-up takes
+// microseconds, and loading seconds.
 type Reader struct {
 	*Files
 	Scheme feature.Scheme
 }
 
-// OpenReader opens the index in dir. key is the secret of its fingerprints, nil
-// where it has none.
+// OpenReader opens the index in dir. key is the secret of its fingerprints, nil for none.
 func OpenReader(dir string, key []byte) (*Reader, error) {
 	files, err := OpenFiles(dir)
 	if err != nil {
@@ -287,8 +280,7 @@ type Kept struct {
 	dedup.Record
 }
 
-// ByID returns the kept documents of an id, in the order in which they came, at most
-// the first 1024.
+// ByID returns the kept documents of an id in order of arrival, at most the first 1024.
 func (r *Reader) ByID(id string) ([]Kept, error) {
 	switch {
 	case r.closed:
@@ -321,8 +313,8 @@ func keptIn(table *docmap.Table, num uint32) (Kept, error) {
 	return Kept{Number: num, ID: doc.ID, Record: r}, nil
 }
 
-// Deduper returns a deduper over the index, whose Check asks it. Decide and See
-// fail, or forget at Close what they kept: the index is not written.
+// Deduper returns a deduper whose Check queries the index. Its Decide and See fail, or their
+// documents are lost at Close, because the index is not written.
 func (r *Reader) Deduper(rules dedup.Rules) (*dedup.Deduper, error) {
 	if r.closed {
 		return nil, errIndexClosed

@@ -15,12 +15,12 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// DefaultDocs is how many documents a new filter is sized for where nothing is
-// said: 100 MiB. With a table it grows when full.
+// DefaultDocs is the default number of documents that a filter is sized for: 100 MiB. With a table,
+// a full filter grows.
 const DefaultDocs = 1_000_000
 
-// KeysPerDoc is how many keys a document adds to the filter at most: its
-// features and its whole text, which without a table takes several. Picks are as many as usual.
+// KeysPerDoc returns the largest number of keys that a document adds to the filter: its features
+// and its whole text, several keys without a table. It assumes the usual number of picks.
 func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
 	if filterOnly {
 		return uint64(s.Features()) + dedup.WholeKeys
@@ -31,27 +31,26 @@ func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
 	return uint64(s.Features()) + 1
 }
 
-// usualPicks is about how many picks a document has: one for each 20 words, so a page of 1,200 words
-// has 60. Longer ones fill the filter earlier.
+// usualPicks is the typical number of picks in a document: one per 20 words, or 60 for a page of
+// 1,200 words. Longer documents fill the filter earlier.
 const usualPicks = 60
 
-// ShapeFor is the size of a filter for so many documents.
+// ShapeFor returns the size of a filter for the given number of documents.
 func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
-	const most = 1 << 48 // more is cut to the largest filter there can be
+	const most = 1 << 48 // more is cut to the largest possible filter
 	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
 }
 
-// tableStamp ties a filter file to the state of the table that it is saved with: the present one, or
-// that of so many checkpoints without new documents later; see docs/format.md, "The index directory".
+// tableStamp ties a filter file to a state of the table: the current one, or the one after later
+// more checkpoints without new documents. See docs/format.md, "The index directory".
 func tableStamp(t *docmap.Table, later uint64) []byte {
 	g := t.Generation()
 	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+later)
 	return binary.LittleEndian.AppendUint64(stamp, g.Content)
 }
 
-// openFilter loads the filter if it is the table's present one and not smaller
-// than asked for; else it builds it anew. A damaged filter is refused, not rebuilt
-// in silence: whatever damaged it may have damaged the table.
+// openFilter loads the filter if it matches the table and is not smaller than requested; else it
+// rebuilds the filter. A damaged filter is an error, because the table may be damaged, too.
 func (x *Index) openFilter(p *presence, o *Options) (err error) {
 	shape := o.Shape
 	switch {
@@ -76,12 +75,12 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 	}
 	present := p.header.Shape
 	if shape.Bits <= present.Bits {
-		// A filter that has grown to hold the present keys stays as it is.
+		// A filter that has grown keeps its size.
 		shape = present
 	}
 	if string(p.header.Stamp) != string(tableStamp(x.table, 0)) {
-		// Finish stamps a file ahead of the table. It must be gone before
-		// the table comes to that generation with other documents.
+		// Finish stamps a file ahead of the table. It must be gone before the table reaches that
+		// generation with other documents.
 		if err := durable.Remove(x.path(FilterFile)); err != nil {
 			return fmt.Errorf("removing the filter of another state: %w", err)
 		}
@@ -94,7 +93,7 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 	return err
 }
 
-// rebuild replaces the filter by one of all keys of the table; see filterOf.
+// rebuild replaces the filter with one of all keys of the table; see filterOf.
 func (x *Index) rebuild(shape bloomstore.Shape, roomy bool, why string) error {
 	err := x.closeFilter()
 	if err == nil {
@@ -110,13 +109,12 @@ func (x *Index) rebuild(shape bloomstore.Shape, roomy bool, why string) error {
 	return nil
 }
 
-// filterLost is the error after rebuild has failed.
+// filterLost returns the error for use after a failed rebuild.
 func (x *Index) filterLost() error {
 	return fmt.Errorf("index %s: its filter could not be built anew: open the index again", x.dir)
 }
 
-// filterOf makes a filter of the given shape with all keys of a table. A roomy one is made larger
-// until it is not full.
+// filterOf returns a filter of all keys of a table. A roomy one is enlarged until it is not full.
 func filterOf(ctx context.Context, shape bloomstore.Shape, t *docmap.Table, roomy bool) (*bloomstore.Filter, error) {
 	for {
 		f, err := bloomstore.New(shape, t.Scheme())
@@ -136,11 +134,9 @@ func filterOf(ctx context.Context, shape bloomstore.Shape, t *docmap.Table, room
 	}
 }
 
-// rebuildBatch is how many keys are added at once: enough for all processors to
-// share, and 512 KiB.
+// rebuildBatch is the number of keys added at once: 512 KiB, enough to occupy all processors.
 const rebuildBatch = 1 << 16
 
-// fillFilter adds all keys of a table to a filter.
 func fillFilter(ctx context.Context, f *bloomstore.Filter, t *docmap.Table) error {
 	batch := make([]uint64, 0, 2*rebuildBatch)
 	for keys, err := range t.Keys() {
@@ -159,19 +155,18 @@ func fillFilter(ctx context.Context, f *bloomstore.Filter, t *docmap.Table) erro
 	return nil
 }
 
-// designFill is the share of one bits at design load, 1 - e^(-1/2): two bits for
-// each of the k probes of a key make kn/m = 1/2 whatever k is.
+// designFill is the share of one bits at design load, 1 - e^(-1/2). With two bits for each of the k
+// probes of a key, kn/m = 1/2 for any k.
 const designFill = 0.3934693402873666
 
 func full(f *bloomstore.Filter) bool { return f.Fill() >= designFill }
 
-// Full reports whether the filter holds as many keys as it was designed for: half the items again would
-// double its false positives. It depends on the bits alone, so a rebuilt filter is full at the same
-// document, unless documents of a window have gone. A closed index is not full.
+// Full reports whether the filter has reached its design load: half as many items more would double
+// its false positives. It depends only on the bits, so a rebuilt filter is full at the same
+// document, unless documents of a window expired. A closed index is not full.
 func (x *Index) Full() bool { return x.filter != nil && full(x.filter) }
 
-// Load is the share of its capacity that the filter holds, estimated from its
-// bits: 1 at design load. That of a closed index is 0.
+// Load estimates the used share of the capacity from the bits: 1 at design load, 0 after Close.
 func (x *Index) Load() float64 {
 	if x.filter == nil {
 		return 0
@@ -179,8 +174,7 @@ func (x *Index) Load() float64 {
 	return -2 * math.Log1p(-x.filter.Fill())
 }
 
-// Grow replaces the filter by one with the same keys of twice the size, and twice
-// that until it is not full. It needs a side table.
+// Grow replaces the filter with one of twice the size, doubled until not full. It needs a table.
 func (x *Index) Grow() error {
 	switch {
 	case x.closed:
@@ -193,9 +187,8 @@ func (x *Index) Grow() error {
 	return x.rebuild(larger(x.filter.Shape(), x.table.Entries()), true, "")
 }
 
-// larger is a shape of twice the size, or of as many times that as a table of so
-// many entries needs for certain: a key has at most 8. So a filter far too small
-// is not rebuilt for each doubling.
+// larger doubles a shape, again and again if a table of that many entries certainly needs it: a key
+// has at most 8. So a filter far too small is not rebuilt for each doubling.
 func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 	s.Bits *= 2
 	for s.Capacity() < entries/docmap.MaxHolders {
@@ -204,8 +197,8 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 	return s
 }
 
-// saveFilter writes the filter for the state of the table so many checkpoints from
-// now, unless the file is that already.
+// saveFilter writes the filter, stamped with the table's state later checkpoints from now. It does
+// nothing if the file has that stamp.
 func (x *Index) saveFilter(later uint64) error {
 	if x.table == nil {
 		return x.only.Save()
@@ -224,7 +217,7 @@ func (x *Index) saveFilter(later uint64) error {
 	return err
 }
 
-// StreamDisk is the largest size in bytes of a filter-only index while a stream is added.
+// StreamDisk returns the largest size in bytes of a filter-only index while a stream is added.
 func StreamDisk(s bloomstore.Shape) uint64 {
 	return filterlog.Disk(s, dedup.WholeKeys+feature.MaxSegments)
 }
@@ -238,8 +231,8 @@ func (x *Index) closeFilter() error {
 	return err
 }
 
-// The disk of a side table in bytes. A pending key, repeats included, counts with its share of a page
-// that its chunk does not fill. An entry of a run counts with the space of a merge. A document counts
+// The disk space of a side table in bytes. A pending key, repeats included, counts with its share
+// of page space left empty. An entry of a run counts with the space of a merge. A document counts
 // without its id. The rest is rewritten with each checkpoint.
 const (
 	diskPerPending = 9.2
@@ -248,22 +241,22 @@ const (
 	diskFixed      = 512 << 10
 )
 
-// TableDisk returns the largest size in bytes of a side table with so many documents. keys counts all
-// their keys, repeats included. entries counts the stored pairs of key and document, at most 8 for a
-// key. idBytes is the mean length of an id. Keys become a run at memtable entries, 0 for the default.
+// TableDisk returns the largest size in bytes of a side table of docs documents. keys counts their
+// keys, repeats included. entries counts the stored pairs of key and document, at most 8 per key.
+// idBytes is the mean length of an id. memtable keys make a run, 0 for the default.
 func TableDisk(docs, keys, entries, idBytes float64, memtable int) uint64 {
 	if memtable <= 0 {
 		memtable = docmap.DefaultMemtableKeys
 	}
 	most, total := float64(memtable), diskFixed+docs*(diskPerDoc+1.125*idBytes)
-	// Until the first run is made all keys are pending, and their pages are free
-	// later. The numbers may be estimates: near that both are counted.
+	// Until the first run is written, all keys are pending, and their pages are free later. The
+	// numbers may be estimates, so near that point both are counted.
 	if entries < most/2 && docs < most/8 {
 		total += keys * diskPerPending
 	} else {
 		flush := min(1, most/max(entries, 1))
 		total += keys*flush*diskPerPending + entries*diskPerEntry
 	}
-	// The file grows by a sixteenth, and by no more than 32 MiB.
+	// The file grows by a sixteenth at a time, and at most 32 MiB.
 	return uint64(math.Ceil(total + min(total/16, 32<<20)))
 }

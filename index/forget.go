@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// SetBatch puts the documents kept from here on into a batch. [Editor.Cancel] takes back a batch by
-// its name. An empty name is for no batch.
+// SetBatch puts documents kept from now on into a batch, for [Editor.Cancel]. "" means no batch.
 func (x *Index) SetBatch(name string) error {
 	switch {
 	case x.closed:
@@ -26,8 +25,9 @@ func (x *Index) SetBatch(name string) error {
 	return x.table.SetBatch(name)
 }
 
-// NoteDependent stores the witness of a document that is not remembered for its sake: removed, or sent
-// again. Dependents reads it, if this index has the witness. It becomes durable with the next checkpoint.
+// NoteDependent records the witness of a document that was removed because of it, or sent again. If
+// the witness is in this index, Dependents lists the document. The next checkpoint makes that
+// durable.
 func (x *Index) NoteDependent(id string, r *dedup.Result) {
 	if x.closed || x.table == nil || r.Kept && !r.Again {
 		return
@@ -52,8 +52,8 @@ func (x *Index) NoteDependent(id string, r *dedup.Result) {
 	}
 }
 
-// decideReplacing is Decide under ReplaceSameID: a new version takes the place of the kept documents
-// with its id. They stay if the text is unchanged, or if it stands in another document.
+// decideReplacing is Decide under ReplaceSameID: a new version replaces the kept documents with its
+// id. They stay if the text is unchanged, or occurs in another document.
 func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	earlier, err := x.table.ByID(doc.ID)
 	if err != nil {
@@ -80,8 +80,8 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 	return r, err
 }
 
-// Forget takes back the documents of an id, and returns how many were live. It becomes durable with
-// the next checkpoint.
+// Forget takes back the documents of an id, and returns the number of live ones. The next
+// checkpoint makes the change durable.
 func (x *Index) Forget(id string) (n int, err error) {
 	nums, err := x.table.AllByID(id)
 	if err != nil {
@@ -90,8 +90,8 @@ func (x *Index) Forget(id string) (n int, err error) {
 	return x.table.Forget(nums)
 }
 
-// Cancel takes back a batch and all its documents, and returns how many were live. It becomes durable
-// with the next checkpoint. The error for an unknown batch is ErrNoBatch.
+// Cancel takes back a batch and all its documents, and returns the number of live ones. The next
+// checkpoint makes that durable. The error for an unknown batch is ErrNoBatch.
 func (x *Index) Cancel(batch string) (n int, err error) {
 	nums, err := x.table.BatchDocs(batch)
 	if err != nil {
@@ -107,21 +107,21 @@ func noTable(dir, what string) error {
 	return fmt.Errorf("index %s: an index without a side table %s: a filter knows no documents; use one with a table, made without --filter-only", dir, what)
 }
 
-// An Editor is an index open for taking documents back. Its filter is not loaded: superfluous bits
-// change no verdict. The Editor sees a change at once, and Save makes it durable.
+// An Editor is an index open for taking documents back. It loads no filter: superfluous bits change
+// no verdict. A change is visible at once, and Save makes it durable.
 type Editor struct {
-	x       *Index // with nothing but lock and table
+	x       *Index // with only lock and table
 	unsaved int
 }
 
-// MaxBatchName is the largest length of a batch's name, in bytes.
+// MaxBatchName is the maximum length of a batch name in bytes.
 const MaxBatchName = docmap.MaxBatchName
 
 // ErrNoBatch is returned for an unknown batch.
 var ErrNoBatch = docmap.ErrNoBatch
 
-// Edit opens the index in dir for taking documents back. It locks the index, as [Open] does. The error is
-// ErrFollowed for one that follows a log: also compacting would change verdicts.
+// Edit opens the index in dir for taking documents back, and locks it as [Open] does. The error is
+// ErrFollowed for an index that follows a log: even compacting would change verdicts.
 func Edit(dir string) (*Editor, error) {
 	p, err := lookAtIndex(dir)
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *Editor) Forget(id string) (n int, err error) {
 	return n, err
 }
 
-// saveAfter bounds the documents taken back in memory.
+// saveAfter bounds the documents taken back and not saved.
 const saveAfter = 1 << 18
 
 // Save makes all changes durable in one step.
@@ -174,12 +174,12 @@ func (e *Editor) Save() error {
 // A Dependent is a document removed as a copy of a cancelled one.
 type Dependent struct {
 	ID    string // of the removed document
-	Batch string // it came with, "" for none
+	Batch string // of the removed document, "" for none
 	Of    string // id of the cancelled document
 }
 
-// Dependents calls f for the removed documents with a live witness in this batch, in the order of
-// their removal. It passes over those of the batch itself.
+// Dependents calls f for the removed documents with a live witness in a batch, in order of removal.
+// It skips documents of the batch itself.
 func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 	for r, err := range e.x.table.Removed() {
 		if err != nil {
@@ -199,7 +199,7 @@ func (e *Editor) Dependents(batch string, f func(Dependent) error) error {
 	return nil
 }
 
-// Cancel is [Index.Cancel], durably and in one step.
+// Cancel is [Index.Cancel], made durable in one step.
 func (e *Editor) Cancel(batch string) (n int, err error) {
 	if n, err = e.x.Cancel(batch); err != nil {
 		return 0, err
@@ -219,10 +219,9 @@ type Compacted struct {
 	Filter bool       `json:"filter_rebuilt"`
 }
 
-// Compact rewrites the table without the documents taken back, which frees their space. Then it
-// rebuilds the filter in its size. Each new file replaces the old one in one step, so a kill leaves
-// a usable index at any moment. Meanwhile the table needs space for a second one, and the filter
-// its memory.
+// Compact rewrites the table without the documents taken back, which frees their space, and
+// rebuilds the filter at its size. Each new file replaces the old one in one step, so a kill at any
+// moment leaves a usable index. It needs disk space for a second table, and memory for the filter.
 func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	c.Before = StatsOf(e.x.table)
 	if err := e.x.table.Compact(ctx); err != nil {
@@ -240,8 +239,7 @@ func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	return c, err
 }
 
-// rebuildFilter rebuilds the filter without the keys of dead documents, if the index has a filter of
-// the table's state.
+// rebuildFilter rebuilds a filter that matches the table, without the keys of dead documents.
 func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 	path := e.x.path(FilterFile)
 	h, err := bloomstore.ReadHeader(path)
@@ -251,7 +249,7 @@ func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, err
 	case string(h.Stamp) != string(tableStamp(e.x.table, 0)):
-		return false, nil // the next run makes it anew
+		return false, nil // the next run rebuilds it
 	}
 	f, err := filterOf(ctx, h.Shape, e.x.table, false)
 	if err == nil {

@@ -1,15 +1,14 @@
 // Package index implements an index on disk. An index has a side table, a filter derived from the
-// table, a lock and a secret. A filter-only index has journals in place of the table. One process at
-// a time can open an [Index] and add to it:
+// table, a lock and a secret. A filter-only index has journals instead of a table. One process at a
+// time can open an [Index] and add to it:
 //
 //	x, err := index.Open("seen", index.Options{})
 //	r, err := x.See("id", text) // and so on
 //	err = x.Finish(nil)
 //	err = x.Close()
 //
-// A [Policy] selects the reaction to a full filter and the distance of checkpoints. A decision
-// becomes durable only after its answer. [OpenReader] opens an index for questions, and [Check]
-// verifies one.
+// A [Policy] sets the reaction to a full filter and the interval of checkpoints. A decision becomes
+// durable only after its answer. [OpenReader] opens an index for queries, and [Check] verifies one.
 package index
 
 import (
@@ -38,46 +37,43 @@ var errIndexClosed = errors.New("the index is closed")
 
 // Options configure Open.
 type Options struct {
-	// Scheme makes the fingerprints. If it has no key, Open sets the index's key; see
-	// [Index.Scheme].
+	// Scheme makes the fingerprints. If it has no key, Open adds the index's; see [Index.Scheme].
 	Scheme feature.Scheme
-	// Key selects whether a new index draws a secret for its fingerprints and stores it in
-	// KeyFile, and which indexes Open refuses. The default draws one: without a secret, a text
-	// can be crafted that removes another.
+	// Key selects whether a new index gets a secret, stored in KeyFile, and which indexes Open
+	// refuses. By default it does: without a secret, a text can be crafted that removes another.
 	Key KeyPolicy
 	// Secret, if set, is the secret of a new index. Nil draws one.
 	Secret []byte
-	// Shape is the filter's size. Zero keeps the size, and makes a new filter for DefaultDocs.
-	// Beside a table, a larger size rebuilds the filter. A smaller one changes nothing: the
-	// filter may have grown.
+	// Shape is the filter's size. Zero keeps the size, and sizes a new filter for DefaultDocs. With
+	// a table, a larger size rebuilds the filter. A smaller one is ignored, since filters grow.
 	Shape bloomstore.Shape
-	// FilterOnly: no side table.
+	// FilterOnly omits the side table.
 	FilterOnly bool
-	// Temporary marks an index without use after Close. Nothing is saved at the end or synced.
+	// Temporary marks an index of no use after Close. Nothing is saved at the end, or synced.
 	Temporary bool
-	// MemtableKeys is how many keys the table holds in memory before it writes a run; 0 is the
+	// MemtableKeys is the number of keys in memory at which the table writes a run; 0 means the
 	// table's default. Tests make it small.
 	MemtableKeys int
-	// JournalBytes is the length of a filter's journals that causes the filter to be saved. 0 is
-	// a quarter of the filter, and at least 8 MiB. Tests make it small.
+	// JournalBytes is the length of the journals at which the filter is saved. 0 means a quarter of
+	// the filter, and at least 8 MiB. Tests make it small.
 	JournalBytes int64
-	// Serve opens an index with journals of a server, too, for a caller who reads them. See
+	// Serve also opens an index with journals of a server, for a caller that reads them; see
 	// [ErrServed]. Checkpoints are then small, and leave work to [Index.Step].
 	Serve bool
-	// Follow opens an index that follows a log, too, for its follower. See [ErrFollowed]. Checkpoints
-	// are as with Serve.
+	// Follow also opens an index that follows a log, for its follower; see [ErrFollowed].
+	// Checkpoints are as with Serve.
 	Follow bool
-	// UUID identifies a new table; zero draws one at random. Filters of the same documents are
-	// equal byte for byte only if their tables have one UUID.
+	// UUID identifies a new table; zero draws one at random. Only with the same UUID do the same
+	// documents give the same bytes of a filter.
 	UUID [16]byte
 }
 
-// Index is an open directory with a side table and the filter derived from it. One process at a
-// time can have it open. After Close its methods return errors.
+// Index is an open index. One process at a time can have it open. After Close its methods return
+// errors.
 //
-// The filter file carries the table's generation and is written when a run ends. After a crash its
-// generation is old, and the filter is rebuilt from the table. Bits of lost documents would
-// otherwise make these documents look like duplicates when they come again.
+// The filter file is written when a run ends, and carries the table's generation. After a crash the
+// generation is old, and the filter is rebuilt from the table. Otherwise, bits of lost documents
+// would make these look like duplicates when they come again.
 type Index struct {
 	dir     string
 	scheme  feature.Scheme
@@ -85,22 +81,21 @@ type Index struct {
 	lock    *flock.Flock
 	table   *docmap.Table      // nil in an index without one
 	filter  *bloomstore.Filter // nil after Close
-	saved   []byte             // stamp of the filter file as it is on disk
+	saved   []byte             // stamp of the filter file on disk
 	rebuilt string             // the reason why Open rebuilt the filter
 	closed  bool
 	temp    bool // Options.Temporary
 
 	against     *Against // indexes with earlier documents; nil for none
-	startedGone bool     // startedFile is not there
+	startedGone bool     // startedFile is absent
 
 	session // the documents being added
 
-	only *filterlog.Store // the filter with its journals, in an index without a table; else nil
+	only *filterlog.Store // filter and journals of an index without a table; else nil
 }
 
-// Open opens the index in dir, or creates one. A directory becomes an index when its table appears
-// or, in a filter-only index, its filter. A process killed before that leaves files from which the
-// next Open goes on.
+// Open opens the index in dir, or creates one. A directory becomes an index when its table or, if
+// filter-only, its filter appears. The next Open continues a creation that was killed before that.
 func Open(dir string, o Options) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the index: %w", err)
@@ -125,12 +120,12 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	return x, nil
 }
 
-// newLocked returns an index with nothing but a lock, which is not taken yet.
+// newLocked returns an index with only a lock, not taken yet.
 func newLocked(dir string) *Index {
 	return &Index{dir: dir, lock: flock.New(filepath.Join(dir, lockFile))}
 }
 
-// open opens or makes the files. Its errors name the file or the index.
+// open opens or creates the files. Its errors name the file or the index.
 func (x *Index) open(o *Options) error {
 	err := step.Done("locked the index")
 	if err != nil {
@@ -174,8 +169,7 @@ func (x *Index) open(o *Options) error {
 	return x.openFilter(&p, o)
 }
 
-// findKey completes the scheme by the index's key. A new index gets a fresh one, if Options.Key asks
-// for it.
+// findKey adds the index's key to the scheme. A new index gets one if Options.Key asks for it.
 func (x *Index) findKey(p *presence, o *Options) (err error) {
 	policy := o.Key
 	if x.scheme.Key != nil {
@@ -201,18 +195,17 @@ func (x *Index) findKey(p *presence, o *Options) (err error) {
 // Scheme returns the scheme of the index's fingerprints, with the key.
 func (x *Index) Scheme() feature.Scheme { return x.scheme }
 
-// Table returns the side table, for reading: the filter would not know a document added to it. It
-// is nil in a filter-only index.
+// Table returns the side table, for reading only: the filter would miss new documents. It is nil in
+// a filter-only index.
 func (x *Index) Table() *docmap.Table { return x.table }
 
-// Filter returns the filter, for reading. Grow closes it and makes another. After Close it is nil.
+// Filter returns the filter, for reading. Grow closes it and makes another. It is nil after Close.
 func (x *Index) Filter() *bloomstore.Filter { return x.filter }
 
 // Rebuilt returns the reason why Open rebuilt the filter; "" if it did not.
 func (x *Index) Rebuilt() string { return x.rebuilt }
 
-// Left describes the last run over a stream if its end was unclean. It is nil after a clean end, and
-// in an index with a table.
+// Left describes an unclean end of the last run over a stream, if any. With a table it is nil.
 func (x *Index) Left() *filterlog.Left {
 	if x.only == nil {
 		return nil
@@ -238,8 +231,8 @@ func (x *Index) takeLock() error {
 	}
 }
 
-// checkKind refuses to use an index with a table as a filter-only one, or the reverse: each would
-// lose documents of the other.
+// checkKind refuses to use an index with a table as filter-only, or the reverse: each kind would
+// miss documents of the other.
 func (p *presence) checkKind(dir string, filterOnly bool) error {
 	if err := p.lost(dir); err != nil {
 		return err
@@ -253,7 +246,7 @@ func (p *presence) checkKind(dir string, filterOnly bool) error {
 	return nil
 }
 
-// Value returns the owner's last value of that name. It is nil after a clean end of the value's run.
+// Value returns the owner's last value of that name. It is nil after a clean end of its run.
 func (x *Index) Value(name string) ([]byte, error) {
 	switch {
 	case x.closed:
@@ -267,7 +260,7 @@ func (x *Index) Value(name string) ([]byte, error) {
 }
 
 // Save saves the filter of an unfinished run, so that the next Open need not rebuild it. It does
-// nothing if documents came after the last checkpoint, or after Close.
+// nothing after Close, or if there are documents without a checkpoint.
 func (x *Index) Save() error {
 	if x.closed || x.temp || x.table != nil && x.table.Unsaved() > 0 {
 		return nil
@@ -278,8 +271,8 @@ func (x *Index) Save() error {
 	return x.saveFilter(0)
 }
 
-// Close releases the index. It forgets the documents after the last checkpoint or, in a filter-only
-// index, after the last Finish or Save. A second Close does nothing.
+// Close releases the index. Documents after the last checkpoint are lost; in a filter-only index,
+// those after the last Finish or Save. A second Close does nothing.
 func (x *Index) Close() error {
 	if x.closed {
 		return nil
@@ -287,9 +280,9 @@ func (x *Index) Close() error {
 	return x.release()
 }
 
-// Finish saves the filter and then takes the last checkpoint of a run. A run killed while the filter
-// is written is therefore unfinished, and the same command finishes it. Documents without a
-// checkpoint get one first, with the old state.
+// Finish saves the filter and then takes the last checkpoint of a run. So a run killed while the
+// filter is written is unfinished, and the same command finishes it. Unsaved documents get a
+// checkpoint first, with the old state.
 func (x *Index) Finish(state map[string][]byte) error {
 	switch {
 	case x.closed:
@@ -330,8 +323,8 @@ func (x *Index) release() error {
 	return errors.Join(err, x.lock.Unlock())
 }
 
-// signLock writes the number of this process into the lock file. It is valid while the file is
-// locked. On Windows only the handle with the lock can write a locked file.
+// signLock writes this process's id to the lock file, valid while the file is locked. On Windows
+// only the handle with the lock can write a locked file.
 func (x *Index) signLock() error {
 	err := os.WriteFile(x.path(lockFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o666)
 	if err != nil && runtime.GOOS != "windows" {
@@ -340,7 +333,7 @@ func (x *Index) signLock() error {
 	return nil
 }
 
-// owner names the process that has the lock of an index; "" if the file cannot be read.
+// owner names the process that holds the lock of an index; "" if the file has no process id.
 func owner(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, lockFile))
 	pid, bad := strconv.Atoi(strings.TrimSpace(string(text)))

@@ -7,8 +7,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// Policy sets how documents are judged, and how the index is maintained while they are added.
-// The zero value takes a checkpoint every 256 MiB. It grows a full filter if there is a table.
+// Policy sets how documents are judged, and how the index is maintained meanwhile. The zero value
+// takes a checkpoint every 256 MiB, and grows a full filter if there is a table.
 type Policy struct {
 	Rules dedup.Rules
 	// Now stamps kept documents; nil means time.Now.
@@ -18,31 +18,30 @@ type Policy struct {
 	Confirm dedup.Confirmer
 	// Passages, if set, finds the passages of kept documents.
 	Passages dedup.PassageFinder
-	// CheckpointBytes is how many bytes Ack counts between two checkpoints; 0 means 256 MiB.
-	// A full memory of the table causes another one.
+	// CheckpointBytes is the number of bytes that Ack counts between checkpoints; 0 means 256 MiB.
+	// A full memory table causes another checkpoint.
 	CheckpointBytes int64
-	// CheckpointEvery, if positive, makes Ack also take a checkpoint after that much time by
-	// Now. Without Begin it is one second.
+	// CheckpointEvery, if positive, also makes Ack take a checkpoint after that time by Now.
+	// Without Begin it is one second.
 	CheckpointEvery time.Duration
 	// Stream marks input that cannot be read again. Begin then marks the index, so that the
 	// next run sees an unclean end. Without a table, a journal makes the filter's keys durable.
 	Stream bool
-	// ReplaceSameID makes a new version of a kept document, with its id, take its place. A
-	// version equal to the kept one, or a copy of another document, replaces nothing. Decide
-	// does that, one document after the other.
+	// ReplaceSameID makes a new version of a kept document, with the same id, replace it. An
+	// unchanged version, or a copy of another document, replaces nothing. It excludes DecideAll.
 	ReplaceSameID bool
-	// Window, if positive, is how many seconds documents count: see docs/design.md, rule
-	// 17. With 0, the index keeps its window, if it has one.
+	// Window, if positive, is the number of seconds for which documents count; see docs/design.md,
+	// rule 17. With 0, the index keeps its window, if any.
 	Window uint32
-	// TellsTimes takes the time of a document from its field TagTime. A document without that
-	// field gets the time of the latest. Without TellsTimes, Now gives the times.
+	// TellsTimes takes the time of a document from its field TagTime. A document without the field
+	// gets the latest time so far. Without TellsTimes, Now gives the times.
 	TellsTimes bool
-	// Flush is called before anything becomes durable. It hands on all answers given so far:
-	// a remembered document without an answer would be lost. It returns the owner's values,
-	// which the same transaction stores. ended means that no document follows. Nil is for
-	// owners without values whose callers have the answer on return.
+	// Flush is called before anything becomes durable. It hands on all answers so far: a remembered
+	// document without an answer would be lost. It returns the owner's values, which the same
+	// transaction stores. ended means that no document follows. Flush may be nil for an owner
+	// without values whose caller has the answer on return.
 	Flush func(ended bool) (values map[string][]byte, err error)
-	// Warn is called once, when a full filter takes more keys. Nil does nothing.
+	// Warn, if set, is called once, when a full filter takes more keys.
 	Warn func(FilterState)
 }
 
@@ -50,12 +49,11 @@ type Policy struct {
 type OnFull uint8
 
 const (
-	// OnFullGrow rebuilds the filter twice as large from the side table. Without a table it
-	// does the same as OnFullWarn.
+	// OnFullGrow rebuilds the filter twice as large from the table. Without one, see OnFullWarn.
 	OnFullGrow OnFull = iota
-	// OnFullStop ends the work with ErrFull after a checkpoint.
+	// OnFullStop returns ErrFull after a checkpoint.
 	OnFullStop
-	// OnFullWarn goes on, with ever more false positives.
+	// OnFullWarn continues, with ever more false positives.
 	OnFullWarn
 )
 

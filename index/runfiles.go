@@ -15,13 +15,12 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// temporaryFiles are the names of all files of a temporary index, which stores neither filter nor key.
+// temporaryFiles names all files of a temporary index, which stores neither filter nor key.
 var temporaryFiles = map[string]bool{lockFile: true, TableFile: true, TableFile + ".new": true}
 
 // RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It
-// touches no directory with anything but the regular files of one, and none whose lock a process
-// holds. It leaves a directory with a lock alone: the owner may be about to take the lock. dir must
-// not be an index for later use.
+// skips a directory with any other file, or with a lock in use. It also skips one with only a lock
+// file, which the owner may be about to lock. dir must not be an index for later use.
 func RemoveLeftIndex(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	isLock := func(e fs.DirEntry) bool { return e.Name() == lockFile }
@@ -40,8 +39,8 @@ func RemoveLeftIndex(dir string) (bool, error) {
 			err = errors.Join(err, durable.RemoveLeft(filepath.Join(dir, e.Name())))
 		}
 	}
-	// The lock goes last, so that the remains of a failure are found again. Windows removes no
-	// open file.
+	// The lock goes last, so that a later call finds the remains of a failure. Windows cannot
+	// remove an open file.
 	err = errors.Join(err, lock.Unlock())
 	if err == nil {
 		err = errors.Join(durable.RemoveLeft(path), durable.RemoveLeft(dir))
@@ -52,17 +51,17 @@ func RemoveLeftIndex(dir string) (bool, error) {
 // startedFile exists from the start of a run until the index remembers any of its documents.
 const startedFile = "begun"
 
-// startedNote is what startedFile holds.
+// startedNote is the content of startedFile.
 type startedNote struct {
-	// Self identifies the file. In a copy of the index it is another, and the note is void.
+	// Self identifies the file. In a copy of the index it differs, and the note is void.
 	Self  claim.ID        `json:"self"`
 	Owner json.RawMessage `json:"owner"`
 }
 
-// NoteStarted stores the owner's note, in JSON, about a run that begins. The note is removed before
-// any document of the run becomes durable. A later run that finds it knows that nothing of this run
-// is remembered. The note is lost on file systems that cannot distinguish files from copies, and
-// perhaps after a power cut.
+// NoteStarted stores the owner's JSON note about a run that begins. The note is removed before any
+// document of the run becomes durable. A later run that finds it can conclude that nothing of this
+// run is remembered. The note is lost on file systems that cannot distinguish files from copies,
+// and perhaps after a power cut.
 func (x *Index) NoteStarted(owner []byte) (err error) {
 	if x.closed {
 		return errIndexClosed
@@ -104,7 +103,7 @@ func (x *Index) Started() ([]byte, error) {
 	return note.Owner, nil
 }
 
-// forgetStarted removes the note. It precedes everything that makes documents durable.
+// forgetStarted removes the note. It must precede everything that makes documents durable.
 func (x *Index) forgetStarted() error {
 	if x.startedGone {
 		return nil

@@ -18,20 +18,20 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// KeyFile holds the secret of an index's fingerprints, 32 hexadecimal digits. An
-// index without it is not keyed.
+// KeyFile holds the secret of an index's fingerprints: 32 hexadecimal digits. An index without it
+// is not keyed.
 const KeyFile = "key"
 
 const keyBytes = 16
 
-// KeyPolicy selects whether a new index gets a secret, and which existing ones Open refuses.
+// KeyPolicy selects whether a new index gets a secret, and which existing indexes Open refuses.
 type KeyPolicy uint8
 
 const (
 	KeyNew      KeyPolicy = iota // a new index gets one
 	KeyAsIs                      // a new index gets none
-	KeyRequired                  // an index without a secret is ErrUnkeyed
-	KeyRefused                   // an index with a secret is ErrKeyed
+	KeyRequired                  // Open returns ErrUnkeyed for an index without one
+	KeyRefused                   // Open returns ErrKeyed for an index with one
 )
 
 // ErrKeyed is returned by Open with KeyRefused for an index with a key.
@@ -67,14 +67,14 @@ func DrawKey() []byte {
 	return key
 }
 
-// makeKey stores a secret, and draws one if key is nil. The caller holds the lock of the index: if two
-// processes create it at once, one draws the key for both.
+// makeKey stores key, or draws a secret if it is nil. The caller holds the lock of the index: if
+// two processes create it at once, one draws the key for both.
 func makeKey(dir string, key []byte) ([]byte, error) {
 	if key == nil {
 		key = DrawKey()
 	}
 	err := durable.Replace(filepath.Join(dir, KeyFile), func(f *os.File) error {
-		// Before the secret is in it.
+		// Restrict access before writing the secret.
 		if err := f.Chmod(0o600); err != nil {
 			return err
 		}
@@ -87,8 +87,7 @@ func makeKey(dir string, key []byte) ([]byte, error) {
 	return key, nil
 }
 
-// TermsFile holds the table of terms of an index whose method weighs terms, a copy of
-// the one it was made with.
+// TermsFile holds the table of terms that an index was made with, if its method weighs terms.
 const TermsFile = "terms"
 
 var errTermsGone = fmt.Errorf("its file %s is gone", TermsFile)
@@ -125,7 +124,7 @@ func ReadTermsFile(path string) (*terms.Table, error) {
 	return t, nil
 }
 
-// WriteTermsFile replaces a file by a table of terms, or leaves it as it was.
+// WriteTermsFile writes a table of terms to a file, completely or not at all.
 func WriteTermsFile(path string, t *terms.Table) error {
 	err := durable.Replace(path, func(f *os.File) error { return t.Write(f) })
 	if err != nil {
@@ -134,8 +133,8 @@ func WriteTermsFile(path string, t *terms.Table) error {
 	return nil
 }
 
-// keepTerms stores the table of terms in a new index, before its table is there. What an
-// interrupted creation of another has left is removed.
+// keepTerms stores the table of terms in a new index before its side table exists. It removes a
+// table of terms left by an interrupted creation.
 func (x *Index) keepTerms(p *presence) error {
 	switch {
 	case !p.none() || x.temp:
@@ -168,7 +167,7 @@ func schemeIn(dir, name string, key []byte) (feature.Scheme, error) {
 	return schemeNamed(name, key)
 }
 
-// schemeNamed returns the scheme of a name.
+// schemeNamed returns a scheme by its name and key. Its errors give the remedy.
 func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	s, ok := feature.Named(name, key)
 	switch {
@@ -184,8 +183,7 @@ func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program with this index's key; put its own file %s back, or use the version it was made with", name, KeyFile)
 }
 
-// otherRules adds a remedy to the error about an index made by other rules, and not only by other
-// settings.
+// otherRules adds a remedy to the error for an index made by other rules, not just other settings.
 func (x *Index) otherRules(err error) error {
 	if !errors.Is(err, docmap.ErrScheme) && !errors.Is(err, bloomstore.ErrScheme) {
 		return err
@@ -196,7 +194,7 @@ func (x *Index) otherRules(err error) error {
 	}
 	name := files.SchemeName
 	if rulesOf(name) == rulesOf(x.name) {
-		if _, why := schemeIn(x.dir, name, x.scheme.Key); why != nil { // no other settings would help
+		if _, why := schemeIn(x.dir, name, x.scheme.Key); why != nil { // settings would not help
 			return &otherRulesError{err, fmt.Sprintf("index %s: %v", x.dir, why)}
 		}
 		return err
@@ -213,22 +211,21 @@ func (x *Index) otherRules(err error) error {
 		x.dir, rulesOf(name), name, rulesOf(x.name), help)}
 }
 
-// rulesOf is the version of the rules, and that of the canonical form: the first two parts
-// of a scheme's name.
+// rulesOf returns the versions of rules and canonical form, the first two parts of a scheme's name.
 func rulesOf(scheme string) string {
 	version, rest, _ := strings.Cut(scheme, "-")
 	form, _, _ := strings.Cut(rest, "-")
 	return version + "-" + form
 }
 
-// isOurs reports whether this version of the program has the rules of a scheme.
+// isOurs reports whether this version of the program implements the rules of a scheme.
 func isOurs(scheme string) bool {
 	_, form, _ := strings.Cut(rulesOf(scheme), "-")
 	_, ours, _ := strings.Cut(rulesOf(feature.Scheme{}.Name()), "-")
 	return feature.MethodOf(scheme) != "" && form == ours
 }
 
-// otherRulesError is an error of another scheme in other words.
+// otherRulesError rewords an error about another scheme.
 type otherRulesError struct {
 	err  error
 	text string

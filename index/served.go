@@ -17,26 +17,25 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// ErrServed is returned for an index with journals of a server. Its documents after the last
-// checkpoint are in these alone.
+// ErrServed is returned for an index with journals of a server. Only they hold the documents after
+// the last checkpoint.
 var ErrServed = errors.New("a server has the index, or was killed")
 
 const servedPrefix = "served"
 
-// ServedName returns the name of a journal of a server, by its generation.
+// ServedName returns the name of a server's journal by its generation.
 func ServedName(generation uint64) string { return journal.Name(servedPrefix, generation) }
 
-// ServedLogs returns the generations of the journals of a server in dir, ascending.
+// ServedLogs returns the generations of a server's journals in dir, ascending.
 func ServedLogs(dir string) ([]uint64, error) { return journal.Generations(dir, servedPrefix) }
 
-// A server's run of keys is written in one transaction, between two answers; so are the keys since the
-// last checkpoint.
+// A server writes a run, or the keys pending since a checkpoint, in one transaction between two
+// answers. So both are small.
 const (
 	servedMemtable = 120_000
 	servedPending  = 20_000
 )
 
-// table returns the options of the side table.
 func (o *Options) table(scheme string) docmap.Options {
 	t := docmap.Options{
 		Scheme: scheme, MemtableKeys: o.MemtableKeys, UUID: o.UUID, Temporary: o.Temporary,
@@ -48,8 +47,7 @@ func (o *Options) table(scheme string) docmap.Options {
 	return t
 }
 
-// Step does a piece of the work that checkpoints have left, in some milliseconds, and reports whether
-// there is more.
+// Step does some milliseconds of the work that checkpoints left, and reports whether more is left.
 func (x *Index) Step() (more bool, err error) {
 	if x.table == nil {
 		return false, nil
@@ -59,12 +57,12 @@ func (x *Index) Step() (more bool, err error) {
 	return x.table.Step()
 }
 
-// ServedValue is the owner's value of an index that says which journals it has. docs/format.md, "A
-// server's journal", has the fields.
+// ServedValue names the owner's value that records which journals the index includes;
+// docs/format.md, "A server's journal".
 const ServedValue = "served"
 
-// complete refuses an index whose server was killed and whose journals are gone, as in a copy of some of
-// its files: answered documents would be kept again.
+// complete refuses an index whose server was killed and whose journals are missing, as in a partial
+// copy: answered documents would be kept again.
 func complete(dir string, valueOf func(name string) ([]byte, error)) error {
 	value, err := valueOf(ServedValue)
 	if err != nil || value == nil {
@@ -84,7 +82,8 @@ func complete(dir string, valueOf func(name string) ([]byte, error)) error {
 		dir, ErrServed, ServedName(at.Next), dir)
 }
 
-// ForgetServer gives up what only a server's lost journals had. It reports false if none is missing.
+// ForgetServer gives up the documents that only a server's lost journals had. It returns false if
+// no journal is missing.
 func (x *Index) ForgetServer() (bool, error) {
 	if err := complete(x.dir, x.Value); !errors.Is(err, ErrServed) {
 		return false, err
@@ -99,8 +98,7 @@ func (x *Index) ForgetServer() (bool, error) {
 	return true, x.Finish(map[string][]byte{ServedValue: nil})
 }
 
-// unserved refuses an index with journals of a server: without them, documents that it has answered
-// would be unknown.
+// unserved refuses an index with journals of a server: the documents in them would be unknown.
 func (p *presence) unserved(dir string) error {
 	if p.served == 0 {
 		return nil
@@ -109,13 +107,12 @@ func (p *presence) unserved(dir string) error {
 		dir, ErrServed, filepath.Join(dir, ServedName(p.served)), dir)
 }
 
-// FollowedName is the owner's value of an index that follows a log; docs/format.md, "A log".
+// FollowedName names the owner's value of an index that follows a log; see docs/format.md, "A log".
 const FollowedName = "followed"
 
-// ErrFollowed is returned for an index whose documents come from a log alone.
+// ErrFollowed is returned for an index whose documents come only from a log.
 var ErrFollowed = errors.New("the index follows a log, and a change beside the log would part it from the other followers")
 
-// unfollowed refuses an index that follows a log.
 func (x *Index) unfollowed() error {
 	value, err := x.Value(FollowedName)
 	if err != nil || value == nil {
@@ -124,12 +121,11 @@ func (x *Index) unfollowed() error {
 	return fmt.Errorf("index %s: %w; give documents to firstseen serve --log, or give another index", x.dir, ErrFollowed)
 }
 
-// addressFile has the address of the server that holds the index. It means something only while the
-// lock is held: a killed server leaves it.
+// addressFile holds the address of the index's server. It is valid only while the lock is held: a
+// killed server leaves it.
 const addressFile = "server"
 
-// Announce gives other processes of this machine the address of the server that has the index open.
-// "" means that there is none.
+// Announce publishes the address of the index's server on this machine. "" withdraws it.
 func (x *Index) Announce(address string) error {
 	path := x.path(addressFile)
 	if address == "" {
@@ -141,7 +137,7 @@ func (x *Index) Announce(address string) error {
 	})
 }
 
-// ServerAddress returns the address of the server that holds the index in dir, "" if none announced it.
+// ServerAddress returns the announced address of the server of the index in dir, or "".
 func ServerAddress(dir string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, addressFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,16 +18,16 @@ type session struct {
 	decided uint64         // documents
 	since   int64          // bytes answered since the last checkpoint
 	seen    int64          // bytes of the text that See judged last
-	owing   bool           // the last document is decided and not answered
-	ended   bool           // the last checkpoint is made
+	owing   bool           // the last document is decided but not answered
+	ended   bool           // the last checkpoint of the run is done
 	grown   int
 	warned  bool
-	saving  time.Duration // in checkpoints
+	saving  time.Duration // spent in checkpoints
 	last    time.Time     // of the last checkpoint, if CheckpointEvery is set
 }
 
 // Begin sets the policy for the documents that follow. Without Begin, the first document sets the
-// zero policy.
+// zero policy with a CheckpointEvery of one second.
 func (x *Index) Begin(p Policy) error {
 	if x.closed {
 		return errIndexClosed
@@ -76,8 +76,8 @@ func (x *Index) ensureBegun() error {
 	return nil
 }
 
-// Check judges a document and remembers nothing. The index's own scheme made set. The result is
-// valid until the next call.
+// Check judges a document and remembers nothing. set must come from the index's scheme. The result
+// is valid until the next call.
 func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
@@ -85,8 +85,7 @@ func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 	return x.deduper.Check(id, set)
 }
 
-// Decide judges a document and adds it if it is kept. The caller hands on the answer and then
-// calls Ack.
+// Decide judges a document, and adds a kept one. The caller hands on the answer and then calls Ack.
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.AdvanceClock(doc.Added); err != nil {
 		return dedup.Result{}, err
@@ -110,8 +109,8 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	return r, nil
 }
 
-// See is Decide for a caller that has its answer on return. It extracts the features itself. The
-// next call of See acknowledges the answer of this one.
+// See is Decide for a caller that has its answer on return. It extracts the features itself. Each
+// call acknowledges the answer of the last one.
 func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
@@ -125,8 +124,7 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	return x.Decide(dedup.Document{ID: id, Text: text})
 }
 
-// A Budget bounds a group of documents. Within it, Ack has nothing to do but count. Each id counts
-// its length and IDBytes.
+// A Budget bounds a group for which Ack only counts. Each id adds its length and IDBytes.
 type Budget struct {
 	Bytes                int64
 	Keys, Documents, IDs int
@@ -135,8 +133,8 @@ type Budget struct {
 // IDBytes bounds the data stored with a document, for [Budget].
 const IDBytes = 256
 
-// Budget returns the bounds of the next group for DecideAll. They are zero if this index decides
-// one document after the other.
+// Budget returns the bounds of the next group for DecideAll. They are zero if the index must decide
+// one document at a time.
 func (x *Index) Budget() (s Budget) {
 	if x.ensureBegun() != nil || x.table == nil || x.filter == nil || x.policy.ReplaceSameID || x.policy.Rules.RemoveConsumed || !x.deduper.CanDecideAll(1<<24) {
 		return s
@@ -168,8 +166,8 @@ func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i i
 }
 
 // Ack acknowledges that all answers are handed on, so that Flush can make them safe. bytes is the
-// input since the last call. Ack makes room in a full filter and takes the checkpoint that is due.
-// Without CheckpointEvery, the documents alone decide when that happens.
+// input since the last call. Ack makes space in a full filter and takes a due checkpoint. Without
+// CheckpointEvery, only the documents determine when that happens.
 func (x *Index) Ack(bytes int64) error {
 	x.since += bytes
 	x.owing = false
@@ -184,9 +182,8 @@ func (x *Index) Ack(bytes int64) error {
 	return x.checkpoint(false)
 }
 
-// EnsureCapacity applies Policy.OnFull to a full filter. Ack calls it after each document. A caller
-// calls it before the first one: a resumed run may have rebuilt the filter, or allow less than the
-// run before.
+// EnsureCapacity applies Policy.OnFull to a full filter, as Ack does after each document. The owner
+// calls it before the first: a resumed run may have rebuilt the filter, or have a stricter policy.
 func (x *Index) EnsureCapacity() error {
 	if x.warned || !x.Full() {
 		return nil
@@ -201,7 +198,7 @@ func (x *Index) EnsureCapacity() error {
 		}
 		x.grown++
 	case x.policy.OnFull == OnFullStop:
-		// Without a table a run over files cannot go on later: this is its end.
+		// Without a table, a run over files cannot be continued: it ends here.
 		if err := x.checkpoint(x.table == nil && !x.only.Streaming()); err != nil {
 			return err
 		}
@@ -227,8 +224,7 @@ func (x *Index) Checkpoint() error {
 	return x.checkpoint(false)
 }
 
-// Tick takes a checkpoint if any input came since the last. It serves streams, which may pause for
-// hours.
+// Tick takes a checkpoint if any input came since the last, for streams that may pause for hours.
 func (x *Index) Tick() error {
 	if x.since == 0 {
 		return nil
@@ -247,15 +243,15 @@ func (x *Index) End() error {
 	return err
 }
 
-// Stop takes the last checkpoint of a stream that ended by the error cause, and returns all errors.
-// If the last decision has no answer yet, Stop takes none: that document must not be remembered.
+// Stop takes the last checkpoint of a stream that ended with the error cause, and returns all
+// errors. If the last decision has no answer, it takes none: that document must not be remembered.
 func (x *Index) Stop(cause error) error {
 	if x.owing || x.ended {
 		return cause
 	}
 	err := x.checkpoint(false)
 	if errors.Is(cause, err) {
-		return cause // an answer could not be handed on: one error is enough
+		return cause // an answer was not handed on: one error is enough
 	}
 	return errors.Join(cause, err)
 }
@@ -320,7 +316,7 @@ func (x *Index) Grown() int { return x.grown }
 // valid until the next document.
 func (x *Index) SeenBefore() []bool { return x.deduper.Seen }
 
-// Kept returns the side table's entry of a kept document. num is its number in a result.
+// Kept returns the side table's entry of a kept document by its number in a result.
 func (x *Index) Kept(num uint32) (Kept, error) {
 	switch {
 	case x.closed:
@@ -328,7 +324,7 @@ func (x *Index) Kept(num uint32) (Kept, error) {
 	case x.table == nil:
 		return Kept{}, fmt.Errorf("index %s: no documents without a side table", x.dir)
 	}
-	if x.against != nil { // whose documents have the first numbers
+	if x.against != nil { // its documents have the first numbers
 		for _, p := range x.against.parts {
 			n := p.Table.Documents()
 			if num <= n {

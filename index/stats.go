@@ -11,34 +11,34 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// FilterState is the filter's condition.
+// FilterState describes a filter.
 type FilterState struct {
 	Bytes    uint64  `json:"bytes"`
 	Items    uint64  `json:"items"`
 	Capacity uint64  `json:"capacity"`
 	Fill     float64 `json:"fill"`                // share of one bits; 0.393 at design load
-	Rate     float64 `json:"false_positive_rate"` // per segment, as it stands
+	Rate     float64 `json:"false_positive_rate"` // per segment, at this fill
 }
 
-// TableStats are the sizes of a side table.
+// TableStats describes a side table.
 type TableStats struct {
-	Documents   uint32       `json:"documents"` // those taken back, and older than a window, included
+	Documents   uint32       `json:"documents"` // including those taken back or expired
 	Entries     uint64       `json:"entries"`   // pairs of a key and a document
 	PendingKeys uint64       `json:"pending_keys"`
-	Runs        []int        `json:"runs"` // how many of each level
+	Runs        []int        `json:"runs"` // number by level
 	Merges      uint64       `json:"merges"`
 	Checkpoints uint64       `json:"checkpoints"`
 	Bytes       int64        `json:"bytes"`               // of the file
-	FreeBytes   int64        `json:"free_bytes"`          // of it, reusable
-	Forgotten   uint32       `json:"forgotten,omitempty"` // of the documents, taken back
-	Counted     uint32       `json:"counted,omitempty"`   // of the documents, removed and only counting for what is common
+	FreeBytes   int64        `json:"free_bytes"`          // of these, reusable
+	Forgotten   uint32       `json:"forgotten,omitempty"` // documents taken back
+	Counted     uint32       `json:"counted,omitempty"`   // removed documents that only count
 	Batches     int          `json:"batches,omitempty"`
 	Window      *WindowStats `json:"window,omitempty"`
 }
 
-// WindowStats are those of a table with a window.
+// WindowStats describes the window of a table.
 type WindowStats struct {
-	Seconds  uint32    `json:"seconds"` // documents count, at least
+	Seconds  uint32    `json:"seconds"` // for which documents count, at least
 	Clock    time.Time `json:"clock"`   // latest time of a document
 	Edge     time.Time `json:"edge"`    // documents of an earlier time do not count
 	Slices   int       `json:"slices"`
@@ -46,7 +46,7 @@ type WindowStats struct {
 	Expired  uint32    `json:"expired"`  // documents older than the window
 }
 
-// Live is how many documents count.
+// Live returns the number of kept documents that still count.
 func (s *TableStats) Live() uint32 {
 	if s.Window != nil {
 		return s.Window.Counting
@@ -54,7 +54,7 @@ func (s *TableStats) Live() uint32 {
 	return s.Documents - s.Forgotten - s.Counted
 }
 
-// Kept is how many documents were kept, those taken back and expired included.
+// Kept returns the number of documents kept, including those taken back or expired.
 func (s *TableStats) Kept() uint32 { return s.Documents - s.Counted }
 
 // StatsOf returns the sizes of a table.
@@ -82,7 +82,7 @@ func (x *Index) TableStats() *TableStats {
 	return &s
 }
 
-// State returns the condition of the index's filter, zero after Close.
+// State returns the state of the index's filter, zero after Close.
 func (x *Index) State() FilterState {
 	if x.filter == nil {
 		return FilterState{}
@@ -99,7 +99,7 @@ func HeaderState(h bloomstore.Header) FilterState {
 	}
 }
 
-// String describes the filter in one line.
+// String describes the window in one line.
 func (w *WindowStats) String() string {
 	return fmt.Sprintf("%v to %s; %d documents count, from %s on, in %d slices; %d expired",
 		time.Duration(w.Seconds)*time.Second, w.Clock.Format(time.RFC3339), w.Counting, w.Edge.Format(time.RFC3339), w.Slices, w.Expired)
@@ -115,11 +115,11 @@ type (
 		Time     time.Time `json:"time"` // when it was kept
 		Batch    string    `json:"batch,omitempty"`
 	}
-	// KeyLine is a key, and the documents that hold it: the first eight at most.
+	// KeyLine is a key and the first documents that hold it, at most eight.
 	KeyLine struct {
 		Key       string   `json:"key"` // 16 hexadecimal digits
 		Documents []uint32 `json:"documents"`
-		Common    bool     `json:"common"` // eight held it at one time: it is no evidence
+		Common    bool     `json:"common"` // eight held it at once: it is no evidence
 	}
 )
 
@@ -137,7 +137,7 @@ func (f *Files) Documents() iter.Seq2[DocumentLine, error] {
 	})
 }
 
-// linesOf iterates over the lines of a sequence. An error ends it.
+// linesOf converts the elements of a sequence to lines. An error ends it.
 func linesOf[T, Line any](seq iter.Seq2[T, error], lineOf func(T) (Line, error)) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for t, err := range seq {

@@ -8,18 +8,17 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// TagTime is the field with the time of a document from the input; see AppendTime.
+// TagTime marks the field with a document's time from the input; see AppendTime.
 const TagTime dedup.Tag = 1
 
-// AppendTime appends the time of a document, in Unix seconds, to the fields stored with it. A time
-// before 1970 becomes 1970, and one after the largest 32-bit time becomes that. It is for
-// [Policy.TellsTimes].
+// AppendTime appends the time of a document, in Unix seconds, to the fields stored with it, for
+// [Policy.TellsTimes]. It clamps times to 1970 and the largest unsigned 32-bit time.
 func AppendTime(added []byte, seconds int64) []byte {
 	seconds = min(max(seconds, 0), math.MaxUint32)
 	return dedup.AppendField(added, TagTime, binary.LittleEndian.AppendUint32(nil, uint32(seconds)))
 }
 
-// toldTime returns the time from AppendTime.
+// toldTime returns the time that AppendTime appended.
 func toldTime(added []byte) (time uint32, ok bool) {
 	r := dedup.Record{Added: added}
 	b, ok, err := r.Field(TagTime)
@@ -40,13 +39,13 @@ type timing struct {
 	arrived bool   // AdvanceClock has run for the next document
 	isLate  bool   // the next document is older than the window
 	time    uint32 // of the next document
-	arrival uint32 // the time of documents without their own
+	arrival uint32 // the time for documents without their own
 	first   uint32 // the first document that the table may have
 }
 
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
-// Window returns how many seconds documents count; 0 means for ever.
+// Window returns the number of seconds for which documents count; 0 means forever.
 func (x *Index) Window() uint32 {
 	if x.table == nil {
 		return 0
@@ -55,7 +54,7 @@ func (x *Index) Window() uint32 {
 	return seconds
 }
 
-// CheckWindow refuses the windows that Begin would refuse.
+// CheckWindow returns the error of Begin for a window.
 func (x *Index) CheckWindow(seconds uint32) error {
 	switch {
 	case seconds == 0:
@@ -68,8 +67,8 @@ func (x *Index) CheckWindow(seconds uint32) error {
 	return nil
 }
 
-// AdvanceClock moves the window to the time of the next document, and takes the checkpoint that may
-// be due then. added are the fields stored with the document. An owner whose Flush stores its
+// AdvanceClock moves the window to the time of the next document, and takes a checkpoint if one is
+// then due. added holds the fields stored with the document. An owner whose Flush stores its
 // position calls AdvanceClock before it counts the document. For others, Decide does.
 func (x *Index) AdvanceClock(added []byte) error {
 	if err := x.ensureBegun(); err != nil || x.arrived {
@@ -89,7 +88,7 @@ func (x *Index) AdvanceClock(added []byte) error {
 	return nil
 }
 
-// timeOf returns the time of the next document, which has these fields.
+// timeOf returns the time of the next document, given its fields.
 func (x *Index) timeOf(added []byte) uint32 {
 	_, clock, _ := x.table.Window()
 	if !x.policy.TellsTimes {
@@ -101,15 +100,15 @@ func (x *Index) timeOf(added []byte) uint32 {
 	return clock
 }
 
-// lookAtClock stores the system's time, if documents have no times of their own.
+// lookAtClock reads Policy.Now, unless documents have their own times.
 func (x *Index) lookAtClock() {
 	if x.windowed() && !x.policy.TellsTimes {
 		x.arrival = uint32(min(max(x.policy.Now().Unix(), 0), math.MaxUint32))
 	}
 }
 
-// NoCheckpointDue reports whether the time of a document with these fields causes no checkpoint.
-// DecideAll takes such documents only.
+// NoCheckpointDue reports whether a document with these fields causes no checkpoint by its time.
+// DecideAll takes only such documents.
 func (x *Index) NoCheckpointDue(added []byte) bool {
 	if !x.windowed() {
 		return true
@@ -119,7 +118,7 @@ func (x *Index) NoCheckpointDue(added []byte) bool {
 	return first <= time && time <= last
 }
 
-// advanceAll is AdvanceClock for a group. No document of it causes a checkpoint.
+// advanceAll is AdvanceClock for a group of documents that cause no checkpoint.
 func (x *Index) advanceAll(b *dedup.Group) {
 	if x.isLate = false; !x.windowed() {
 		return
@@ -131,15 +130,15 @@ func (x *Index) advanceAll(b *dedup.Group) {
 	}
 }
 
-// Late reports whether the last document is older than the window. A kept one is then not remembered.
+// Late reports whether the last document is older than the window, and so not remembered.
 func (x *Index) Late() bool { return x.isLate }
 
-// WindowMemory returns the memory of a window of so many documents: their times, and those of the
+// WindowMemory returns the memory of a window of docs documents: their times, and those of the
 // slice dropped next.
 func WindowMemory(docs uint64) uint64 { return 4*(docs+docs/8) + 16<<20 }
 
-// renew rebuilds a full filter without the documents that no longer count. It reports whether that
-// made enough room. A filter that may grow needs room for as long again.
+// renew rebuilds a full filter without expired documents, and reports whether that was enough. A
+// filter that may grow must be at most half full.
 func (x *Index) renew() (bool, error) {
 	if !x.windowed() {
 		return false, nil
@@ -151,7 +150,7 @@ func (x *Index) renew() (bool, error) {
 	return !x.Full(), err
 }
 
-// thin follows a checkpoint, which may have dropped slices of a window.
+// thin is called after a checkpoint. If that dropped slices, the deduper can free memory.
 func (x *Index) thin() error {
 	first := x.table.First()
 	if first == x.first || x.deduper == nil {

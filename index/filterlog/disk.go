@@ -1,6 +1,6 @@
-// Package filterlog keeps a filter on disk without a side table: the filter's file, and journals with
-// the keys that came after it was saved. It is crash-safe while a stream is added. docs/format.md,
-// "The filter's journal", has the files.
+// Package filterlog stores a filter without a side table: the filter's file, and journals with the
+// keys added since it was saved. It is crash-safe while a stream is added. docs/format.md, "The
+// filter's journal", describes the files.
 package filterlog
 
 import (
@@ -21,11 +21,10 @@ import (
 // FilterFile is the name of the filter's file.
 const FilterFile = "filter.bloom"
 
-// newFilterFile is the filter being saved during a run. Readers ignore it until it is renamed to
-// FilterFile.
+// newFilterFile is the filter being saved during a run. Readers ignore it until it is renamed.
 const newFilterFile = FilterFile + ".new"
 
-// chained is one of a filter's journal.
+// chained is one of a filter's journals.
 type chained struct {
 	path   string
 	header LogHeader
@@ -34,7 +33,7 @@ type chained struct {
 
 // Left describes a run over a stream with an unclean end, in a filter-only index.
 type Left struct {
-	Documents uint64 // of that run, judged and remembered
+	Documents uint64 // judged and remembered in that run
 	Time      int64  // when they were saved, Unix seconds
 }
 
@@ -46,25 +45,25 @@ func LogName(generation uint64) string { return journal.Name(logPrefix, generati
 // Logs returns the generations of the journals in an index, ascending.
 func Logs(dir string) ([]uint64, error) { return journal.Generations(dir, logPrefix) }
 
-// MisplacedError is returned for a journal that does not go with the files beside it.
+// MisplacedError is returned for a journal that does not match the files beside it.
 type MisplacedError struct{ Path, What string }
 
 func (e *MisplacedError) Error() string {
 	return e.Path + " " + e.What + "; put the index back from a copy"
 }
 
-// Found is a filter without a table as it lies on the disk.
+// Found describes a filter without a table on disk.
 type Found struct {
-	Header bloomstore.Header // of the filter file or, if that is missing, from the first journal
+	Header bloomstore.Header // of the filter file, else from the first journal
 	Stale  []string          // journals whose keys are in the filter already
 
 	there  bool              // there is a filter file
-	at     mark              // of the filter file, or of nothing
-	values map[string][]byte // the owner's that go with it
-	chain  []chained         // the journals that hold what came after it
+	at     mark              // of the filter file, or before the first journal
+	values map[string][]byte // the owner's values in the filter file
+	chain  []chained         // the journals of keys added later
 }
 
-// Find reads the headers of the files and finds those of one state. It changes nothing.
+// Find reads the headers of the files and selects those of one state. It changes nothing.
 func Find(dir string) (a Found, err error) {
 	generations, err := Logs(dir)
 	if err != nil {
@@ -108,7 +107,7 @@ func Find(dir string) (a Found, err error) {
 	return a, a.check()
 }
 
-// check refuses journals that do not continue the filter, each the one before.
+// check refuses journals that do not continue the filter, each the one before it.
 func (a *Found) check() error {
 	want := a.at
 	for i := range a.chain {
@@ -124,7 +123,7 @@ func (a *Found) check() error {
 	return nil
 }
 
-// load reads the filter and adds the keys of the journal.
+// load reads the filter and adds the keys of the journals.
 func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
 	if a.there {
 		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
@@ -152,7 +151,7 @@ func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	return f, left, nil
 }
 
-// Journals returns the paths of the journals that continue the filter, in their order.
+// Journals returns the paths of the journals that continue the filter, in order.
 func (a *Found) Journals() (paths []string) {
 	for i := range a.chain {
 		paths = append(paths, a.chain[i].path)
@@ -160,7 +159,7 @@ func (a *Found) Journals() (paths []string) {
 	return paths
 }
 
-// Load returns the filter in dir, with the keys of its journal. It changes nothing.
+// Load returns the filter in dir, with the keys of its journals. It changes nothing.
 func Load(dir, scheme string) (*bloomstore.Filter, error) {
 	a, err := Find(dir)
 	if err != nil {
@@ -170,8 +169,8 @@ func Load(dir, scheme string) (*bloomstore.Filter, error) {
 	return f, err
 }
 
-// A stamp of a filter saved beside a table has this length; see docs/format.md,
-// "The index directory". Tables of format 1 had shorter ones.
+// The stamp of a filter saved with a table has this length; see docs/format.md, "The index
+// directory". Tables of format 1 had shorter stamps.
 const (
 	stampBytes    = 32
 	oldStampBytes = 24
@@ -182,21 +181,21 @@ func SavedWithTable(stamp []byte) bool {
 	return len(stamp) == stampBytes || len(stamp) == oldStampBytes
 }
 
-// mark identifies the state of a filter-only index, for a filter or log.
+// mark identifies a state of a filter-only index, in a filter or log.
 type mark struct {
 	generation uint64
 	token      token
 }
 
-// markBytes is the length of a mark in a stamp. No stamp of a filter beside a table has this length.
-// A mark followed by the owner's values is longer than any of them.
+// markBytes is the length of a mark in a stamp. No stamp of a filter with a table has this length,
+// and all are shorter than a mark with the owner's values.
 const (
 	markBytes  = 25
 	markLetter = 'j'
 )
 
-// markOf reads a filter's stamp: its mark and the owner's values. A filter of version 0.1.0 has no
-// stamp: its generation is 0, and its token is a hash of its content.
+// markOf parses a filter's stamp: its mark and the owner's values. A filter of version 0.1.0 has no
+// stamp. Its generation is 0, and its token is a hash of its content.
 func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) {
 	switch n := len(h.Stamp); {
 	case n == 0:
@@ -213,7 +212,7 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	return m, values, nil
 }
 
-// contentToken returns a token of the filter's content alone.
+// contentToken returns a token derived only from the filter's content.
 func contentToken(id []byte, numbers ...uint64) (t token) {
 	b := slices.Clone(id)
 	for _, n := range numbers {
@@ -222,7 +221,7 @@ func contentToken(id []byte, numbers ...uint64) (t token) {
 	return xxh3.Hash128(b).Bytes()
 }
 
-// A note holds the owner's values.
+// encodeNote encodes the owner's values as a note.
 func encodeNote(state map[string][]byte) []byte {
 	b, err := json.Marshal(state)
 	if err != nil {

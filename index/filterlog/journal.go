@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// journalGroup is the largest number of keys that wait for the next group: 4 MiB.
+	// journalGroup is the number of waiting keys at which a group is due: 4 MiB.
 	journalGroup = 512 << 10
-	// A filter is saved when its journals have a quarter of its bytes, and at least this many.
-	// Reading the journals then takes no longer than reading the filter, and disk is bounded.
+	// A filter is saved when its journals reach a quarter of its size, and at least 8 MiB. Reading
+	// the journals then takes no longer than reading the filter, and disk space is bounded.
 	journalShare = 4
 	journalLeast = 8 << 20
 )
 
-// stream makes the keys of a filter without a table durable while a stream is read. The keys of kept
-// documents are appended to a log, in groups, after the answers to the documents of the group. When
-// the log is long, a goroutine saves the filter. Meanwhile the next log takes the new keys:
+// stream makes the keys of a filter without a table durable while a stream is read. The keys of
+// kept documents are appended to a log in groups, after the answers to the group's documents. When
+// the log is long, a goroutine saves the filter, and the next log takes new keys:
 //
 //  1. The log of the next generation is created.
 //  2. The filter is copied. The copy may hold bits of documents answered meanwhile.
@@ -30,8 +30,7 @@ const (
 //  4. The copy becomes the filter, of the new generation.
 //  5. The logs of earlier generations are removed.
 //
-// A crash before step 4 leaves the old filter and all logs. A later crash leaves the new filter and
-// perhaps logs without a meaning.
+// A crash before step 4 leaves the old filter and all logs; a later one may leave obsolete logs.
 type stream struct {
 	log    *keyLog // nil except while a stream is added
 	before int64   // bytes of the logs before it that still count
@@ -39,11 +38,11 @@ type stream struct {
 	saving *bloomstore.Snapshot
 	next   mark // of the filter being saved
 
-	bound int64 // of the logs: when they are as long, the filter is saved
+	bound int64 // length of the logs at which the filter is saved
 }
 
-// Begin makes added keys durable from now on. After an unclean end, Value returns the owner's values
-// in state. Until Save, the run is unfinished.
+// Begin makes added keys durable from now on. After an unclean end, Value returns the owner's
+// values in state. Until Save, the run is unfinished.
 func (s *Store) Begin(state map[string][]byte) error {
 	s.stream = stream{bound: cmp.Or(s.opt.Bound, journalLimit(s.Filter.Shape()))}
 	m := s.at
@@ -61,7 +60,7 @@ func (s *Store) Begin(state map[string][]byte) error {
 	return nil
 }
 
-// createLog makes the log of a generation, the last of the chain.
+// createLog creates the log of a generation, the last of the chain.
 func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
 	shape := s.Filter.Shape()
 	h := LogHeader{
@@ -80,14 +79,14 @@ func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
 	return &keyLog{Log: log}, nil
 }
 
-// Add takes the keys of a kept document. Without a journal it does nothing.
+// Add adds the keys of a kept document. Without a journal it does nothing.
 func (s *Store) Add(keys []uint64) {
 	if s.Streaming() {
 		s.keys = append(s.keys, keys...)
 	}
 }
 
-// Due reports whether a group should not grow further.
+// Due reports whether the group of keys should not grow further.
 func (s *Store) Due() bool { return len(s.keys) >= journalGroup }
 
 // Commit makes the added keys durable. All their documents must be answered.
@@ -116,15 +115,15 @@ func journalLimit(s bloomstore.Shape) int64 {
 }
 
 // Disk returns the largest size in bytes of a filter and its journals while a stream is added. It
-// counts the filter, its replacement, and the journals before and during the replacement, each at
-// the limit and one group more. keys is the largest number of keys of a document. Runs killed again
-// and again while a filter is written leave more, until one completes.
+// counts the filter, its replacement, and the journals before and during that, each one group over
+// the limit. keys bounds the keys of a document. Repeated kills while a filter is written leave
+// more, until one run completes.
 func Disk(s bloomstore.Shape, keys int) uint64 {
 	most := 8*(journalGroup+uint64(keys)) + 64<<10 // a group and a log's header
 	return 2*(s.Bytes()+4<<10) + 2*(uint64(journalLimit(s))+most)
 }
 
-// beginSaving is step 1 and the beginning of step 2.
+// beginSaving does step 1 and begins step 2.
 func (s *Store) beginSaving() error {
 	if err := step.Done("before the next log"); err != nil {
 		return err
@@ -143,7 +142,7 @@ func (s *Store) beginSaving() error {
 	return err
 }
 
-// install is steps 4 and 5, once the filter is written.
+// install does steps 4 and 5, once the filter is written.
 func (s *Store) install() error {
 	if err := s.saving.Wait(); err != nil {
 		return err
@@ -161,7 +160,7 @@ func (s *Store) install() error {
 	return s.dropLogs(1)
 }
 
-// dropLogs removes the oldest logs, whose keys are in the filter now.
+// dropLogs removes all logs but the last left ones: the filter has their keys now.
 func (s *Store) dropLogs(left int) error {
 	for len(s.chain) > left {
 		if err := durable.Remove(s.chain[0].path); err != nil {
@@ -175,7 +174,7 @@ func (s *Store) dropLogs(left int) error {
 	return nil
 }
 
-// EndJournal closes the journal, if there is one, and stops the saving of the filter. A nil Store has none.
+// EndJournal closes the journal, if any, and stops saving the filter. A nil Store has none.
 func (s *Store) EndJournal() error {
 	if !s.Streaming() {
 		return nil
@@ -188,8 +187,8 @@ func (s *Store) EndJournal() error {
 	return err
 }
 
-// Streaming reports whether a journal makes added keys durable. For a nil Store it does not.
+// Streaming reports whether a journal makes added keys durable. It is false for a nil Store.
 func (s *Store) Streaming() bool { return s != nil && s.log != nil }
 
-// Saving returns the filter that is being saved; nil if none is.
+// Saving returns the filter being saved, or nil.
 func (s *Store) Saving() *bloomstore.Snapshot { return s.saving }

@@ -10,18 +10,18 @@ import (
 // token identifies logs, and the filters they belong to.
 type token [16]byte
 
-// LogHeader is the description at the head of a log of keys.
+// LogHeader is the header of a log of keys.
 type LogHeader struct {
-	Generation uint64 // of the filter; the log holds its later keys
+	Generation uint64 // of the filter whose later keys are in the log
 	Token      token  // of that generation
-	Before     token  // of the generation before; its log precedes this one; zero for none
+	Before     token  // of the preceding generation and log; zero for none
 	Bits       uint64 // shape of the filter
 	Hashes     uint32
-	Scheme     string // how the keys are made
+	Scheme     string // of the keys
 	Note       []byte // of the owner, not interpreted here
 }
 
-// A Group is the unit of appending.
+// A Group is the unit of appending to a log.
 type Group struct {
 	Documents uint64 // the owner's count
 	Time      int64  // Unix seconds
@@ -60,12 +60,12 @@ func (h *LogHeader) encode() []byte {
 	b = le.AppendUint64(b, h.Bits)
 	b = le.AppendUint32(b, h.Hashes)
 	b = le.AppendUint32(b, uint32(len(h.Scheme)))
-	b = le.AppendUint64(b, uint64(len(h.Note))) // and four bytes of zero
+	b = le.AppendUint64(b, uint64(len(h.Note))) // with four zero bytes
 	b = append(append(b, h.Scheme...), h.Note...)
 	return journal.Seal(append(b, make([]byte, size-sumSize-len(b))...))
 }
 
-// texts returns the scheme and the note in a header. They are whole if the header ends behind them.
+// texts returns the scheme and the note in a header. They are whole if only padding follows them.
 func texts(b []byte) (scheme, note []byte, whole bool) {
 	le := binary.LittleEndian
 	end := fixedSize + uint64(le.Uint32(b[76:]))
@@ -76,13 +76,13 @@ func texts(b []byte) (scheme, note []byte, whole bool) {
 	return b[fixedSize:end], b[end:used:used], true
 }
 
-// A keyLog is open for appending. It is for one goroutine.
+// A keyLog is a log open for appending. It is for one goroutine.
 type keyLog struct {
 	*journal.Log
 	fields, keys []byte
 }
 
-// Append adds a group and brings it to the disk; see [journal.Log.Append].
+// Append appends a group and syncs it to disk; see [journal.Log.Append].
 func (l *keyLog) Append(g Group) error {
 	le := binary.LittleEndian
 	l.fields = le.AppendUint64(le.AppendUint64(l.fields[:0], g.Documents), uint64(g.Time))
@@ -107,7 +107,7 @@ func ReadLogHeader(path string) (h LogHeader, err error) {
 	}, nil
 }
 
-// ReadLog reads the groups of a log, as [journal.Kind.Read] does. The keys are valid until each returns.
+// ReadLog passes the groups of a log to each, as [journal.Kind.Read] does. It reuses their keys.
 func ReadLog(path string, each func(Group) error) (size, torn int64, err error) {
 	le := binary.LittleEndian
 	var keys []uint64

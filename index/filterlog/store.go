@@ -19,15 +19,14 @@ type Options struct {
 	Scheme string // of the keys
 	// Shape is the filter's size, and Default that of a new one if Shape is zero.
 	Shape, Default bloomstore.Shape
-	// UUID, if not zero, makes tokens of the content: equal documents give equal bytes.
+	// UUID, if not zero, derives tokens from the content, so that equal documents give equal bytes.
 	UUID [16]byte
-	// Bound is the length of the journals, in bytes, at which the filter is saved. 0 is a quarter of
-	// the filter, and at least 8 MiB.
+	// Bound is the length of the journals, in bytes, at which the filter is saved. 0 means a
+	// quarter of the filter, and at least 8 MiB.
 	Bound int64
 }
 
-// A Store is an open filter without a table. It is for one goroutine, whose process holds the lock
-// of the index.
+// A Store is an open filter without a table. It is for one goroutine. Its process locks the index.
 type Store struct {
 	Filter *bloomstore.Filter
 	Left   *Left // of the last run, if its end was unclean
@@ -37,7 +36,7 @@ type Store struct {
 	at     mark              // of the filter file
 	chain  []chained         // the filter's journals
 	state  map[string][]byte // the owner's values for the run
-	values map[string][]byte // the owner's values for the filter, whatever the run
+	values map[string][]byte // the owner's values for the filter, in any run
 
 	stream
 }
@@ -69,7 +68,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// tidy reads the values of an unclean end, and removes files without a meaning.
+// tidy reads the owner's values of an unclean end, and removes obsolete files.
 func (s *Store) tidy(stale []string) (err error) {
 	if n := len(s.chain); n > 0 {
 		if s.state, err = decodeNote(s.chain[n-1].header.Note); err != nil {
@@ -97,7 +96,7 @@ func (s *Store) Value(name string) []byte {
 	return s.values[name]
 }
 
-// SetValues changes those of the owner's values that state has; nil removes one.
+// SetValues sets the owner's values that are in state; nil removes one.
 func (s *Store) SetValues(state map[string][]byte) {
 	if s.values == nil {
 		s.values = map[string][]byte{}
@@ -106,8 +105,7 @@ func (s *Store) SetValues(state map[string][]byte) {
 	maps.DeleteFunc(s.values, func(_ string, v []byte) bool { return v == nil })
 }
 
-// stamp returns the stamp of a filter without a table: its mark and the owner's values, if
-// it has any.
+// stamp returns the stamp of a filter without a table: its mark and any values of the owner.
 func (s *Store) stamp(m mark) []byte {
 	b := append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
 	if len(s.values) > 0 {
@@ -126,8 +124,7 @@ func (s *Store) following() mark {
 	return m
 }
 
-// newToken returns a random token. With Options.UUID it returns one of the content, so that equal
-// documents give equal bytes.
+// newToken returns a random token or, with Options.UUID, one derived from the content.
 func (s *Store) newToken(generation uint64) (t token) {
 	if s.opt.UUID == [16]byte{} {
 		_, _ = rand.Read(t[:]) // never fails
@@ -136,7 +133,7 @@ func (s *Store) newToken(generation uint64) (t token) {
 	return contentToken(s.opt.UUID[:], generation, s.Filter.Ones(), s.Filter.Items())
 }
 
-// Save saves the filter and removes the journal.
+// Save saves the filter and removes the journals.
 func (s *Store) Save() error {
 	if err := s.EndJournal(); err != nil {
 		return err
