@@ -21,8 +21,8 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// Handler returns the HTTP interface that openapi.yaml describes. A token, if it is not empty, must
-// come with each request, but those to /livez and /readyz.
+// Handler returns the HTTP interface described by openapi.yaml. Each request except /livez and
+// /readyz must carry the token, if it is not empty.
 func (s *Service) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handle := range s.routes() {
@@ -35,7 +35,7 @@ func (s *Service) Handler(token string) http.Handler {
 	return mux
 }
 
-// routes are the patterns of the interface.
+// routes returns the handlers of the interface by pattern.
 func (s *Service) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"POST /v1/see":                   answering(s.serveSee),
@@ -51,8 +51,7 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 	}
 }
 
-// answering answers by the value that a handler returns, or by its error. A handler without a value has
-// answered itself.
+// answering replies with the value or error of a handler. With neither, the handler has replied.
 func answering(handle func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := handle(w, r)
@@ -70,7 +69,7 @@ func authorized(token string, next http.Handler) http.Handler {
 	}
 	want := sha256.Sum256([]byte("Bearer " + token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Of two digests the time of a comparison says nothing about the token, nor about its length.
+		// The time to compare digests reveals neither the token nor its length.
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		if subtle.ConstantTimeCompare(got[:], want[:]) == 0 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -81,7 +80,7 @@ func authorized(token string, next http.Handler) http.Handler {
 	})
 }
 
-// problem is the fault of a request. The JSON form is a contract.
+// problem is an error of a request. The JSON form is a contract.
 type problem struct {
 	Message string `json:"error"`
 	Line    int    `json:"line,omitempty"` // of the body, from 1
@@ -94,7 +93,7 @@ func refuse(status int, format string, args ...any) *problem {
 	return &problem{status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-// statuses are those of errors that are no problem.
+// statuses maps other errors to status codes.
 var statuses = []struct {
 	err    error
 	status int
@@ -109,7 +108,7 @@ var statuses = []struct {
 	{index.ErrFull, http.StatusInsufficientStorage},
 }
 
-// fail answers a request that was not done.
+// fail replies to a failed request.
 func fail(w http.ResponseWriter, err error) {
 	var p *problem
 	if !errors.As(err, &p) {
@@ -135,7 +134,7 @@ func reply(w http.ResponseWriter, status int, value any) {
 	_ = json.NewEncoder(w).Encode(value) // the client may be gone
 }
 
-// body reads the body of a request, which may be as long as the server allows.
+// body reads the body of a request, up to the length that the server allows.
 func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body as it is", e)
@@ -165,7 +164,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	case s.reading <- struct{}{}:
 		defer func() { <-s.reading }()
 	default:
-		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)) // a client reads no answer before it has sent all
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)) // clients send everything before they read
 		return nil, apply.ErrBusy
 	}
 	body, err := s.body(w, r)
@@ -274,9 +273,9 @@ func (s *Service) serveStats(http.ResponseWriter, *http.Request) (any, error) {
 	return st, err
 }
 
-// serveCheck reads all of the index beside the decisions. It may take minutes.
+// serveCheck checks the whole index while documents are decided. It may take minutes.
 func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) (any, error) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a test's writer has none
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer in tests has none
 	var o index.CheckOptions
 	err := s.decider.Do(func() (err error) {
 		o.Frozen, err = s.cfg.Index.Table().Freeze()

@@ -14,24 +14,24 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// journaled decides by itself, and writes a journal of its steps.
+// journaled is the decider of a single server. It writes a journal of its steps.
 type journaled struct {
 	cfg        *Config
 	extractors apply.Extractors
 	count      *counters
 	loop       *apply.Loop
-	full       atomic.Bool // the filter may take no more documents
+	full       atomic.Bool // the filter accepts no more documents
 
-	// The rest belongs to the goroutine that decides.
+	// The rest belongs to the deciding goroutine.
 
 	steps    apply.Applier
 	rec      *recorder
-	rotated  bool          // a checkpoint has begun another journal
+	rotated  bool          // a checkpoint began another journal
 	saved    time.Duration // in checkpoints
-	replayed state         // as long as rec is nil
+	replayed state         // valid while rec is nil
 }
 
-// openJournaled does the steps of journals left by a killed server.
+// openJournaled replays the journals left by a killed server.
 func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journaled, error) {
 	j := &journaled{cfg: cfg, extractors: free, count: count}
 	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, j.noteSaving)
@@ -49,7 +49,7 @@ func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journa
 	return j, nil
 }
 
-// recover replays the journals, and begins one.
+// recover replays the journals and begins a new one.
 func (j *journaled) recover() error {
 	p := &j.cfg.Policy
 	rules, err := json.Marshal(map[string]any{
@@ -77,7 +77,7 @@ func (j *journaled) recover() error {
 		err = nil
 	}
 	if err == nil {
-		j.rotated = true // from here on the replayed journals mean nothing
+		j.rotated = true // the replayed journals are obsolete now
 		err = j.checkpoint()
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func (j *journaled) recover() error {
 	return err
 }
 
-// journals returns the generations of the journals to replay, ascending, and the one behind them.
+// journals returns the generations of the journals to replay, ascending, and the one after them.
 func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	at, dir := &j.replayed, j.cfg.Dir
 	b, err := j.cfg.Index.Value(index.ServedValue)
@@ -117,7 +117,7 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	return have, next, err
 }
 
-// replay does the steps of a journal again.
+// replay repeats the steps of a journal.
 func (j *journaled) replay(want journal.Header) error {
 	path := journalPath(j.cfg.Dir, want.Generation)
 	h, _, err := journal.Read(path, nil)
@@ -155,8 +155,7 @@ func (j *journaled) replay(want journal.Header) error {
 	return err
 }
 
-// flush is called before a checkpoint. It returns the place in the journals from which the index does
-// not have the steps.
+// flush precedes a checkpoint. It returns the position in the journals that the checkpoint covers.
 func (j *journaled) flush(bool) (map[string][]byte, error) {
 	if j.rec == nil {
 		return j.replayed.values(), nil
@@ -170,10 +169,10 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 	return j.rec.state().values(), nil
 }
 
-// maxText bounds a text, so that its entry, and what may wait before it, fit into a group of the journal.
+// maxText bounds a text, so that its entry and any before it fit into a group of the journal.
 const maxText = 1<<30 - maxPending/4 - 1<<20
 
-// Append does steps as one block.
+// Append does the steps as one block.
 func (j *journaled) Append(steps []*apply.Step, durable bool) error {
 	for _, s := range steps {
 		if len(s.Text) > maxText {
@@ -201,7 +200,7 @@ func (j *journaled) Append(steps []*apply.Step, durable bool) error {
 // Do calls task between two steps.
 func (j *journaled) Do(task func() error) error { return j.between(0, false, task) }
 
-// between has the deciding goroutine do a task, after that of all others.
+// between runs a task on the deciding goroutine, after all tasks before it.
 func (j *journaled) between(docs int, durable bool, task func() error) error {
 	return j.loop.Do(docs, func(done func(error)) {
 		err := context.Cause(j.loop.Failed)
@@ -210,7 +209,7 @@ func (j *journaled) between(docs int, durable bool, task func() error) error {
 			err = task()
 		}
 		if err != nil && !errors.Is(err, index.ErrFull) && !errors.Is(err, index.ErrNoBatch) {
-			j.loop.Fail(err) // it is about the index, and not about the request
+			j.loop.Fail(err) // an error of the index, not of the request
 		}
 		if err != nil || !durable {
 			done(err)
@@ -220,7 +219,7 @@ func (j *journaled) between(docs int, durable bool, task func() error) error {
 	})
 }
 
-// noteSaving counts the time of the last checkpoint, or of a piece of its work.
+// noteSaving records the time of the last checkpoint, or of a piece of its work.
 func (j *journaled) noteSaving() {
 	if saving := j.cfg.Index.Saving(); saving > j.saved {
 		j.count.saving.Update((saving - j.saved).Seconds())
@@ -228,12 +227,12 @@ func (j *journaled) noteSaving() {
 	}
 }
 
-// do does a step. With index.ErrFull it is the last document.
+// do does a step. If it returns index.ErrFull, the step is done but is the last document.
 func (j *journaled) do(s *apply.Step) error {
 	return errors.Join(j.steps.Do(s), j.drop())
 }
 
-// record puts a step that was done into the journal, or counts it if it comes from one.
+// record appends a completed step to the journal, or counts it if it was replayed.
 func (j *journaled) record(s *apply.Step) error {
 	if j.rec == nil {
 		j.replayed.Done++
@@ -243,7 +242,7 @@ func (j *journaled) record(s *apply.Step) error {
 	return nil
 }
 
-// drop removes the journals that a checkpoint has made worthless.
+// drop removes the journals that a checkpoint made obsolete.
 func (j *journaled) drop() error {
 	j.noteSaving()
 	if !j.rotated {
@@ -257,7 +256,7 @@ func (j *journaled) checkpoint() error {
 	return errors.Join(j.cfg.Index.Checkpoint(), j.drop())
 }
 
-// isFull reports whether an error says that the filter is full. From then on no document is decided.
+// isFull reports whether an error means a full filter. From then on no document is decided.
 func (j *journaled) isFull(err error) bool {
 	if errors.Is(err, index.ErrFull) {
 		j.full.Store(true)
@@ -266,10 +265,10 @@ func (j *journaled) isFull(err error) bool {
 	return false
 }
 
-// Failed is closed when index or journal have failed.
+// Failed is closed when the index or the journal has failed.
 func (j *journaled) Failed() <-chan struct{} { return j.loop.Failed.Done() }
 
-// Close answers what waits, and brings all into the index.
+// Close answers waiting requests, and moves everything into the index.
 func (j *journaled) Close() error {
 	j.loop.Close()
 	err := context.Cause(j.loop.Failed)

@@ -16,21 +16,21 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// linesTogether is how many lines of a connection are decided at once, if they have come already.
+// linesTogether bounds the lines of a connection that are decided at once, if they have arrived.
 const linesTogether = 256
 
-// writing is how long a client may take to read an answer.
+// writing is the time limit for a client to read an answer.
 const writing = time.Minute
 
-// ServeLines answers connections of lines until the listener is closed and the connections have ended:
-// one line of JSON in, the same line with its verdict out. After [Service.Drain] a connection ends when
-// the lines that have come are answered.
+// ServeLines serves connections of lines: one line of JSON in, the same line with its verdict out.
+// It returns when the listener is closed and all connections have ended. After [Service.Drain], a
+// connection ends when the lines that have arrived are answered.
 func (s *Service) ServeLines(l net.Listener) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for {
 		c, err := l.Accept()
-		var passing interface{ Temporary() bool } // such as no file free
+		var passing interface{ Temporary() bool } // such as too many open files
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return nil
@@ -42,10 +42,10 @@ func (s *Service) ServeLines(l net.Listener) error {
 		}
 		all.Go(func() {
 			defer c.Close()
-			// Reading ends with the service, and what was read is answered.
+			// Draining ends the reading, and the lines read are answered.
 			stop := context.AfterFunc(s.draining, func() { _ = c.SetReadDeadline(time.Now()) })
 			defer stop()
-			_ = s.serveLines(c) // it ends with the connection; an error of the index closes failed
+			_ = s.serveLines(c) // an error ends the connection; one of the index closes Failed
 		})
 	}
 }
@@ -74,10 +74,10 @@ func (s *Service) serveLines(c net.Conn) error {
 	return in.Err()
 }
 
-// wholeLines finds the lines that have come, at most linesTogether. The last line of a connection may lack
-// its end, but not when it is the server that ends the connection.
+// wholeLines splits off the lines that have arrived, at most linesTogether. The last line may lack
+// its end, unless the server ends the connection.
 func (s *Service) wholeLines() bufio.SplitFunc {
-	searched := 0 // there is no end of a line before
+	searched := 0 // no line ends before this
 	return func(data []byte, atEnd bool) (size int, lines []byte, err error) {
 		for range linesTogether {
 			from := max(size, searched)
@@ -98,7 +98,6 @@ func (s *Service) wholeLines() bufio.SplitFunc {
 	}
 }
 
-// answerLines decides the lines of a block and returns their answers.
 func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err error) {
 	var docs []*apply.Step
 	var lines []corpus.Document
@@ -127,8 +126,8 @@ func (s *Service) answerLines(p corpus.Parser, b *corpus.Block) (out []byte, err
 	return out, nil
 }
 
-// seePatiently decides documents for a connection, whose client reads no code to try again: while others are
-// served, or the log is away, it waits.
+// seePatiently decides documents for a connection, whose client gets no status to retry on. It
+// waits while other requests are served, or the log is unreachable.
 func (s *Service) seePatiently(docs []*apply.Step) error {
 	r := &request{docs: docs}
 	s.prepare(r)

@@ -18,15 +18,14 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 )
 
-// errType means that nothing is known about bodies of a type.
+// errType is returned for bodies of an unknown type.
 var errType = refuse(http.StatusUnsupportedMediaType, "want Content-Type application/x-ndjson for lines of JSON, application/json for one object or an array of them, text/plain or text/html with ?id= or X-Firstseen-Id, or application/warc")
 
-// badBody is the fault of a body that has no meaning.
 func badBody(format string, args ...any) *problem {
 	return refuse(http.StatusBadRequest, format, args...)
 }
 
-// badLine is that of the line of a body which has a byte.
+// badLine returns the problem of the line at an offset of the body.
 func badLine(body []byte, at int, err error) *problem {
 	line := 1 + bytes.Count(body[:min(at, len(body))], []byte{'\n'})
 	p := badBody("line %d: %v", line, err)
@@ -34,10 +33,10 @@ func badLine(body []byte, at int, err error) *problem {
 	return p
 }
 
-// maxID is the longest id in bytes, as in lines of JSON.
+// maxID is the maximum length of an id in bytes, as in lines of JSON.
 const maxID = 64 << 10
 
-// parse returns the documents of a body. It keeps no part of the body but through them.
+// parse returns the documents of a body, which may refer to it.
 func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if contentType == "" || kind == "application/x-www-form-urlencoded" { // the default of curl
@@ -75,7 +74,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// page returns the document of a page. Its encoding stands in contentType or in the page.
+// page returns the document of a page. Its encoding is given by contentType or the page.
 func (s *Service) page(body []byte, contentType, id string) ([]*apply.Step, error) {
 	if s.cfg.Page == nil {
 		return nil, errType
@@ -103,7 +102,7 @@ func (s *Service) archive(body []byte) (docs []*apply.Step, err error) {
 			return nil, badBody("%v", err)
 		}
 		one := apply.Parsed(r.Document)
-		one.Text = bytes.Clone(one.Text) // the block is used again
+		one.Text = bytes.Clone(one.Text) // the block is reused
 		docs = append(docs, one)
 		if left -= int64(len(one.Text)); left < 0 || len(docs) > s.cfg.MaxDocuments {
 			return nil, refuse(http.StatusRequestEntityTooLarge, "the body has more documents, or longer ones, than a request may have: send fewer at once")
@@ -123,7 +122,7 @@ func plainText(body []byte, id string) ([]*apply.Step, error) {
 	return []*apply.Step{apply.NewDocument(id, body, false)}, nil
 }
 
-// linesOf turns an object, or an array of objects, into lines of JSON.
+// linesOf converts an object, or an array of objects, to lines of JSON.
 func linesOf(body []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	bad := func(err error) error {
@@ -155,7 +154,7 @@ func linesOf(body []byte) ([]byte, error) {
 	return lines.Bytes(), nil
 }
 
-// parseLines returns the documents of lines of JSON. A line that is no document is one that is bad.
+// parseLines returns the documents of lines of JSON, with a bad document for each malformed line.
 func (s *Service) parseLines(body []byte) (docs []*apply.Step, err error) {
 	p, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser("")
 	if err != nil {

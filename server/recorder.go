@@ -16,51 +16,51 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// state is the value index.ServedValue: which journals an index has already.
+// state is the value index.ServedValue: the journal entries that the index includes.
 type state struct {
-	Next  uint64 `json:"next"`            // generation of the first journal that the index does not have whole
-	Done  uint64 `json:"done,omitempty"`  // entries of that journal that the index has
-	Ended bool   `json:"ended,omitempty"` // the last server came to an ordinary end
+	Next  uint64 `json:"next"`            // first journal not wholly in the index
+	Done  uint64 `json:"done,omitempty"`  // entries of that journal in the index
+	Ended bool   `json:"ended,omitempty"` // the last server ended cleanly
 }
 
-// values are the owner's values of an index in this state.
+// values returns the owner's values of an index in this state.
 func (s state) values() map[string][]byte {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // it has numbers and a bool
+		panic(err) // numbers and a bool only
 	}
 	return map[string][]byte{index.ServedValue: b}
 }
 
-// recorder writes the journal in groups. Entries that come while a group is on its way to the disk are
-// the next group. So a group waits for at most one other. Its methods are for one goroutine.
+// recorder writes the journal in groups. Entries that arrive while one is being written form the
+// next group, so a group waits for at most one other. Its methods are for one goroutine.
 type recorder struct {
 	dir     string
 	header  journal.Header
 	log     *journal.Log
 	entries uint64                       // in this journal
 	bytes   int64                        // in this journal
-	limit   int64                        // bytes after which it is to be rotated
-	next    func() (*journal.Log, error) // waits for the next journal, made before it is needed; nil for none
+	limit   int64                        // bytes after which to rotate it
+	next    func() (*journal.Log, error) // waits for the next journal, created early; nil for none
 	dropped func() error                 // waits until old journals are removed
-	pending []byte                       // entries to hand over
+	pending []byte                       // entries not yet in the queue
 	queue   chan handed
 	room    *semaphore.Weighted // for bytes in the queue
-	fail    func(error)         // called once the journal takes no more
-	stopped chan error          // has the error of the writing, once that has ended
+	fail    func(error)         // called once, after a failed write
+	stopped chan error          // gets the error of write when it returns
 }
 
-// handed is a part of a group.
+// handed is part of a group.
 type handed struct {
 	entries []byte
-	done    func(error) // nil if it does not matter when they are on the disk
+	done    func(error) // nil for none
 }
 
-// maxPending bounds the bytes of entries not yet on the disk, beside those of one request.
+// maxPending bounds the bytes of entries not yet on disk, beside those of one request.
 const maxPending = 256 << 20
 
-// newRecorder begins the journal of a header in the folder dir. It should be rotated after limit bytes.
-// fail gets the error of a write.
+// newRecorder creates a journal in the folder dir. It should be rotated after limit bytes. fail
+// receives the error of a write.
 func newRecorder(dir string, h journal.Header, limit int64, fail func(error)) (*recorder, error) {
 	log, err := journal.Create(journalPath(dir, h.Generation), h)
 	if err != nil {
@@ -78,7 +78,7 @@ func journalPath(dir string, generation uint64) string {
 	return filepath.Join(dir, index.ServedName(generation))
 }
 
-// add appends an entry to those that hand hands over.
+// add encodes an entry for the next hand.
 func (r *recorder) add(e *journal.Entry) {
 	before := len(r.pending)
 	r.pending = e.Append(r.pending)
@@ -91,10 +91,10 @@ func (r *recorder) add(e *journal.Entry) {
 	}
 }
 
-// state is the place in the journals behind all that was added.
+// state returns the position in the journals after all added entries.
 func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
 
-// prepare makes the next journal: rotate then waits for no disk.
+// prepare creates the next journal in the background, so that rotate does not wait for the disk.
 func (r *recorder) prepare() {
 	if r.next != nil {
 		return
@@ -105,21 +105,21 @@ func (r *recorder) prepare() {
 	go func(next func() (*journal.Log, error)) { _, _ = next() }(r.next)
 }
 
-// hand has the added entries written. done, if it is not nil, is called when they and all before them
-// are on the disk, or can no longer come there.
+// hand queues the added entries for writing. done, if not nil, is called when they and all before
+// them are on disk, or have failed.
 func (r *recorder) hand(done func(error)) {
 	if len(r.pending) == 0 && done == nil {
 		return
 	}
 	h := handed{r.pending, done}
-	_ = r.room.Acquire(context.Background(), h.weight()) // the writing gives all back
+	_ = r.room.Acquire(context.Background(), h.weight()) // write releases all
 	r.queue <- h
 	r.pending = nil
 }
 
 func (h *handed) weight() int64 { return min(int64(len(h.entries)), maxPending) }
 
-// write brings groups to the disk until the queue is closed.
+// write writes groups to the disk until the queue is closed.
 func (r *recorder) write() (err error) {
 	for first := range r.queue {
 		parts, group := []handed{first}, first.entries
@@ -142,7 +142,7 @@ func (r *recorder) write() (err error) {
 	return err
 }
 
-// drain waits until all entries are on the disk.
+// drain waits until all entries are on disk.
 func (r *recorder) drain() error {
 	done := make(chan error, 1)
 	r.hand(func(err error) { done <- err })
@@ -169,7 +169,7 @@ func (r *recorder) rotate() error {
 	return old.Close()
 }
 
-// dropOld begins to remove the journals before this one. It returns the error of the last time.
+// dropOld starts removing older journals, and returns the error of the previous removal.
 func (r *recorder) dropOld() error {
 	err := r.dropped()
 	generation := r.header.Generation
@@ -178,8 +178,7 @@ func (r *recorder) dropOld() error {
 	return err
 }
 
-// dropBefore removes the journals below a generation. One that a crash brings back means nothing: the
-// index knows the next generation.
+// dropBefore removes the journals below a generation. The index ignores any that a crash restores.
 func dropBefore(dir string, generation uint64) error {
 	have, err := index.ServedLogs(dir)
 	for _, n := range have {
@@ -193,7 +192,7 @@ func dropBefore(dir string, generation uint64) error {
 	return err
 }
 
-// close ends the writing, after all entries are on the disk.
+// close stops the writing after all entries are on disk.
 func (r *recorder) close() error {
 	err := r.dropped()
 	if r.next != nil {

@@ -1,12 +1,12 @@
-// Package server answers for an index: many clients give it documents, and one goroutine decides them
-// in one order.
+// Package server serves an index: many clients give it documents, and one goroutine decides them in
+// one order.
 //
 //	s, err := server.Open(server.Config{Index: x, Dir: "seen"})
 //	go http.Serve(listener, s.Handler(""))
 //	err = s.Close()
 //
-// Each answer that its client waits for is durable: the document is in a journal on the disk. After a
-// kill, Open does the steps of the journal again, and the index is that of an undisturbed server.
+// Each answer is durable, unless the client declines to wait: the document is in a journal on disk.
+// After a kill, Open replays the journal, and the index is that of an undisturbed server.
 package server
 
 import (
@@ -31,31 +31,27 @@ import (
 
 // Config configures Open. Its zero values are the defaults.
 type Config struct {
-	// Index was opened in Dir with [index.Options.Serve], and has a side table. It stays the caller's
-	// to close.
+	// Index was opened in Dir with [index.Options.Serve], and has a table. The caller closes it.
 	Index *index.Index
 	Dir   string
-	// Log, if set, decides in place of the journal of this server. Close closes it, and Policy is not
-	// used.
+	// Log, if set, replaces this server's journal. Close closes it. Policy is then not used.
 	Log Log
 	// Policy judges the documents. Open sets Now, Flush and, if it is 0, CheckpointBytes.
 	Policy index.Policy
 	Fields jsonl.Fields // of documents in JSON
-	// Page makes the texts of pages in HTML, and Archive reads web archives. Without them such bodies
-	// are refused.
+	// Page extracts HTML texts, and Archive reads web archives. If nil, such bodies are refused.
 	Page    func() corpus.Text
 	Archive corpus.Format
-	// MaxBody is how many bytes a request may have, and MaxDocuments how many documents; 0 is
-	// 16 MiB and 1,000.
+	// MaxBody and MaxDocuments bound a request in bytes and documents; 0 means 16 MiB and 1,000.
 	MaxBody      int64
 	MaxDocuments int
-	// Waiting is how many requests may wait for a decision, each with its body in memory; 0 is 32.
+	// Waiting bounds the requests that wait for a decision, their bodies in memory; 0 means 32.
 	Waiting int
-	// Workers is how many goroutines extract at once; 0 is one for each processor.
+	// Workers is the number of goroutines that extract at once; 0 means one for each processor.
 	Workers int
 
 	journal int64  // bytes after which a checkpoint begins another journal
-	room    uint64 // bytes of the disk without which the service is not ready
+	room    uint64 // free disk bytes below which the service is not ready
 }
 
 // Defaults of [Config].
@@ -65,7 +61,7 @@ const (
 
 	checkpointBytes = 64 << 20  // of documents between two checkpoints at most
 	journalBytes    = 64 << 20  // 5 s of reading after a kill
-	leastRoom       = 256 << 20 // for two journals, and for the checkpoint of one
+	leastRoom       = 256 << 20 // for two journals and a checkpoint of one
 )
 
 func (c *Config) withDefaults() {
@@ -80,8 +76,8 @@ func (c *Config) withDefaults() {
 	}
 }
 
-// Memory is how much requests take at most: each its body, its documents and the answers. 32 requests
-// of 16 MiB, each one text, took 2.8 times their bytes.
+// Memory bounds the memory of requests: bodies, documents and answers. Measured: 32 requests of 16
+// MiB, one text each, took 2.8 times their bytes.
 func (c *Config) Memory() int64 {
 	d := *c
 	d.withDefaults()
@@ -90,8 +86,7 @@ func (c *Config) Memory() int64 {
 
 // decider does steps on an index in one order. It alone uses the index.
 type decider interface {
-	// Append gives steps the time of their arrival, has them done, and sets their answers. What is
-	// durable is on the disk then.
+	// Append sets the time of steps, does them, and sets their answers. durable waits for the disk.
 	Append(steps []*apply.Step, durable bool) error
 	// Do calls task between two steps.
 	Do(task func() error) error
@@ -102,7 +97,7 @@ type decider interface {
 // Log decides documents in an order that several servers share.
 type Log interface {
 	decider
-	// Start begins to decide. decided is called with each result.
+	// Start begins deciding. It calls decided with each result.
 	Start(decided func(*dedup.Result))
 	// Verdict returns the verdict about the record at an offset, in JSON.
 	Verdict(ctx context.Context, offset int64) ([]byte, error)
@@ -112,19 +107,19 @@ type Log interface {
 	Behind() bool
 }
 
-// Service decides documents. Its methods are for any number of goroutines.
+// Service decides documents. Its methods may be called concurrently.
 type Service struct {
 	cfg        Config
 	decider    decider
 	own        *journaled // the decider, if there is no log
 	extractors apply.Extractors
-	reading    chan struct{} // a place for each body in memory
+	reading    chan struct{} // limits the bodies in memory
 	draining   context.Context
 	drain      context.CancelFunc
 	count      counters
 }
 
-// Open does the steps of journals left by a killed server, and begins to decide.
+// Open replays the journals left by a killed server, and begins deciding.
 func Open(cfg Config) (_ *Service, err error) {
 	if cfg.Index.Table() == nil {
 		return nil, fmt.Errorf("index %s has no side table: a server names earlier documents, so make it without --filter-only", cfg.Dir)
@@ -154,26 +149,26 @@ func Open(cfg Config) (_ *Service, err error) {
 	return s, nil
 }
 
-// Failed is closed when index, log or journal have failed. Close then returns the error.
+// Failed is closed when the index, log or journal has failed. Close then returns the error.
 func (s *Service) Failed() <-chan struct{} { return s.decider.Failed() }
 
-// Drain has readiness fail, and ends connections of lines. What comes all the same is still answered.
+// Drain makes readiness fail and ends connections of lines. Requests are still answered.
 func (s *Service) Drain() { s.drain() }
 
-// Close answers what waits, and brings all into the index. It is called once. The index is then as after an ordinary run,
-// unless Close returns an error: then the next Open goes on from the journal.
+// Close answers waiting requests, and moves everything into the index, as after an ordinary run. If
+// it returns an error, the next Open continues from the journal. It must be called only once.
 func (s *Service) Close() error {
 	s.Drain()
 	return s.decider.Close()
 }
 
-// request is documents that are decided as one block.
+// request holds documents that are decided as one block.
 type request struct {
-	docs   []*apply.Step // those that are bad have no kind, and their answer
+	docs   []*apply.Step // bad ones have no kind, but an answer
 	batch  string
-	check  bool // nothing is remembered
+	check  bool // remember nothing
 	report bool // with check: answers as in a report
-	fast   bool // the answer does not wait for the disk
+	fast   bool // answer without waiting for the disk
 	steps  []*apply.Step
 }
 
@@ -190,7 +185,7 @@ func (s *Service) prepare(r *request) {
 	}
 }
 
-// decide decides the documents of a request that is prepared, in their order, and sets their answers.
+// decide decides the documents of a prepared request, in order, and sets their answers.
 func (s *Service) decide(r *request) error {
 	switch {
 	case r.check:
@@ -201,7 +196,6 @@ func (s *Service) decide(r *request) error {
 	return nil
 }
 
-// check judges documents and remembers nothing.
 func (s *Service) check(r *request) error {
 	for _, doc := range r.steps {
 		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
@@ -229,7 +223,7 @@ func (s *Service) takeBack(kind byte, id string) (json.RawMessage, error) {
 	return step.Answer, err
 }
 
-// counters are what /metrics shows.
+// counters are the metrics of /metrics.
 type counters struct {
 	set                  *metrics.Set
 	kept, removed, again *metrics.Counter
