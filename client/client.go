@@ -1,4 +1,4 @@
-// Package client gives documents to a server of firstseen.
+// Package client sends documents to a firstseen server.
 //
 //	c, err := client.New("unix:/run/firstseen/http.sock")
 //	answers, err := c.See(ctx, []client.Document{{ID: "a", Text: "..."}})
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Client is for any number of goroutines. Its fields may be set before the first request.
+// Client may be used by several goroutines. Set its fields before the first request.
 type Client struct {
 	URL   string // of the server, without a path
 	Token string // "" for none
@@ -27,7 +27,7 @@ type Client struct {
 	HTTP  *http.Client
 }
 
-// New returns a client of the server at an address: unix:PATH, http://HOST:PORT or https://HOST:PORT.
+// New returns a client for a server at unix:PATH, http://HOST:PORT or https://HOST:PORT.
 func New(address string) (*Client, error) {
 	if path, unix := strings.CutPrefix(address, "unix:"); unix {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -42,24 +42,24 @@ func New(address string) (*Client, error) {
 	return &Client{URL: strings.TrimSuffix(address, "/"), HTTP: &http.Client{}}, nil
 }
 
-// Document is a text with its id, which later answers name it by.
+// Document is a text and its id, which later answers refer to.
 type Document struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
 }
 
-// Answer is the verdict about a document.
+// Answer is the verdict on a document.
 type Answer struct {
 	ID      string  `json:"id"`
 	Verdict string  `json:"verdict"` // unique, related, mosaic, duplicate or bad
 	Kept    bool    `json:"kept"`
-	Of      string  `json:"of"`     // the id of the earlier document, "" for none
+	Of      string  `json:"of"`     // id of the earlier document, "" for none
 	Score   float64 `json:"score"`  // 0 to 1
 	Again   bool    `json:"again"`  // it was kept before, with this id and text
 	Reason  string  `json:"reason"` // if bad
 }
 
-// StatusError is a refusal of the server.
+// StatusError is a refusal by the server.
 type StatusError struct {
 	Status  int    `json:"-"` // of HTTP
 	Message string `json:"error"`
@@ -70,9 +70,9 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("firstseen server: %s: %s", http.StatusText(e.Status), e.Message)
 }
 
-// See has documents decided as one block, and returns an answer for each, in order. While the server is
-// busy, down or out of reach, See tries again until ctx ends: the server answers a document that it kept
-// the first time as it did then. Another refusal is a *StatusError.
+// See sends documents, which the server decides as one block, and returns their answers in order.
+// While the server is busy, down or unreachable, See retries until ctx ends. A document that was
+// kept the first time gets the same answer. Other refusals are of type *StatusError.
 func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
@@ -83,7 +83,7 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 	}
 	path := "/v1/see?batch=" + url.QueryEscape(c.Batch)
 	if _, err := url.Parse(c.URL + path); err != nil {
-		return nil, err // no try has another result
+		return nil, err // retrying would not help
 	}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		data, err := c.Do(ctx, http.MethodPost, path, "application/x-ndjson", body.Bytes())
@@ -102,7 +102,6 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 	}
 }
 
-// parse reads the answers to a number of documents.
 func parse(data []byte, want int) (answers []Answer, err error) {
 	for dec := json.NewDecoder(bytes.NewReader(data)); dec.More(); {
 		var one Answer
@@ -117,7 +116,7 @@ func parse(data []byte, want int) (answers []Answer, err error) {
 	return answers, nil
 }
 
-// Do sends a request once, and returns the body of the answer. A refusal is a *StatusError.
+// Do sends a request once and returns the response body. A refusal is a *StatusError.
 func (c *Client) Do(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
