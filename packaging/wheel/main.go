@@ -1,10 +1,10 @@
-// Command wheel makes the wheels of the Python module firstseen, one for each platform, with the
+// Command wheel builds the wheels of the Python module firstseen, one for each platform, with the
 // program inside. The same commit and version give the same bytes.
 //
 //	go run ./packaging/wheel -version 0.2.0 -out dist/
 //
-// A wheel is a zip: the module, and a folder with the metadata and a RECORD of all hashes. Its
-// format is that of the Python packaging specifications; the place of the SBOM is that of PEP 770.
+// A wheel is a zip of the module and a folder with metadata and a RECORD of all hashes. The format
+// follows the Python packaging specifications, and the place of the SBOM follows PEP 770.
 package main
 
 import (
@@ -26,8 +26,7 @@ import (
 	"time"
 )
 
-// platform is a target of Go and the tag of its wheel. A program without cgo needs no libc, so
-// one wheel serves glibc and musl.
+// platform is a Go target and its wheel tag. Without cgo, one wheel serves glibc and musl.
 type platform struct{ os, arch, tag string }
 
 var platforms = []platform{
@@ -38,7 +37,7 @@ var platforms = []platform{
 	{"windows", "amd64", "win_amd64"},
 }
 
-// epoch is the time of every file: the earliest that a zip can have.
+// epoch is the time of every file: the earliest that a zip can store.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func main() {
@@ -65,8 +64,8 @@ func main() {
 	}
 }
 
-// wheel makes the wheel of a platform in a folder, and keeps the program in another if that is
-// named. It runs at the root of the repository.
+// wheel builds the wheel of a platform in the folder out. It keeps the program in the folder
+// programs, if given. It runs at the root of the repository.
 func (p platform) wheel(version, out, programs string) (path string, err error) {
 	if version == "" || strings.Trim(version, "0123456789.abrcdevpost") != "" {
 		return "", fmt.Errorf("-version %q is none of Python: give one such as 0.2.0 or 0.2.0rc1", version)
@@ -95,7 +94,7 @@ func (p platform) wheel(version, out, programs string) (path string, err error) 
 	return path, os.Rename(path+".partial", path)
 }
 
-// program is the name of the program on the platform.
+// program returns the name of the program on the platform.
 func (p platform) program() string {
 	if p.os == "windows" {
 		return "firstseen.exe"
@@ -103,7 +102,7 @@ func (p platform) program() string {
 	return "firstseen"
 }
 
-// build makes the program at a path and returns it. The state of the checkout is left out of it.
+// build compiles the program to path and returns it. It omits the state of the checkout.
 func (p platform) build(version, path string) ([]byte, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -168,7 +167,7 @@ func (p platform) tags() string {
 	return tag + strings.ReplaceAll(p.tag, ".", "\n"+tag) + "\n"
 }
 
-// pack returns the zip of files, with a record of their hashes under a name, as its last file.
+// pack returns a zip of files, with the hashes in a last file named record.
 func pack(files map[string][]byte, record string) ([]byte, error) {
 	var b, list bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -199,7 +198,7 @@ func pack(files map[string][]byte, record string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// component is one of CycloneDX: a module, or the program.
+// component is a CycloneDX component: a module or the program.
 type component struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`
@@ -207,8 +206,8 @@ type component struct {
 	PURL    string `json:"purl,omitempty"`
 }
 
-// bill returns the bill of materials of a program in CycloneDX 1.5: the modules and the Go that
-// its build information names. It has no time and no serial number, so it is the same each time.
+// bill returns a bill of materials in CycloneDX 1.5: the modules and the Go version of a program.
+// It has no time and no serial number, so it is reproducible.
 func bill(version string, program io.ReaderAt) ([]byte, error) {
 	info, err := buildinfo.Read(program)
 	if err != nil {
