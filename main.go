@@ -1,5 +1,5 @@
-// Command firstseen tells for each document of a stream whether it was seen
-// before, and in which earlier document.
+// Command firstseen reports for each document of a stream whether it was seen before, and in which
+// earlier document.
 //
 // See README.md, or run firstseen --help.
 package main
