@@ -21,10 +21,10 @@ import (
 
 // Client may be used by several goroutines. Set its fields before the first request.
 type Client struct {
-	URL   string // of the server, without a path
-	Token string // "" for none
-	Batch string // of the kept documents, "" for none
-	HTTP  *http.Client
+	URL   string       // of the server, without a path
+	Token string       // "" for none
+	Batch string       // of the kept documents, "" for none
+	HTTP  *http.Client // nil for http.DefaultClient
 }
 
 // New returns a client for a server at unix:PATH, http://HOST:PORT or https://HOST:PORT.
@@ -126,7 +126,7 @@ func (c *Client) Do(ctx context.Context, method, path, contentType string, body 
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	a, err := c.HTTP.Do(r)
+	a, err := cmp.Or(c.HTTP, http.DefaultClient).Do(r)
 	if err != nil {
 		return nil, err
 	}

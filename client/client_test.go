@@ -96,3 +96,14 @@ func TestRefusals(t *testing.T) {
 		t.Error("an address without a scheme was taken")
 	}
 }
+
+// TestLiteral: a client made without New uses the default HTTP client.
+func TestLiteral(t *testing.T) {
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	var refused *client.StatusError
+	c := client.Client{URL: web.URL}
+	if _, err := c.See(t.Context(), nil); !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+		t.Errorf("error %v", err)
+	}
+}
