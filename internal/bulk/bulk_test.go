@@ -22,7 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// world draws texts of which many have passages, menus or whole texts in common.
+// world draws texts. Many of them share passages, menus or whole texts.
 type world struct {
 	*rand.Rand
 	sentences []string
@@ -71,7 +71,7 @@ func (w *world) texts(n int) (texts []string) {
 	return texts
 }
 
-// write makes shards of texts, so many in each; the i-th text has the id "i".
+// write writes one shard per size. The i-th text has the id "i".
 func write(t *testing.T, dir string, scheme feature.Scheme, texts []string, sizes ...int) {
 	t.Helper()
 	e, err := feature.NewExtractor(scheme)
@@ -116,7 +116,7 @@ func readSet(t *testing.T, dirs ...string) []*Manifest {
 	return set
 }
 
-// rowsOf are the rows of a set as lines, sorted.
+// rowsOf returns the sorted rows of a set as lines.
 func rowsOf(t *testing.T, set []*Manifest) (lines []string) {
 	t.Helper()
 	err := EachRow(set, func(r Row) error {
@@ -130,7 +130,7 @@ func rowsOf(t *testing.T, set []*Manifest) (lines []string) {
 	return lines
 }
 
-// reduce makes a file of marks from sorted rows.
+// reduce turns sorted rows into the content of a file of marks.
 func reduce(t *testing.T, rows []string) string {
 	t.Helper()
 	var places []string
@@ -145,7 +145,7 @@ func reduce(t *testing.T, rows []string) string {
 	return strings.Join(places, "")
 }
 
-// decide returns the lines of a decision.
+// decide runs d over the set and returns its report lines.
 func decide(t *testing.T, set []*Manifest, marks string, d *Decision) (lines []report.Reported, err error) {
 	t.Helper()
 	d.Set, d.Marks, d.Stdin = set, "-", strings.NewReader(marks)
@@ -157,7 +157,7 @@ func decide(t *testing.T, set []*Manifest, marks string, d *Decision) (lines []r
 	return lines, err
 }
 
-// checkForecast holds the forecast of a decision against it.
+// checkForecast compares the forecast of a decision with its result.
 func checkForecast(t *testing.T, marks string, d *Decision) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "marks")
@@ -178,7 +178,7 @@ func checkForecast(t *testing.T, marks string, d *Decision) {
 	}
 }
 
-// heldBytes is the size of the table without the parts that a small one has not filled.
+// heldBytes returns the size of the table without the unfilled parts of a small one.
 func (d *Decision) heldBytes() (n int64) {
 	for i := range d.table.heads {
 		n += int64(d.table.heads[i].n) * 16
@@ -186,7 +186,7 @@ func (d *Decision) heldBytes() (n int64) {
 	return n + d.table.arena.used() + int64(len(d.table.postings))*8 + int64(len(d.table.docs))*8
 }
 
-// sequential returns the lines of one run over the same texts.
+// sequential returns the report lines of one dedup run over the same texts.
 func sequential(t *testing.T, scheme feature.Scheme, rules dedup.Rules, texts []string, sizes ...int) (lines []report.Reported) {
 	t.Helper()
 	d, err := dedup.New(dedup.Config{Scheme: scheme, Rules: rules, Table: &dedup.Memory{}})
@@ -219,8 +219,8 @@ func sequential(t *testing.T, scheme feature.Scheme, rules dedup.Rules, texts []
 	return lines
 }
 
-// TestDecision: with marks, the decision is that of one run, line for line: for each method, with and
-// without a secret, over any shards, and with a tenth of the rows delivered twice.
+// TestDecision checks that a decision with marks reports the lines of one run, for each method,
+// with and without a secret, and for empty shards. Rows delivered twice do not change the marks.
 func TestDecision(t *testing.T) {
 	secret := []byte("0123456789abcdef")
 	for i, c := range []struct {
@@ -270,7 +270,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestAllMarked: marks of keys that stand in one document only change nothing.
+// TestAllMarked checks that marks of keys found in only one document change nothing.
 func TestAllMarked(t *testing.T) {
 	w := newWorld(3)
 	texts := w.texts(400)
@@ -294,7 +294,7 @@ func TestAllMarked(t *testing.T) {
 	}
 }
 
-// TestLostMarks: marks that are missing, foreign or out of order are refused.
+// TestLostMarks checks that missing, foreign and out-of-order marks are refused.
 func TestLostMarks(t *testing.T) {
 	w := newWorld(5)
 	texts := w.texts(1500)
@@ -332,7 +332,7 @@ func TestLostMarks(t *testing.T) {
 	}
 }
 
-// TestSet: a missing, doubled or other shard is refused, and so is a shard that is damaged anywhere.
+// TestSet checks that missing, duplicate and foreign shards are refused.
 func TestSet(t *testing.T) {
 	texts := newWorld(9).texts(60)
 	good, other := t.TempDir(), t.TempDir()
@@ -391,7 +391,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestFlips: a shard with any byte changed, or cut off anywhere, is refused.
+// TestFlips checks that a shard is refused after any bit flip or truncation.
 func TestFlips(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, feature.Scheme{}, newWorld(2).texts(12), 12)
@@ -428,7 +428,7 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestReduce: what is not sorted rows is refused, with its line.
+// TestReduce checks that unsorted or malformed rows are refused with their line number.
 func TestReduce(t *testing.T) {
 	row := func(key uint64, p Place) string { return string(Row{key, p}.AppendLine(nil)) }
 	for text, want := range map[string]string{
@@ -459,7 +459,7 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestBinaryRows: rows of sixteen bytes are in the order of their lines.
+// TestBinaryRows checks that 16-byte rows sort like their lines.
 func TestBinaryRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 1000 {
@@ -473,7 +473,7 @@ func TestBinaryRows(t *testing.T) {
 	}
 }
 
-// TestCommonMarksLeftOut: the marks of keys that eight documents have may be missing, all of them.
+// TestCommonMarksLeftOut checks that all marks of a key held by eight documents may be missing.
 func TestCommonMarksLeftOut(t *testing.T) {
 	line := "A sentence that stands in each of these documents, word by word. "
 	var texts []string
@@ -489,7 +489,7 @@ func TestCommonMarksLeftOut(t *testing.T) {
 		holders[row[:16]]++
 	}
 	for _, c := range []struct {
-		left int // keys of so many documents or more have no marks
+		left int // keys in this many documents or more have no marks
 		want error
 	}{{8, nil}, {21, nil}, {20, nil}, {2, ErrMarks}} {
 		marks := reduce(t, slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return holders[row[:16]] >= c.left }))
@@ -513,7 +513,7 @@ func TestCommonMarksLeftOut(t *testing.T) {
 	}
 }
 
-// TestSampleShrinks: the sample stays within its bound, and still finds what is lost.
+// TestSampleShrinks checks that the sample stays within its bound and still finds lost marks.
 func TestSampleShrinks(t *testing.T) {
 	s := newSample()
 	s.most, s.bits = 100, sampleBits
@@ -535,7 +535,7 @@ func TestSampleShrinks(t *testing.T) {
 	}
 }
 
-// FuzzRecord: whatever a record is, it is refused or has what others rely on.
+// FuzzRecord checks that a record is refused, or has a key for each feature and one for the text.
 func FuzzRecord(f *testing.F) {
 	e, _ := feature.NewExtractor(feature.Scheme{})
 	doc := Doc{ID: []byte("id"), Time: time.Unix(1, 2)}
@@ -553,7 +553,7 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// FuzzShard: whatever a file is, reading it ends without more memory than it has.
+// FuzzShard checks that reading any file ends and takes no more memory than the file.
 func FuzzShard(f *testing.F) {
 	m := &Manifest{Shard: 1, Of: 1, Scheme: "x", Digest: strings.Repeat("0", 32)}
 	f.Add(append(m.header(), m.end(0)...))

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup/storetest"
 )
 
-// allMarked is a table in which all keys are marked.
+// allMarked is a table that treats every key as marked.
 type allMarked struct{ *table }
 
 func (s allMarked) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
@@ -21,7 +21,7 @@ func (s allMarked) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return s.table.Lookup(keys, holders, n)
 }
 
-// TestTable: with all keys marked, the table is a store like any other.
+// TestTable checks that the table passes the tests of a store once all keys are marked.
 func TestTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -29,7 +29,7 @@ func TestTable(t *testing.T) {
 	storetest.Run(t, func(*testing.T) dedup.Store { return allMarked{newTable()} })
 }
 
-// TestUnmarked: a key without a mark is not stored, and not looked up.
+// TestUnmarked checks that a key without a mark is neither stored nor looked up.
 func TestUnmarked(t *testing.T) {
 	s := newTable()
 	s.marked = []uint64{1, 2}
