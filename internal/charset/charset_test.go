@@ -52,10 +52,10 @@ var texts = map[string]string{
 		"그 뒤에 비가 내리기 시작해서 모두 집으로 뛰어가 따뜻한 차를 마셨습니다.",
 }
 
-// encodings are those that each text is tried in.
+// encodings lists the encodings to try each text in.
 var encodings = []struct {
 	text, name string
-	as         encoding.Encoding // nil: the one of that name
+	as         encoding.Encoding // nil: the one with that name
 }{
 	{"en", "utf-8", nil},
 	{"fr", "windows-1252", nil},
@@ -104,7 +104,7 @@ func page(text, head string) string {
 	return "<!DOCTYPE html>\n<html><head>" + head + "<title>T</title></head>\n<body>\n<p>" + text + "</p>\n</body></html>\n"
 }
 
-// encode is text in an encoding, what it lacks left out of the text as well.
+// encode encodes text without the characters that e lacks. It also returns that reduced text.
 func encode(t *testing.T, text string, e encoding.Encoding) (encoded []byte, same string) {
 	t.Helper()
 	var s strings.Builder
@@ -121,8 +121,7 @@ func encode(t *testing.T, text string, e encoding.Encoding) (encoded []byte, sam
 	return encoded, s.String()
 }
 
-// TestSameTextInEveryEncoding: declared by the header, in the page, in a declaration of
-// XML, or nowhere.
+// TestSameTextInEveryEncoding declares each encoding in the header, in the page, or nowhere.
 func TestSameTextInEveryEncoding(t *testing.T) {
 	for _, c := range encodings {
 		e := c.as
@@ -164,7 +163,7 @@ func encoded(t *testing.T, text, name string) string {
 	return b
 }
 
-// TestOrderOfTrust: what wins where declarations and bytes contradict each other.
+// TestOrderOfTrust checks which source wins when declarations and bytes contradict each other.
 func TestOrderOfTrust(t *testing.T) {
 	gbk, russian := encoded(t, texts["zh"], "gbk"), encoded(t, texts["ru"], "windows-1251")
 	koi := encoded(t, texts["ru"], "koi8-r")
@@ -195,8 +194,8 @@ func TestOrderOfTrust(t *testing.T) {
 	}
 }
 
-// TestFaults: a byte lost in the middle of a long text costs one character, many cost
-// the text; the end of one that was cut off costs nothing.
+// TestFaults checks that one lost byte in a long text costs one character, and many cost the text.
+// A character cut off at the end costs nothing.
 func TestFaults(t *testing.T) {
 	long := strings.Repeat(texts["zh"]+"\n", 100)
 	for _, name := range []string{"gb18030", "utf-8"} {
@@ -218,7 +217,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestBinary: what is no text is an error, declared or not, and dst comes back as it was.
+// TestBinary checks that data other than text is an error, declared or not, and leaves dst alone.
 func TestBinary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	noise := make([]byte, 20_000)
@@ -250,8 +249,8 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// TestSigns: many signs are those of a text; that is, unless there are more of them than
-// words would have. Then they are halves of letters, and whose is not known.
+// TestSigns checks that a text may have many signs, but no more than its words would. Beyond that
+// they are halves of letters from an unknown encoding.
 func TestSigns(t *testing.T) {
 	for what, c := range map[string]struct{ body, name string }{
 		"quotes":              {encoded(t, strings.Repeat("“Yes,” said he. “No!” – “Oh…” ", 20), "windows-1252"), "windows-1252"},
@@ -266,7 +265,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestLongBodies: the work grows with the body and not with its square.
+// TestLongBodies checks that the work grows linearly with the body.
 func TestLongBodies(t *testing.T) {
 	gbk, russian := encoded(t, texts["zh"], "gbk"), encoded(t, texts["ru"], "koi8-r")
 	for what, piece := range map[string]string{
@@ -281,7 +280,7 @@ func TestLongBodies(t *testing.T) {
 	}
 }
 
-// TestLanguagesHaveEncodings: the tables fit each other.
+// TestLanguagesHaveEncodings checks that each language has an encoding and an alphabet.
 func TestLanguagesHaveEncodings(t *testing.T) {
 	for _, l := range languages {
 		if singles[l.name] == nil {
@@ -295,8 +294,7 @@ func TestLanguagesHaveEncodings(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever comes, the text is valid UTF-8 of bounded size, and what was valid
-// UTF-8 stays as it was.
+// FuzzDecode checks that the text is valid UTF-8 of bounded size. Valid UTF-8 stays as it was.
 func FuzzDecode(f *testing.F) {
 	for _, c := range encodings {
 		if e, err := htmlindex.Get(c.name); err == nil {
@@ -340,8 +338,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestCutAndControls: a character that the end cuts off is no fault, and one in the middle
-// is; what would be control characters is no text of a single-byte encoding.
+// TestCutAndControls checks that a character cut off by the end is no fault. One cut off in the
+// middle is, and so are control characters in a single-byte encoding.
 func TestCutAndControls(t *testing.T) {
 	half := []byte("\xd6\xd0\xce\xc4\xd6\xd0\xce\xc4, \xd6\xd0\xce\xc4.\xd6")
 	if text, name, err := Decode(nil, half, "text/html; charset=gbk"); name != "gb18030" || !strings.HasPrefix(string(text), "中文中文, 中文.") || err != nil {

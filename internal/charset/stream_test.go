@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// streamed is what a stream makes of bytes, which must be the same however they come.
+// streamed decodes body as a stream. The result must be the same for pieces of any size.
 func streamed(t interface{ Fatalf(string, ...any) }, s *Stream, body []byte) string {
 	whole, err := io.ReadAll(s.NewReader(bytes.NewReader(body)))
 	if err != nil {
@@ -36,8 +36,7 @@ func stream(t interface{ Fatal(...any) }, label string) *Stream {
 	return s
 }
 
-// decode16 decodes by the rule: pairs of surrogates are characters, others and a last byte
-// alone are none.
+// decode16 decodes surrogate pairs. Other surrogates and an odd last byte are malformed.
 func decode16(body []byte, big bool) string {
 	var out []byte
 	var units []uint16
@@ -69,7 +68,7 @@ func decode16(body []byte, big bool) string {
 	return string(out)
 }
 
-// once has one mark for faults in a row, and for U+FFFD behind one.
+// once reduces a row of faults, and U+FFFD after a fault, to one mark.
 func once(text string) string {
 	for {
 		short := strings.ReplaceAll(strings.ReplaceAll(text, "\xff\ufffd", "\xff"), "\xff\xff", "\xff")
@@ -80,9 +79,8 @@ func once(text string) string {
 	}
 }
 
-// TestStreamUTF16 holds drawn units, U+FFFD and halves of pairs among them, against the
-// rule. How many faults there are in a row, and whether U+FFFD behind one is another, does
-// not matter.
+// TestStreamUTF16 compares drawn units, with U+FFFD and lone surrogates among them, with decode16.
+// Neither the number of faults in a row nor U+FFFD after a fault matters.
 func TestStreamUTF16(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var body []byte
@@ -102,8 +100,8 @@ func TestStreamUTF16(t *testing.T) {
 	})
 }
 
-// TestStreamRoundTrip: what an encoding has of a text comes out, U+FFFD too where it has
-// that, and a fault between is one byte that UTF-8 has not.
+// TestStreamRoundTrip checks that every character of an encoding comes out, including U+FFFD if the
+// encoding has it. Each fault in between becomes one byte that UTF-8 never contains.
 func TestStreamRoundTrip(t *testing.T) {
 	for _, c := range encodings {
 		s, err := StreamOf(c.name)
@@ -149,8 +147,8 @@ func TestStreamRoundTrip(t *testing.T) {
 	}
 }
 
-// TestStreamOf: labels are those of browsers, and what cannot be read in pieces is refused
-// by name.
+// TestStreamOf checks that labels mean the same as in browsers. Encodings that cannot be decoded in
+// pieces are refused by name.
 func TestStreamOf(t *testing.T) {
 	for label, want := range map[string]string{
 		"GBK": "gb18030", "gb2312": "gb18030", "utf8": "utf-8", "UTF-16": "utf-16le", "unicode": "utf-16le", "latin1": "windows-1252", "cp1251": "windows-1251",
@@ -170,8 +168,8 @@ func TestStreamOf(t *testing.T) {
 	}
 }
 
-// TestDetect: by a mark, or by what a beginning looks like that may be cut off in a
-// character; what is no text is none.
+// TestDetect detects an encoding by its mark, or by a beginning that may end within a character.
+// Data other than text has no encoding.
 func TestDetect(t *testing.T) {
 	zh := strings.Repeat(texts["zh"], 40)
 	for name, as := range map[string]string{"utf-8": zh, "gb18030": encoded(t, zh, "gb18030"), "big5": encoded(t, strings.Repeat(texts["tw"], 40), "big5")} {
@@ -194,7 +192,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestStreamBroken: an error of reading comes behind what could be decoded.
+// TestStreamBroken checks that a read error comes after everything that could be decoded.
 func TestStreamBroken(t *testing.T) {
 	broken := errors.New("broken")
 	r := stream(t, "gbk").NewReader(io.MultiReader(strings.NewReader("\xd6\xd0\xce"), iotest.ErrReader(broken)))
@@ -203,9 +201,8 @@ func TestStreamBroken(t *testing.T) {
 	}
 }
 
-// FuzzStream: whatever comes, all that is not UTF-8 are marks of what is malformed, which
-// is the same in pieces; no line end is lost; and what is well formed is what the encoding
-// itself makes of it.
+// FuzzStream checks that the output is UTF-8 except for marks of malformed bytes, in pieces of any
+// size. No line end is lost. Well-formed input decodes as the encoding itself decodes it.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("\xd6\xd0\xce\xc4\n\x81\x30\x81\x30\xff"), uint8(0))
 	f.Add([]byte("a\x00\n\x00\x00\xd8\xfd\xff"), uint8(5))
@@ -248,8 +245,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// TestPieces: where a piece ends within a character, the next has the rest, though bytes
-// before it were none.
+// TestPieces decodes a character split between two pieces, even after malformed bytes.
 func TestPieces(t *testing.T) {
 	r := io.MultiReader(strings.NewReader("ab\xff\xd6"), strings.NewReader("\xd0cd\xd6"))
 	if got, err := io.ReadAll(stream(t, "gbk").NewReader(r)); string(got) != "ab\xff中cd\xff" || err != nil {
@@ -257,7 +253,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestDetectCut: a beginning that ends within a character is UTF-8, and a whole text is not.
+// TestDetectCut checks that a beginning may end within a UTF-8 character and a whole text may not.
 func TestDetectCut(t *testing.T) {
 	for _, tail := range []string{"\xc3", "\xe6\x97", "\xf0\x9f\x98"} {
 		if s, err := Detect([]byte("plain words "+tail), false); err != nil || !s.IsUTF8() {
