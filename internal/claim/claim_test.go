@@ -31,7 +31,7 @@ func TestOneHolder(t *testing.T) {
 	if _, err := Take(path); !errors.Is(err, ErrTaken) {
 		t.Errorf("a second claim: %v", err)
 	}
-	// A handle that is opened and closed meanwhile must not drop the lock.
+	// Opening and closing a handle meanwhile must not drop the lock.
 	f, err := c.Open()
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
@@ -47,8 +47,7 @@ func TestOneHolder(t *testing.T) {
 	}
 }
 
-// TestClaimLeavesAnotherFileAlone: a claim does nothing to a file that has taken the place of its
-// own.
+// TestClaimLeavesAnotherFileAlone checks that a claim does nothing to a file that replaced its own.
 func TestClaimLeavesAnotherFileAlone(t *testing.T) {
 	path := made(t, "a", "mine")
 	c := take(t, path)

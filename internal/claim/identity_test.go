@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestIdentityFollowsTheFile: a file keeps its identity under another name and with other
-// content. Another file under its name has another identity, even with the same number.
+// TestIdentityFollowsTheFile checks that a file keeps its identity under another name and with
+// other content. A new file under its name has another identity, even with the same inode number.
 func TestIdentityFollowsTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	make := func() ID {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTakeIsOfTheName: the opened file must still have the name once it is locked. A link stands
-// for a file renamed in between.
+// TestTakeIsOfTheName checks that the locked file must still have the name. A link stands for a
+// file renamed in between.
 func TestTakeIsOfTheName(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege")
@@ -20,7 +20,7 @@ func TestTakeIsOfTheName(t *testing.T) {
 	if c, err := Take(path + ".link"); !errors.Is(err, ErrMoved) {
 		t.Errorf("%v, %v; want %v", c, err, ErrMoved)
 	}
-	// It did not keep the lock.
+	// The failed claim did not keep the lock.
 	if err := take(t, path).Release(); err != nil {
 		t.Fatal(err)
 	}
