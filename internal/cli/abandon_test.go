@@ -14,9 +14,8 @@ import (
 	"github.com/firstseen/firstseen/internal/claim"
 )
 
-// TestKilledAndAbandoned kills runs over files and over a pipe behind a checkpoint,
-// gives them up under the same output and looks for every document. The second
-// killed run shows that a third name is found.
+// TestKilledAndAbandoned kills runs after a checkpoint, over files and a pipe, and abandons them
+// with the same output. No document may be lost. The second killed run needs a third file name.
 func TestKilledAndAbandoned(t *testing.T) {
 	for _, arg := range []string{"in.jsonl", "-"} {
 		k := &killing{t: t, dir: t.TempDir()}
@@ -27,10 +26,10 @@ func TestKilledAndAbandoned(t *testing.T) {
 			"--out", "kept.jsonl", arg,
 		}
 		k.stdin = filepath.Join(k.dir, "in.jsonl")
-		// Two steps a checkpoint: three have been taken.
+		// Each checkpoint takes two steps, so there are three before step 7.
 		k.stopAt(7, stopByKill)
 		k.args = append(k.args, "--abandon")
-		k.stopAt(9, stopByKill) // what the first kept comes first, and is known
+		k.stopAt(9, stopByKill) // the documents of the first run come first and are known
 		cmd := k.command()
 		start(t, cmd)
 		exits(t, cmd, exitDone)
@@ -53,7 +52,7 @@ func TestKilledAndAbandoned(t *testing.T) {
 	}
 }
 
-// tellsFiles reports whether the file system tells a file from its successor.
+// tellsFiles reports whether the file system distinguishes a file from its successor.
 func tellsFiles(t *testing.T, path string) bool {
 	t.Helper()
 	f, err := os.Open(path)
@@ -64,20 +63,20 @@ func tellsFiles(t *testing.T, path string) bool {
 	return claim.Identify(f) != claim.ID{}
 }
 
-// TestKilledBeforeCheckpoint kills a run over files of which nothing is remembered,
-// again and again: the same command writes its outputs anew. As soon as something is
-// remembered, or for another command, they are put aside as ever.
+// TestKilledBeforeCheckpoint kills a run over files again and again before it remembers anything.
+// The same command writes its outputs anew. Once something is remembered, or for another command,
+// they are put aside.
 func TestKilledBeforeCheckpoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		k := &killing{t: t, dir: t.TempDir()}
-		text := documents(4000) // more than a frame, which is then in the file
+		text := documents(4000) // more than one frame, so that a frame is in the file
 		writeFile(t, filepath.Join(k.dir, "in.jsonl"), text)
 		command := append([]string{"dedup", "-q", "--docs", "3k", "--limit", "full=warn", "--index", "index", "--out", "kept.jsonl"}, flags...)
 		k.args = append(command, "in.jsonl")
-		// An index that is there, so that every process makes the same steps.
+		// With an existing index, every process takes the same steps.
 		writeFile(t, filepath.Join(k.dir, "old.jsonl"), document(9999))
 		runProgram(t, k.dir, exitDone, append([]string{"dedup", "-q", "--docs", "3k", "--index", "index", "old.jsonl"}, flags...)...)
 		partial := "kept.jsonl" + input.PartialSuffix
@@ -88,7 +87,7 @@ func TestKilledBeforeCheckpoint(t *testing.T) {
 			}
 			return len(names)
 		}
-		// The step before which nothing is remembered, and all is written.
+		// By this step all output is written, and nothing is remembered.
 		written := "synced outputs"
 		if len(flags) > 0 {
 			written = "closed kept.jsonl"

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestRemovedAndSentAgain holds what the manual says of a document that was removed
-// and comes again: an exact copy is removed for ever, and so is a near copy that shares
-// segments that weigh half of it; another until those are common.
+// TestRemovedAndSentAgain checks the manual's rules for a removed document that comes again. An
+// exact copy is always removed. So is a near copy if the shared segments have half its weight.
+// Another near copy is removed until those segments are common.
 func TestRemovedAndSentAgain(t *testing.T) {
 	dir := t.TempDir()
 	sentences := func(from, n, words int) (s []string) {
@@ -31,13 +31,12 @@ func TestRemovedAndSentAgain(t *testing.T) {
 		}
 		return fmt.Sprintf("{\"id\":%q,\"text\":%q}\n", id, text)
 	}
-	// Of 168 words 120 are shared, 71%, in segments that weigh 60, 36%. Once these are
-	// common, 80% has to stand in the witness. The 130 words that the other near copy
-	// shares weigh 110 of its 148.
+	// near shares 120 of its 168 words (71%), in segments of weight 60 (36%). Once these are
+	// common, the witness has to contain 80%. most shares 130 words, of weight 110 of 148.
 	shared := sentences(1000, 30, 3)
 	other := sentences(2000, 10, 12)
 	witness := line("witness", shared)
-	// What is new stands in three places, none of them a long passage.
+	// The new sentences go in three places, so that none is a long passage.
 	added := sentences(3000, 12, 3)
 	exact, near := line("exact", shared), line("near", shared[:10], added[:4], shared[10:20], added[4:8], shared[20:], added[8:])
 	wide, most := line("wide", other), line("most", other, sentences(4000, 2, 8))

@@ -13,9 +13,8 @@ import (
 	"testing"
 )
 
-// TestAgainstEqualsOneRun: wherever a stream is divided, into parts each of which has an
-// index of its own and is read against those before it, all that is kept and reported is,
-// byte for byte, that of one run.
+// TestAgainstEqualsOneRun divides a stream at random. Each part gets an index and is read against
+// those of earlier parts. Together they must keep and report the bytes of one run.
 func TestAgainstEqualsOneRun(t *testing.T) {
 	t.Setenv(epochVariable, "1700000000")
 	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
@@ -24,7 +23,7 @@ func TestAgainstEqualsOneRun(t *testing.T) {
 	}
 	all := bytes.SplitAfter(bytes.TrimSuffix(guide, []byte("\n")), []byte("\n"))
 	all[len(all)-1] = append(all[len(all)-1], '\n')
-	for seed := range 6 { // each is some ten runs with indexes on disk
+	for seed := range 6 { // each takes about ten runs with indexes on disk
 		rng := rand.New(rand.NewPCG(uint64(seed), 13))
 		lines := slices.Clone(all)
 		if seed > 0 {
@@ -48,14 +47,14 @@ func TestAgainstEqualsOneRun(t *testing.T) {
 		if kept.String() != wantKept {
 			t.Error("the parts keep other lines than one run")
 		}
-		// Places are in the parts, so they are left out.
+		// Places refer to the parts, so they are left out.
 		if withoutPlaces(report.String()) != withoutPlaces(wantReport) {
 			t.Errorf("the parts report\n%s\nand one run\n%s", withoutPlaces(report.String()), withoutPlaces(wantReport))
 		}
 	}
 }
 
-// divided draws where lines are divided.
+// divided divides lines at random places.
 func divided(rng *rand.Rand, lines [][]byte) (parts [][][]byte) {
 	for range 1 + rng.IntN(3) {
 		n := rng.IntN(len(lines) + 1)
@@ -65,7 +64,7 @@ func divided(rng *rand.Rand, lines [][]byte) (parts [][][]byte) {
 	return append(parts, lines)
 }
 
-// dedupIn runs dedup over lines and returns what it kept and reported.
+// dedupIn runs dedup over lines and returns the kept lines and the report.
 func dedupIn(t *testing.T, jobs int, dir, name string, lines [][]byte, args ...string) (kept, report string) {
 	in, out, told := filepath.Join(dir, name), filepath.Join(dir, "kept"), filepath.Join(dir, "report")
 	if err := os.WriteFile(in, bytes.Join(lines, nil), 0o666); err != nil {
@@ -87,7 +86,7 @@ func dedupIn(t *testing.T, jobs int, dir, name string, lines [][]byte, args ...s
 	return string(k), string(r)
 }
 
-// withoutPlaces are lines of a report without file and line.
+// withoutPlaces cuts file and line from the lines of a report.
 func withoutPlaces(report string) string {
 	var b strings.Builder
 	for line := range strings.Lines(report) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryLineIsAnswered sends lines of every kind, each as the first one and each
-// after the answer to the one before: whoever counts lines is never off.
+// TestEveryLineIsAnswered sends lines of every kind, in every order, each after the answer to the
+// one before. A client that counts lines is never off.
 func TestEveryLineIsAnswered(t *testing.T) {
 	const empty = "(empty line)"
 	kinds := []struct{ line, verdict string }{
@@ -17,7 +17,7 @@ func TestEveryLineIsAnswered(t *testing.T) {
 		{" \t\r", empty},
 		{"{}", "bad"},
 		{"x", "bad"},
-		{"PK", "bad"}, // as a zip file begins
+		{"PK", "bad"}, // the first bytes of a zip file
 		{"BZh9", "bad"},
 		{"\xff", "bad"},
 		{`{"text":5}`, "bad"},
@@ -61,7 +61,7 @@ func TestEveryLineIsAnswered(t *testing.T) {
 	}
 }
 
-// everyVerdict returns documents that get every verdict there is.
+// everyVerdict returns documents that together get every verdict.
 func everyVerdict() (lines []string) {
 	sentences := func(what string, from, to, words int) (text string) {
 		for i := from; i < to; i++ {
@@ -70,7 +70,7 @@ func everyVerdict() (lines []string) {
 		return text
 	}
 	for i, text := range []string{
-		sentences("book", 0, 60, 20), // more than are remembered
+		sentences("book", 0, 60, 20), // more segments than are remembered
 		sentences("verse", 0, 8, 3),
 		sentences("song", 0, 8, 3),
 		sentences("verse", 0, 8, 3) + "And a little more.",
@@ -82,9 +82,8 @@ func everyVerdict() (lines []string) {
 	return lines
 }
 
-// TestRetriedDocumentsDropped: with --again drop, who stores what is kept stores each
-// document once, however often it comes, also after a restart; and copies by other ids are
-// not said to come again.
+// TestRetriedDocumentsDropped checks --same-id keep:again=drop, also after a restart. A client that
+// stores the kept documents stores each once. Copies with other ids are not marked as again.
 func TestRetriedDocumentsDropped(t *testing.T) {
 	lines := everyVerdict()
 	dir := t.TempDir()
@@ -120,9 +119,9 @@ func TestRetriedDocumentsDropped(t *testing.T) {
 	}
 }
 
-// TestRetriedDocuments sends documents again whose answers got lost: a kept one is
-// answered as it was, also after a restart; a removed one is a duplicate again;
-// and of two equal texts with different ids exactly one is kept.
+// TestRetriedDocuments sends documents again whose answers got lost. A kept one gets its old
+// answer, also after a restart; a removed one is a duplicate again. Of equal texts with two ids,
+// exactly one is kept.
 func TestRetriedDocuments(t *testing.T) {
 	lines := everyVerdict()
 	dir := t.TempDir()

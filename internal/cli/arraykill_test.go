@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// arrays writes arrays of JSON with copies from one another: one without records, one of
-// nothing but copies, one compressed, one with a bad record.
+// arrays writes JSON arrays with copies of each other's records. One has no records, one only
+// copies, one is compressed, and one has a bad record.
 func arrays(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "in"), 0o777); err != nil {
@@ -47,8 +47,8 @@ func arrays(t *testing.T, dir string) {
 	}
 }
 
-// TestArraysKilled: each output is an array, closed once, however often the run is killed,
-// and has the same bytes with another number of jobs.
+// TestArraysKilled checks that each output is an array, closed once, however often the run is
+// killed. Another number of jobs gives the same bytes.
 func TestArraysKilled(t *testing.T) {
 	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 9))}}
 	arrays(t, k.dir)

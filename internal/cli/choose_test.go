@@ -18,8 +18,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// copiesOf are documents in three folders, in order: half of them copies of earlier ones, some with an
-// edit. Ids are not their own.
+// copiesOf returns documents in three folders. Half are copies, some edited. Ids are not unique.
 func copiesOf(rng *rand.Rand, n int) (docs []chosenDoc) {
 	var texts []string
 	for i := range n {
@@ -44,7 +43,7 @@ func copiesOf(rng *rand.Rand, n int) (docs []chosenDoc) {
 	return docs
 }
 
-// chosenDoc is a document with the fields of policies.
+// chosenDoc is a document with the fields that policies use.
 type chosenDoc struct {
 	ID     string `json:"id"`
 	Text   string `json:"text"`
@@ -56,7 +55,7 @@ type chosenDoc struct {
 	place  string // its file and line
 }
 
-// writeDocs writes documents to a file in each folder.
+// writeDocs writes the documents of each folder to one file and sets their places.
 func writeDocs(t *testing.T, dir string, docs []chosenDoc) {
 	files := map[string]*bytes.Buffer{}
 	for i := range docs {
@@ -80,8 +79,8 @@ func writeDocs(t *testing.T, dir string, docs []chosenDoc) {
 	}
 }
 
-// judgedBy returns the documents with the verdicts of a report. The witness of a copy is the latest
-// earlier document with its text, up to the last remark, that was kept.
+// judgedBy returns the documents with the verdicts of a report. The witness of a copy is the first
+// kept document with its text, the last remark aside.
 func judgedBy(t *testing.T, name string, docs []chosenDoc, rank func(*chosenDoc) int64, group func(*chosenDoc) string) []oracle.Judged {
 	lines := linesByPlace(t, name)
 	first := map[string]int{}
@@ -117,8 +116,8 @@ func linesByPlace(t *testing.T, name string) map[string]report.Reported {
 	return lines
 }
 
-// TestPolicyByOracle: of runs with --prefer and --remove-within each document has the fate that the
-// oracle gives it, whatever ids they have, and the output has the survivors.
+// TestPolicyByOracle checks that --prefer and --remove-within give each document the oracle's fate,
+// whatever its id. The output has the survivors.
 func TestPolicyByOracle(t *testing.T) {
 	ranks := map[string]func(*chosenDoc) int64{
 		"": func(*chosenDoc) int64 { return 0 },
@@ -161,7 +160,7 @@ func TestPolicyByOracle(t *testing.T) {
 	}
 }
 
-// checkFates compares a report and the kept records with the fates of the oracle.
+// checkFates compares a report and the kept records with the oracle's fates.
 func checkFates(t *testing.T, dir, name string, docs []chosenDoc, fates []oracle.Fate) {
 	lines := linesByPlace(t, filepath.Join(dir, "chosen.jsonl"))
 	var kept bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/corpustest"
 )
 
-// packed packs the folder in into an archive beside it.
+// packed packs the folder "in" into an archive beside it.
 func packed(t *testing.T, dir, name string) {
 	t.Helper()
 	if err := corpustest.Pack(filepath.Join(dir, name), filepath.Join(dir, "in")); err != nil {
@@ -24,8 +24,8 @@ func packed(t *testing.T, dir, name string) {
 	}
 }
 
-// TestArchivesAreFolders: verdicts, rejects, what is kept and the tree of outputs of an
-// archive are those of the folder that was packed, for any number of jobs.
+// TestArchivesAreFolders checks that an archive gives the verdicts, rejects, kept records and
+// output tree of the packed folder, for any number of jobs.
 func TestArchivesAreFolders(t *testing.T) {
 	dir := t.TempDir()
 	treeInput(t, dir)
@@ -73,7 +73,7 @@ func TestArchivesAreFolders(t *testing.T) {
 	}
 }
 
-// TestArchivesKilled: a run over archives goes on where it was killed.
+// TestArchivesKilled checks that a killed run over archives can be continued.
 func TestArchivesKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

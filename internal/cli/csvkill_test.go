@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// tables writes tables with copies from one another: one without rows, one compressed.
+// tables writes tables with copies of each other's rows. One has no rows, and one is compressed.
 func tables(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "in"), 0o777); err != nil {
@@ -45,8 +45,8 @@ func tables(t *testing.T, dir string) {
 	}
 }
 
-// TestTablesKilled: each output has its first row once, however often the run is killed,
-// and has the same bytes with another number of jobs, also with verdicts in columns.
+// TestTablesKilled checks that each output has its header once, however often the run is killed.
+// Another number of jobs gives the same bytes, also with verdicts in columns.
 func TestTablesKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -84,7 +84,7 @@ func tablesKilled(t *testing.T, added string, flags ...string) {
 	k.stopSome()
 }
 
-// stopSome kills runs after some of their steps, and once more, and lets them finish.
+// stopSome kills runs after some of their steps, then once more, and lets them finish.
 func (k *treeKilling) stopSome() {
 	k.t.Helper()
 	k.reset()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestKilledWhileDeriving kills runs at random instants, also while files are made of their
-// reports: the same command makes them, with the same bytes.
+// TestKilledWhileDeriving kills runs at random instants, even while they derive files from their
+// reports. The same command then writes the same bytes.
 func TestKilledWhileDeriving(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -38,7 +38,7 @@ func TestKilledWhileDeriving(t *testing.T) {
 		k.reset()
 		for tries := 0; !k.attempt(tries); tries++ {
 		}
-		runProgram(t, k.dir, exitBadRecords, k.args...) // it was killed after the run, perhaps
+		runProgram(t, k.dir, exitBadRecords, k.args...) // the kill may have come after the run
 		k.compare()
 		for _, name := range k.outputs[3:] {
 			writeFile(t, filepath.Join(k.dir, name), "of another report")
@@ -49,8 +49,8 @@ func TestKilledWhileDeriving(t *testing.T) {
 	}
 }
 
-// TestInterruptedWhileDeriving: a run with bad records has not come to its end as long as the files made
-// of its report are missing, and its exit code says so.
+// TestInterruptedWhileDeriving checks the exit code of a run with bad records. The run is
+// unfinished as long as the files derived from its report are missing.
 func TestInterruptedWhileDeriving(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3)+"no record\n")
@@ -75,7 +75,7 @@ func TestInterruptedWhileDeriving(t *testing.T) {
 	}
 }
 
-// TestListOfLinesInNames: a name of two lines is none of a list, whose second line may be another file.
+// TestListOfLinesInNames checks that lists refuse a name of two lines: the second may name a file.
 func TestListOfLinesInNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.txt", "b\na.txt"} {

@@ -17,8 +17,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// reencode writes every file below a folder in another encoding: UTF-16 of both orders,
-// and GB18030.
+// reencode rewrites every file below a folder in GB18030 or UTF-16 of either byte order.
 func reencode(t *testing.T, dir string) {
 	t.Helper()
 	n := 0
@@ -60,8 +59,8 @@ func reencode(t *testing.T, dir string) {
 	}
 }
 
-// TestEncodingsKilled: inputs in other encodings give the outputs and the index that they
-// give in UTF-8, with any number of jobs, and however often the run is killed.
+// TestEncodingsKilled checks that reencoded inputs give the outputs and the index of their UTF-8
+// originals, for any number of jobs and kills.
 func TestEncodingsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

@@ -12,13 +12,13 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// stopping is the name under which a test binary is firstseen, and stops after
-// the step whose number is in the environment. See internal/step.
+// stopping is the program name that makes a test binary run firstseen and stop after a step. The
+// environment gives the number of the step. See internal/step.
 const (
 	stopping   = "firstseen-stopping"
 	stopNumber = "FIRSTSEEN_STOP_AFTER" // counted from 1; 0: never
 	stopHow    = "FIRSTSEEN_STOP_HOW"   // stopByKill, stopByError or stopByWaiting
-	stepsFile  = "FIRSTSEEN_STEPS"      // gets the names of the steps, a line each
+	stepsFile  = "FIRSTSEEN_STEPS"      // receives the names of the steps, one per line
 )
 
 const (

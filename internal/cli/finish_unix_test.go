@@ -18,8 +18,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// finishing is what ending a run does, in this order: an index that forgot that
-// a run is under way before all outputs have their names would lose documents.
+// finishing lists the last steps of a run. They must come in this order: if the index forgot the
+// run before all outputs had their names, documents would be lost.
 const finishing = `synced outputs
 took checkpoint
 closed kept.jsonl.zst
@@ -40,9 +40,8 @@ saved the filter
 noted the end
 ended`
 
-// TestStoppedWhileFinishing kills runs, and lets them fail, between every two
-// steps of their end, and runs the same command again: all is as if nothing had
-// happened.
+// TestStoppedWhileFinishing kills runs, or makes them fail, after each of their last steps. The
+// same command then ends as if nothing had happened.
 func TestStoppedWhileFinishing(t *testing.T) {
 	t.Parallel()
 	k := newKilling(t, ".zst", nil)
@@ -82,8 +81,8 @@ func TestStoppedWhileFinishing(t *testing.T) {
 	}
 }
 
-// TestStoppedAgainWhileFinishing kills the run that finishes a killed one, between
-// every two of its steps: what the first had done is not undone.
+// TestStoppedAgainWhileFinishing kills the run that finishes a killed one, after each of its steps.
+// The work of the first must not be undone.
 func TestStoppedAgainWhileFinishing(t *testing.T) {
 	t.Parallel()
 	k := newKilling(t, ".zst", nil)
@@ -116,15 +115,13 @@ func TestStoppedAgainWhileFinishing(t *testing.T) {
 	}
 }
 
-// stopAfter has the program stop after its nth step. It notes its steps in a file of
-// the folder it runs in.
+// stopAfter makes the program stop after its nth step and list its steps in a file in its folder.
 func stopAfter(cmd *exec.Cmd, n int, how string) {
 	cmd.Args[0] = stopping
 	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", stopNumber, n), stopHow+"="+how, stepsFile+"="+filepath.Join(cmd.Dir, "steps"))
 }
 
-// TestSecondSignal: a first signal lets what is under way come to its end, a second
-// one does not wait for it.
+// TestSecondSignal checks that a first signal waits for current work and a second one does not.
 func TestSecondSignal(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
@@ -138,8 +135,7 @@ func TestSecondSignal(t *testing.T) {
 			break
 		}
 	}
-	// How long it takes until a signal was noticed nobody can see, so that there may
-	// be more than two.
+	// The test cannot see when a signal was noticed, so it may have to send more than two.
 	for sent := 1; ; sent++ {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
@@ -156,8 +152,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestInterruptedWhileOpening: a signal ends a run whose output is a named pipe that
-// nobody reads.
+// TestInterruptedWhileOpening checks that a signal ends a run that opens a pipe without a reader.
 func TestInterruptedWhileOpening(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--out", "--report", "--summary"} {
@@ -175,7 +170,7 @@ func TestInterruptedWhileOpening(t *testing.T) {
 		cmd.Stderr = w
 		start(t, cmd)
 		w.Close()
-		// Said before it opens its outputs.
+		// The program writes this before it opens its outputs.
 		if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
 			t.Fatal(err)
 		}
@@ -191,8 +186,7 @@ func TestInterruptedWhileOpening(t *testing.T) {
 	}
 }
 
-// stopBefore runs the command up to the nth step and reports whether it came to
-// its end before.
+// stopBefore runs the command up to the nth step and reports whether it ended before that.
 func (k *killing) stopBefore(n int) (over bool) {
 	k.t.Helper()
 	cmd := k.command()
@@ -203,8 +197,7 @@ func (k *killing) stopBefore(n int) (over bool) {
 	return code == exitBadRecords || code == exitDone
 }
 
-// stopAt runs the command up to the nth step, to its end if that is 0, and
-// returns the steps it did.
+// stopAt runs the command up to the nth step, or to its end if n is 0, and returns its steps.
 func (k *killing) stopAt(n int, how string) []string {
 	k.t.Helper()
 	_ = os.Remove(filepath.Join(k.dir, "sum.json"+input.PartialSuffix+".1"))

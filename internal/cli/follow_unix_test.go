@@ -19,7 +19,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// asked asks a server, which may not be up yet, and returns the body of its answer.
+// asked gets path from a server, which may still be starting, and returns the body.
 func asked(t *testing.T, c *http.Client, path string) string {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
@@ -36,7 +36,7 @@ func asked(t *testing.T, c *http.Client, path string) string {
 	return ""
 }
 
-// TestFollow: a front end and a follower on one log, a producer beside them, and what is refused.
+// TestFollow runs a front end, a follower and a producer on one log, and commands that are refused.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "judged", "early", "open"), kfake.SeedTopics(2, "wide"))
@@ -127,7 +127,7 @@ func TestFollow(t *testing.T) {
 	asked(t, socket("o"), "/livez")
 	ends(exitBadRecords, "2 documents in the log", appends...)
 	second := program(t, dir, "follow", "--index", "open2", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o2"))
-	start(t, second) // a new index has no key, since the log says so
+	start(t, second) // the log says that a new index has no key
 	for _, name := range []string{"o", "o2"} {
 		if a := asked(t, socket(name), "/v1/verdicts/2"); !strings.Contains(a, `"id":"h"`) || !strings.Contains(a, `"of":"g"`) {
 			t.Errorf("the copy given by its features: %s", a)

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// see gives a body to a server and returns its answer.
+// see posts a body to a server and returns its answer.
 func see(t *testing.T, c *http.Client, contentType, id, body string) string {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, "http://server/v1/see", strings.NewReader(body))
@@ -31,14 +31,14 @@ func see(t *testing.T, c *http.Client, contentType, id, body string) string {
 	return string(b)
 }
 
-// record is a record of a WARC with a page.
+// record returns a WARC record with a page.
 func record(url, html string) string {
 	body := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + html
 	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", url, len(body), body)
 }
 
-// TestHeld: pages and archives are documents, and commands on the index ask its server. Once it is
-// killed they refuse the index, also without its journals, until these are given up.
+// TestHeld checks that a server takes pages and archives, and that commands on the index ask it.
+// Once it is killed they refuse the index, even without its journals, until these are abandoned.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func TestHeld(t *testing.T) {
 	runs(0, "", "dedup", "--index", "seen", "--report", "r.jsonl", "new.jsonl")
 }
 
-// TestNotServed: flags of dedup without a meaning for a server are refused with the reason.
+// TestNotServed checks that the server refuses flags that only dedup can use, with the reason.
 func TestNotServed(t *testing.T) {
 	for name := range notServed {
 		cmd := program(t, t.TempDir(), "serve", "--index", "seen", "--"+name+"=x")

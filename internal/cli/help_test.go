@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestHelpIsWrapped: the texts of the help fit a window, and so do the flags on a terminal.
+// TestHelpIsWrapped checks that help texts and flags fit 90 columns.
 func TestHelpIsWrapped(t *testing.T) {
 	const columns = 90
 	for cmd := range commands(newRoot(new([]string))) {
@@ -21,7 +21,7 @@ func TestHelpIsWrapped(t *testing.T) {
 	}
 }
 
-// TestHelpOfInputs: what INPUT can be is told.
+// TestHelpOfInputs checks that the help describes the kinds of INPUT.
 func TestHelpOfInputs(t *testing.T) {
 	for _, part := range []string{"a tar or zip archive", "ARCHIVE/MEMBER", "its *.csv and *.tsv"} {
 		if !strings.Contains(helpText("dedup"), part) {
@@ -30,7 +30,7 @@ func TestHelpOfInputs(t *testing.T) {
 	}
 }
 
-// TestSections: each flag of dedup that is shown is in one section of its help.
+// TestSections checks that each visible flag of dedup is in exactly one section of its help.
 func TestSections(t *testing.T) {
 	cmd, _, err := newRoot(new([]string)).Find([]string{"dedup"})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// TestPackedInPacked: an archive whose pages expand beyond a GiB, and to more than a thousand
-// times what the archive has, is refused as a compressed input is that does so itself.
+// TestPackedInPacked checks that an archive is refused if its pages expand beyond 1 GiB and to more
+// than a thousand times its size. The same limits hold for any compressed input.
 func TestPackedInPacked(t *testing.T) {
 	packed := func(data []byte) []byte {
 		var b bytes.Buffer

@@ -18,7 +18,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Two documents as lines and as the records of a WET.
+// twoLines is two documents as lines. wetHead is the format of a WET record.
 const (
 	twoLines = `{"id":"a","text":"one document"}` + "\n" + `{"id":"b","text":"another document"}` + "\n"
 	wetHead  = "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
@@ -31,7 +31,7 @@ func wet(texts ...string) (file string) {
 	return file
 }
 
-// packers compress in every way that is read, but bzip2, which no library writes.
+// packers has all compressions that can be read except bzip2, which no library writes.
 var packers = map[string]func(io.Writer) (io.WriteCloser, error){
 	"gzip": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
 	"zstd": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
@@ -39,13 +39,13 @@ var packers = map[string]func(io.Writer) (io.WriteCloser, error){
 	"lz4":  func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil },
 }
 
-// The two documents as bzip2 packs them.
+// linesBzip2 and wetBzip2 are the two documents compressed by bzip2, in base64.
 const (
 	linesBzip2 = "QlpoOTFBWSZTWQbZA/UAACFZgAAQUAQAED5jlkogAEhKKZGnqehNPU9BKgANANJNOzP8quki3KF0CDRkiCLJY/O8emTlqSOHklIikD4u5IpwoSANsgfq"
 	wetBzip2   = "QlpoOTFBWSZTWUIkpvoAADlfgAASQAPxECgkFoA+599gIACKgqpNQNPUxNpADQaPUAqkU0G1ABiaDRoCoPaUvDhxisVlyGXWKTAqJoor017QxclZei5GsksWovTFSKYJ9GSPKSzE7MW8nRkzOitGGL4koouhyaakIoUZ2Hcos/GCuiTayom/Jlrg2UVMy4/i7kinChIIRJTfQA=="
 )
 
-// texts is what firstseen texts prints of a file.
+// texts returns the output of firstseen read for a file with this content.
 func texts(t *testing.T, content string, want int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func texts(t *testing.T, content string, want int) string {
 	return out.String() + stderr.String()
 }
 
-// writePage writes a record of a page.
+// writePage writes a WARC record with a page.
 func writePage(w io.Writer, i int, headers string, body []byte) {
 	head := "HTTP/1.1 200 OK\r\n" + headers + "\r\n"
 	_, _ = fmt.Fprintf(w, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/%d\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s",
@@ -66,8 +66,7 @@ func writePage(w io.Writer, i int, headers string, body []byte) {
 	_, _ = w.Write(append(body[:len(body):len(body)], "\r\n\r\n"...))
 }
 
-// TestCompressions reads lines and archives however they are compressed, whatever their
-// names.
+// TestCompressions reads lines and archives in every compression, whatever the file name.
 func TestCompressions(t *testing.T) {
 	check := func(name, content string) {
 		out := texts(t, content, exitDone)
@@ -105,10 +104,10 @@ func TestCompressions(t *testing.T) {
 	}
 }
 
-// emptyBzip2 is what bzip2 makes of an empty file.
+// emptyBzip2 is an empty file compressed by bzip2.
 const emptyBzip2 = "BZh9\x17rE8P\x90\x00\x00\x00\x00"
 
-// TestOtherFormats names what cannot be read, by its content.
+// TestOtherFormats checks that errors name unsupported formats, recognized by their content.
 func TestOtherFormats(t *testing.T) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -138,7 +137,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestLetters reads texts whose first letters are those of a format.
+// TestLetters reads texts that begin with the magic bytes of a format.
 func TestLetters(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"ORCA whales", "GIF87a is older", "LZIP, too", "070701 is a number", "PAR1"} {
@@ -152,7 +151,7 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// TestWETAsItIs takes a WET for UTF-8, whatever characters of control are in it.
+// TestWETAsItIs checks that a WET is read as UTF-8 whatever control characters it contains.
 func TestWETAsItIs(t *testing.T) {
 	out := texts(t, wet("a\x1b$B b\x00\x00 ~{ c\x01\x02\x03\x04", "\ufeffwith a mark"), exitDone)
 	for _, part := range []string{`"text":"a\u001b$B b\u0000\u0000 ~{ c\u0001\u0002\u0003\u0004"`, `"text":"with a mark"`} {
@@ -162,8 +161,8 @@ func TestWETAsItIs(t *testing.T) {
 	}
 }
 
-// TestPageOfMostMemory reads a page that takes all of what may be in flight, and more when
-// it is decoded, with one worker: it does not wait for itself.
+// TestPageOfMostMemory reads, with one worker, a page that takes all the memory allowed in flight,
+// and more when it is decoded. The run must not wait for itself.
 func TestPageOfMostMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -189,7 +188,7 @@ func TestPageOfMostMemory(t *testing.T) {
 	}
 }
 
-// TestNoARCOut refuses to write what would be no ARC, before anything is written.
+// TestNoARCOut checks that output to an ARC file is refused before anything is written.
 func TestNoARCOut(t *testing.T) {
 	dir := t.TempDir()
 	const record = "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\ntext"
@@ -209,7 +208,7 @@ func TestNoARCOut(t *testing.T) {
 	exits(t, cmd, exitDone)
 }
 
-// TestLongPage has a page over the limit be one bad record, and not cut off as well.
+// TestLongPage checks that a page over the limit counts as one bad record, not also as cut off.
 func TestLongPage(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.html"), "<html><p>"+strings.Repeat("x y. ", 100_000))

@@ -16,8 +16,8 @@ import (
 
 var killings = flag.Int("killings", 1, "kill this many times as many runs")
 
-// TestKilled kills runs at random instants and runs the same command again until
-// it ends. Then all files are, byte for byte, those of a run that was not killed.
+// TestKilled kills runs at random instants and repeats the same command until it ends. All files
+// must then have the bytes of an undisturbed run.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -47,7 +47,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// killing is one command, what it must come to, and the signals it was sent.
+// killing is a command, its expected results and the signals sent to it.
 type killing struct {
 	t       *testing.T
 	dir     string
@@ -101,8 +101,7 @@ func (k *killing) indexContent() string {
 	return content
 }
 
-// run lets the command come to its end, however often it is killed on the way,
-// and compares.
+// run repeats the command until it ends, however often it is killed, and compares the results.
 func (k *killing) run() {
 	k.t.Helper()
 	k.reset()
@@ -111,7 +110,7 @@ func (k *killing) run() {
 	k.compare()
 }
 
-// command is the command, with its standard input.
+// command returns the command with its standard input.
 func (k *killing) command() *exec.Cmd {
 	k.t.Helper()
 	cmd := program(k.t, k.dir, k.args...)
@@ -126,7 +125,7 @@ func (k *killing) command() *exec.Cmd {
 	return cmd
 }
 
-// reset takes away what the run before has left.
+// reset removes the files of the previous run.
 func (k *killing) reset() {
 	k.t.Helper()
 	if err := os.RemoveAll(filepath.Join(k.dir, "index")); err != nil {
@@ -137,14 +136,14 @@ func (k *killing) reset() {
 			k.t.Fatal(err)
 		}
 	}
-	// The report replaces a file behind a link.
+	// The report replaces the target of a link.
 	writeFile(k.t, filepath.Join(k.dir, "real"), "an older report")
 	if err := os.Symlink("real", filepath.Join(k.dir, k.outputs[1])); err != nil {
 		k.t.Fatal(err)
 	}
 }
 
-// compare holds what is there against a run that was not killed.
+// compare compares the files and the index with those of an undisturbed run.
 func (k *killing) compare() {
 	k.t.Helper()
 	for _, name := range k.outputs {
@@ -155,16 +154,15 @@ func (k *killing) compare() {
 	if k.indexContent() != k.content {
 		k.t.Fatal("the index is not that of a run that was not killed")
 	}
-	// The filter, too, knows all that was kept.
+	// The filter must also know all kept documents.
 	runProgram(k.t, k.dir, exitBadRecords, "dedup", "-q", "--index", "index", "--out", "again.jsonl", "a.jsonl", "b.jsonl")
 	if again := k.read("again.jsonl"); len(again) > 0 {
 		k.t.Fatalf("a second run keeps %d bytes, of documents that the first has kept", len(again))
 	}
 }
 
-// attempt starts the command and sends it the signal at a random instant, later
-// from one attempt to the next so that it ends some time. It reports whether the
-// run is over.
+// attempt starts the command and sends it the signal at a random instant. Later attempts wait
+// longer, so that one ends at last. attempt reports whether the run is over.
 func (k *killing) attempt(tries int) (over bool) {
 	k.t.Helper()
 	cmd := k.command()

@@ -23,10 +23,10 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// processorsVariable tells the program in a test how many processors there are.
+// processorsVariable sets the number of processors that the program sees in a test.
 const processorsVariable = "FIRSTSEEN_TEST_PROCESSORS"
 
-// TestScripts runs testdata/script: what a user types and what comes of it.
+// TestScripts runs the scripts of testdata/script.
 func TestScripts(t *testing.T) {
 	guide, err := filepath.Abs("../../testdata/bilingual/guide.jsonl")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestSizes reads and writes numbers as people do.
+// TestSizes parses and formats human-readable counts and sizes.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		text        string
@@ -88,13 +88,12 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// document is a line of input whose text has nothing in common with that of
-// another number.
+// document returns an input line whose text shares nothing with that of another number.
 func document(n int) string {
 	return fmt.Sprintf(`{"id":"doc %d","text":"%s"}`, n, plainText(n))
 }
 
-// plainText has its number in every five words: with another it shares no run.
+// plainText repeats n within every five words, so that it shares no run with another text.
 func plainText(n int) string {
 	text := ""
 	for i := range 6 {

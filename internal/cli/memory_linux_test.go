@@ -27,18 +27,18 @@ import (
 
 var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")
 
-// memoryCase is an input and how it is read.
+// memoryCase is an input and the flags to read it with.
 type memoryCase struct {
 	name  string
 	args  []string
-	short int // how much of it there is; 0 for none, where another case fills the same
+	short int // size of the input without -long; 0 if another case fills the same memory
 	long  int
 	write func(w io.Writer, n int)
 
-	window int64 // of zstd, where it is a large one
+	window int64 // of zstd, if it is large
 }
 
-// words is text that does not repeat itself, as a line break in JSON is written.
+// words writes text that does not repeat itself, with line breaks escaped for JSON.
 func words(w *bufio.Writer, seed, size int) {
 	var b []byte
 	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
@@ -58,7 +58,7 @@ func words(w *bufio.Writer, seed, size int) {
 	}
 }
 
-// textLines writes lines of a given length, each third the first again.
+// textLines writes lines of size bytes. Every third line repeats the first.
 func textLines(size int) func(w io.Writer, n int) {
 	return func(to io.Writer, n int) {
 		w := bufio.NewWriterSize(to, 1<<16)
@@ -72,7 +72,7 @@ func textLines(size int) func(w io.Writer, n int) {
 	}
 }
 
-// escapedLines are lines of 60 MiB in which every character is an escape.
+// escapedLines writes lines of 60 MiB in which every character is an escape.
 func escapedLines(to io.Writer, n int) {
 	w := bufio.NewWriterSize(to, 1<<16)
 	escape := []byte(`\u`)
@@ -87,7 +87,7 @@ func escapedLines(to io.Writer, n int) {
 	_ = w.Flush()
 }
 
-// repeated writes n lines that are formatted from their number.
+// repeated writes n lines formatted from their numbers.
 func repeated(format string) func(w io.Writer, n int) {
 	return func(to io.Writer, n int) {
 		w := bufio.NewWriterSize(to, 1<<16)
@@ -100,8 +100,8 @@ func repeated(format string) func(w io.Writer, n int) {
 	}
 }
 
-// full fills the table's memory, which holds six million keys, with n documents of
-// 50 short segments, and ends in two of the longest lines.
+// full fills the table's memory, which holds six million keys, with n documents of 50 short
+// segments. It ends with two of the longest lines.
 func full(to io.Writer, n int) {
 	w := bufio.NewWriterSize(to, 1<<16)
 	for i := range n {
@@ -142,8 +142,8 @@ func zstdOf(write func(io.Writer, int), window int) func(io.Writer, int) {
 	}
 }
 
-// largePages writes a web archive of n pages of 60 MB, in an encoding that grows by being
-// decoded, or with tags at every word.
+// largePages writes a web archive of n pages of 60 MB. Half of them have tags at every word, the
+// others an encoding that grows when decoded.
 func largePages(to io.Writer, n int) {
 	w := bufio.NewWriterSize(to, 1<<16)
 	for i := range n {
@@ -156,8 +156,7 @@ func largePages(to io.Writer, n int) {
 	_ = w.Flush()
 }
 
-// mediumPages writes a web archive of n pages of 3 MB, of which each has as many
-// paragraphs as it can.
+// mediumPages writes a web archive of n pages of 3 MB with as many paragraphs as possible.
 func mediumPages(to io.Writer, n int) {
 	w := bufio.NewWriterSize(to, 1<<16)
 	for i := range n {
@@ -209,7 +208,7 @@ func memoryCases() []memoryCase {
 	}
 }
 
-// peak is the most anonymous memory a process has while it runs, in bytes.
+// peak returns the most anonymous memory of a running process, in bytes.
 func peak(pid int, done <-chan struct{}) (most int64) {
 	for {
 		select {
@@ -230,8 +229,8 @@ func peak(pid int, done <-chan struct{}) (most int64) {
 	}
 }
 
-// TestMemory runs the program on inputs that might take much memory, and holds it
-// to what the manual and firstseen plan promise.
+// TestMemory runs the program on inputs that might take much memory. It holds the program to the
+// promises of the manual and firstseen plan.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many seconds")
@@ -272,7 +271,7 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	})
 }
 
-// holdToMemory runs the program, and feeds it, on a machine with many processors.
+// holdToMemory runs and feeds the program, which sees 64 processors, and checks its memory.
 func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	t.Helper()
 	cmd.Env = append(cmd.Env, processorsVariable+"=64")
@@ -284,7 +283,7 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	feed()
 	err := cmd.Wait()
 	close(done)
-	// A bomb may also be refused for how much it expands.
+	// A bomb may also be refused for its expansion.
 	code := cmd.ProcessState.ExitCode()
 	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--max-ratio 0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
@@ -302,8 +301,7 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	}
 }
 
-// TestMemoryAhead runs the program on several compressed files, which it decodes ahead,
-// and holds it to what it promises.
+// TestMemoryAhead checks the memory of runs over several compressed files, which are decoded ahead.
 func TestMemoryAhead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many seconds")
@@ -351,8 +349,7 @@ func TestMemoryAhead(t *testing.T) {
 	}
 }
 
-// TestLongLinesAnyJobs gives the same bytes, with lines of every kind of length,
-// whatever the number of jobs, compressed or not.
+// TestLongLinesAnyJobs checks that lines of any length give the same bytes for any number of jobs.
 func TestLongLinesAnyJobs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// shortNews are articles of a few sentences, the title first.
+// shortNews holds articles of a few sentences, the title first.
 var shortNews = [][]string{
 	{
 		"Water is turned off on Friday", "The water will be turned off in the whole of Mill Street this Friday, from nine in the morning until noon.",
@@ -27,8 +27,7 @@ var shortNews = [][]string{
 	{"图书馆找到失踪的地图", "一张失踪了八十年的港口地图，最近在市图书馆的地下室里被人发现，夹在一本鸟类图册之中。", "馆员说，她本来只是想掸一掸书架上的灰尘；这张地图将于五月向公众展出，门票免费。"},
 }
 
-// sitePage is a page of a site: its menu has 105 entries, and stands before the rest or behind
-// it.
+// sitePage returns a page of a site with a menu of 105 entries, before or after the rest.
 func sitePage(site int, title, rest string) string {
 	menu := ""
 	for i := range 105 {
@@ -46,9 +45,9 @@ func sitePage(site int, title, rest string) string {
 	return page + "<div>" + rest + "</div><div><ul>" + menu + "</ul></div>"
 }
 
-// TestMenusAreNoCopies: no page is removed for the menu that it has in common with another of
-// its site. A short article that is named by its page's title is found on any site; of a page
-// that names none, and of one of links, only the same page is a copy.
+// TestMenusAreNoCopies checks that no page is removed for the menu it shares with its site. A short
+// article named by its page's title is found on any site. Of pages without such a title, and of
+// pages of links, only an identical page is a copy.
 func TestMenusAreNoCopies(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "in"), 0o777); err != nil {
@@ -86,7 +85,7 @@ func TestMenusAreNoCopies(t *testing.T) {
 	}
 }
 
-// removedPages are the names of the pages that a run removes.
+// removedPages returns the names of the pages that a run removes.
 func removedPages(t *testing.T, dir string, args []string) (names []string) {
 	t.Helper()
 	report, _ := runProgram(t, dir, exitDone, args...)

@@ -15,8 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// noInsides fails when a message to the user holds words that only a reader of
-// the source understands.
+// noInsides fails if a message has words that only a reader of the source understands.
 func noInsides(t *testing.T, said string) {
 	t.Helper()
 	for _, inside := range []string{"context canceled", "strconv", "json:", "%!", "goroutine", "0x"} {
@@ -26,8 +25,7 @@ func noInsides(t *testing.T, said string) {
 	}
 }
 
-// TestInterruptedMessages: a run that is stopped says whether it can go on, and
-// nothing of how it was stopped.
+// TestInterruptedMessages checks that messages say whether a run can go on, not how it stopped.
 func TestInterruptedMessages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "in.jsonl", documents(50))
@@ -59,7 +57,7 @@ func TestInterruptedMessages(t *testing.T) {
 	}
 }
 
-// TestExitCodes: an end that has a code of its own hides no failure beside it.
+// TestExitCodes checks that an error with a special exit code hides no failure beside it.
 func TestExitCodes(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -92,7 +90,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestNoRoomMessages: only a command that keeps an index speaks of one.
+// TestNoRoomMessages checks that only a command that keeps an index mentions one.
 func TestNoRoomMessages(t *testing.T) {
 	full := fmt.Errorf("writing: %w", syscall.ENOSPC)
 	const again = "make room and run the same command again"
@@ -113,7 +111,7 @@ func TestNoRoomMessages(t *testing.T) {
 	}
 }
 
-// TestTooManyOpenFiles: the message says how to allow more.
+// TestTooManyOpenFiles checks that the message explains how to allow more.
 func TestTooManyOpenFiles(t *testing.T) {
 	err := &fs.PathError{Op: "open", Path: "seen/table.db", Err: syscall.EMFILE}
 	if got := message(exitFailed, fmt.Errorf("opening: %w", err), true); !strings.Contains(got, "ulimit -n") {

@@ -16,13 +16,13 @@ func init() {
 	scriptCommands["cut"] = scriptCut
 }
 
-// scriptPack packs the files below a folder into an archive.
+// scriptPack packs a folder into an archive.
 func scriptPack(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "pack archive folder")
 	ts.Check(corpustest.Pack(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 }
 
-// scriptLinks makes a tar archive of a file whose name leads upwards, and of what is no file.
+// scriptLinks makes a tar archive of a link, a pipe, a device and a file named ../../up.jsonl.
 func scriptLinks(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 1, "links archive")
 	var b bytes.Buffer
@@ -42,7 +42,7 @@ func scriptLinks(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
 }
 
-// scriptCut takes the last half of a file away.
+// scriptCut cuts off the second half of a file.
 func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 1, "cut file")
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(len(ts.ReadFile(args[0]))/2)))

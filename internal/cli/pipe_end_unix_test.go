@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// TestPipeWhoseOutputCannotBeNamed is ended by a signal while a folder stands where
-// its report is to be. What it wrote has no name yet, so the index must go on saying
-// that a run is unfinished, and the next one must not begin without a word.
+// TestPipeWhoseOutputCannotBeNamed ends a run by a signal while a folder has its report's name. The
+// index must still say that a run is unfinished, and the next run must not begin silently.
 func TestPipeWhoseOutputCannotBeNamed(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "--report", "dups.jsonl", "-"}

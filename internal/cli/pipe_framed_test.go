@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// TestFramedPipe: rows, values on many lines and values of arrays are answered as they
-// come, each before the next is sent.
+// TestFramedPipe checks that rows, multi-line values and array values are answered as they come.
 func TestFramedPipe(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags []string
@@ -58,8 +57,7 @@ func TestFramedPipe(t *testing.T) {
 	}
 }
 
-// TestMarkedPipe: behind a byte order mark arrays, and values on many lines, are recognized in
-// a pipe too.
+// TestMarkedPipe checks that pipes may have a byte order mark before arrays and multi-line values.
 func TestMarkedPipe(t *testing.T) {
 	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
 		for _, c := range [][]string{

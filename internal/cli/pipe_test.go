@@ -24,7 +24,7 @@ import (
 	"github.com/firstseen/firstseen/index/filterlog"
 )
 
-// daemon is a run that reads a pipe and answers every line to another.
+// daemon is a run that reads one pipe and answers every line on another.
 type daemon struct {
 	t       *testing.T
 	cmd     *exec.Cmd
@@ -58,7 +58,7 @@ func (d *daemon) send(line string) {
 	}
 }
 
-// verdict is what an annotated line says.
+// verdict has the verdict fields of an annotated line.
 type verdict struct {
 	Verdict, Reason        string
 	Kept, Again            bool
@@ -67,8 +67,7 @@ type verdict struct {
 	Of                     *string
 }
 
-// line returns the answer to what was sent, which must come without anything more
-// being sent. Where it never comes, go test says so.
+// line returns the next answer. It must come before anything more is sent, or the test times out.
 func (d *daemon) line() string {
 	d.t.Helper()
 	line, err := d.answers.ReadString('\n')
@@ -92,7 +91,7 @@ func parseVerdict(t *testing.T, line []byte) verdict {
 	return v.Firstseen
 }
 
-// kill ends it as a crash does and returns the answers that were under way.
+// kill kills the run and returns the answers in flight.
 func (d *daemon) kill() (rest []verdict) {
 	d.t.Helper()
 	if err := d.cmd.Process.Kill(); err != nil {
@@ -106,7 +105,7 @@ func (d *daemon) kill() (rest []verdict) {
 	}
 	for line := range bytes.Lines(left) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // cut: nobody can use it
+			break // cut off and useless
 		}
 		rest = append(rest, parseVerdict(d.t, line))
 	}
@@ -120,14 +119,13 @@ func (d *daemon) end(code int) (said string) {
 	return d.cmd.Stderr.(*bytes.Buffer).String()
 }
 
-// withID is a document whose text depends on i alone.
+// withID returns a document whose text depends on i alone.
 func withID(id string, i int) string {
 	return fmt.Sprintf(`{"id":%q,"text":%q}`, id, plainText(i))
 }
 
-// remembered asks for n documents by their texts, from a pipe again, and returns
-// how many of them, from the first on, are known. Those after the first unknown
-// one must be unknown too: what is remembered is a beginning.
+// remembered sends n texts to a new run and counts the known ones, from the first on. All texts
+// after the first unknown one must be unknown too, since the index remembers a prefix.
 func remembered(t *testing.T, dir string, n int, args ...string) (known int, said string) {
 	t.Helper()
 	d := startDaemon(t, dir, args...)
@@ -147,8 +145,7 @@ func remembered(t *testing.T, dir string, n int, args ...string) (known int, sai
 	return known, d.end(exitDone)
 }
 
-// savedSomething reports whether an index knows documents, as a crash now would
-// leave it.
+// savedSomething reports whether the index would know documents after a crash now.
 func savedSomething(t *testing.T, dir string) bool {
 	t.Helper()
 	if logs, _ := filepath.Glob(filepath.Join(dir, "index", "*.log")); len(logs) == 1 {
@@ -173,9 +170,8 @@ func savedSomething(t *testing.T, dir string) bool {
 	return table.Stats().Docs > 0
 }
 
-// TestKilledPipe kills runs over pipes at random instants. What is remembered then
-// was answered, all of it; what was answered is remembered but for the last
-// moment; and the next run goes on by itself and says so.
+// TestKilledPipe kills runs over pipes at random instants. Only answered documents are remembered,
+// and all of them but those of the last moment. The next run continues by itself and says so.
 func TestKilledPipe(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -207,7 +203,7 @@ func TestKilledPipe(t *testing.T) {
 		if known > answered {
 			t.Errorf("round %d: %d documents are remembered, only %d were answered", round, known, answered)
 		}
-		// Nobody reads and sends while it asks, so these are those of the index.
+		// Nothing else is sent meanwhile, so this is also the number in the index.
 		if !strings.Contains(said, fmt.Sprintf("did not end in order: it is remembered up to document %d (", known)) {
 			t.Errorf("round %d: %d documents are remembered, and the next run said %q", round, known, said)
 		}
@@ -217,8 +213,7 @@ func TestKilledPipe(t *testing.T) {
 	}
 }
 
-// TestKilledIdlePipe: documents that were answered are remembered after a while,
-// though nothing comes after them.
+// TestKilledIdlePipe checks that answered documents are remembered after a while without new ones.
 func TestKilledIdlePipe(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
@@ -242,8 +237,8 @@ func TestKilledIdlePipe(t *testing.T) {
 	}
 }
 
-// TestReaderOfAnswersGone: a document whose answer nobody took is not remembered, and
-// those before it, saved a moment ago, are.
+// TestReaderOfAnswersGone checks that a document is not remembered if its answer was not taken.
+// Those saved before it are.
 func TestReaderOfAnswersGone(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
@@ -264,8 +259,8 @@ func TestReaderOfAnswersGone(t *testing.T) {
 	}
 }
 
-// TestKilledWithFiles: where the run wrote files, they may be the only copy of what
-// is remembered. The next run is refused until that is decided.
+// TestKilledWithFiles kills a run that wrote files, perhaps the only copies of remembered
+// documents. The next run is refused until the killed one is abandoned.
 func TestKilledWithFiles(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
@@ -283,11 +278,10 @@ func TestKilledWithFiles(t *testing.T) {
 	}
 }
 
-// TestEndingSignals ends a run over a pipe in good order with each of the signals
-// that do so: everything that was answered is remembered, without a checkpoint
-// before.
+// TestEndingSignals ends a run over a pipe in good order with each signal that does so. All
+// answered documents are remembered without an earlier checkpoint.
 func TestEndingSignals(t *testing.T) {
-	// Where the tests run under nohup, so would the program.
+	// If the tests run under nohup, the program would inherit the ignored SIGHUP.
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
@@ -310,8 +304,8 @@ func TestEndingSignals(t *testing.T) {
 	}
 }
 
-// TestInterruptedPipeIsSpared: the output of an interrupted run over a pipe is the only copy of what that
-// kept. The index knows these documents, so another run would replace it with less.
+// TestInterruptedPipeIsSpared checks that another run does not replace the output of an interrupted
+// pipe. It is the only copy, since the index already knows its documents.
 func TestInterruptedPipeIsSpared(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
@@ -349,7 +343,7 @@ func TestInterruptedPipeIsSpared(t *testing.T) {
 	}
 }
 
-// TestNohup: a hangup that is ignored from the start stays so.
+// TestNohup checks that a hangup ignored from the start stays ignored.
 func TestNohup(t *testing.T) {
 	signal.Ignore(syscall.SIGHUP)
 	defer signal.Reset(syscall.SIGHUP)

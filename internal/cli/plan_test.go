@@ -14,8 +14,8 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// pages are documents of which each has the same menu of so many segments, and ten of
-// its own, of which nearly every word is, so that none is a copy of another by its runs.
+// pages returns n documents with a common menu of menu segments and ten segments of their own.
+// Nearly all words of those are unique, so that runs make no page a copy.
 func pages(n, menu int) string {
 	var b strings.Builder
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(menu)))
@@ -35,8 +35,7 @@ func pages(n, menu int) string {
 	return b.String()
 }
 
-// TestPlannedDisk: a side table takes no more disk than firstseen plan says, also where
-// keys repeat, and not far less.
+// TestPlannedDisk checks that a side table takes no more disk than planned, and not far less.
 func TestPlannedDisk(t *testing.T) {
 	for _, menu := range []int{0, 40} {
 		for _, n := range []int{10, 300, 3000} {
@@ -73,7 +72,7 @@ func holdPlan(t *testing.T, what string, took, planned uint64) {
 	}
 }
 
-// TestTableDiskOfRuns: also where keys become runs, and runs are merged.
+// TestTableDiskOfRuns checks the forecast when keys become runs and runs are merged.
 func TestTableDiskOfRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -100,7 +99,7 @@ func TestTableDiskOfRuns(t *testing.T) {
 			if sum.Kept != float64(n) {
 				t.Fatalf("%v of %d pages kept", sum.Kept, n)
 			}
-			// Ten segments, those of the menu, run keys in the places left, the whole text.
+			// Ten segments, the menu, run keys in the remaining places, and the whole text.
 			keys := min(10+menu+8, 50) + 1
 			planned := index.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
 			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned)

@@ -19,8 +19,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// program returns the program itself as a command: TestMain runs main in a test
-// binary that is called firstseen.
+// program returns the program itself as a command: the test binary, called firstseen, runs main.
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -72,7 +71,7 @@ func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out *bufio.Read
 	return in, bufio.NewReader(answers)
 }
 
-// wantKept sends text and wants its first line back, as that of a kept document.
+// wantKept sends text and expects its first line back as a kept document.
 func wantKept(t *testing.T, in io.Writer, out *bufio.Reader, text string) {
 	t.Helper()
 	if _, err := io.WriteString(in, text); err != nil {
@@ -84,7 +83,7 @@ func wantKept(t *testing.T, in io.Writer, out *bufio.Reader, text string) {
 	}
 }
 
-// runProgram runs the program to its end and returns what it said.
+// runProgram runs the program to its end and returns its output.
 func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	cmd := program(t, dir, args...)
@@ -95,7 +94,7 @@ func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, std
 	return out.String(), errs.String()
 }
 
-// TestReaderGone ends quietly when nobody reads the output any more.
+// TestReaderGone checks that the program ends quietly once its output has no reader.
 func TestReaderGone(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(2000))
@@ -124,8 +123,7 @@ func TestReaderGone(t *testing.T) {
 	}
 }
 
-// TestInterruptedWhileWaiting sends an interrupt to a run whose input is a pipe
-// that neither delivers nor ends.
+// TestInterruptedWhileWaiting interrupts a run whose input pipe neither delivers nor ends.
 func TestInterruptedWhileWaiting(t *testing.T) {
 	dir := t.TempDir()
 	cmd := program(t, dir, "dedup", "--docs", "1k", "--index", "index", "-")
@@ -140,7 +138,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	cmd.Stderr = w
 	start(t, cmd)
 	w.Close()
-	// What it says at its start it says after it has prepared for signals.
+	// The first message follows the preparation for signals.
 	if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +157,8 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	in.Close()
 }
 
-// TestInterruptedPipe answers documents as they come and, on an interrupt, keeps
-// what it has seen, with a side table and without.
+// TestInterruptedPipe checks that answered documents are remembered after an interrupt, with and
+// without a side table.
 func TestInterruptedPipe(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
@@ -183,8 +181,7 @@ func TestInterruptedPipe(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileReaderWaits ends a run for a bad record while its input is a
-// pipe that stays open.
+// TestStoppedWhileReaderWaits checks that a bad record ends a run whose input pipe stays open.
 func TestStoppedWhileReaderWaits(t *testing.T) {
 	cmd := program(t, t.TempDir(), "dedup", "--docs", "1k", "--limit", "bad=0", "-")
 	in, err := cmd.StdinPipe()
@@ -201,7 +198,7 @@ func TestStoppedWhileReaderWaits(t *testing.T) {
 	exits(t, cmd, exitTooManyBad)
 }
 
-// TestSecondProcess is refused while another has the index.
+// TestSecondProcess checks that a process is refused while another has the index.
 func TestSecondProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -230,8 +227,7 @@ func TestSecondProcess(t *testing.T) {
 	runProgram(t, dir, 0, "dedup", "-q", "--index", "index", "in.jsonl")
 }
 
-// TestDamagedTable flips a bit all over the side table: each is refused with what
-// to do, or was in a place that nothing is read from.
+// TestDamagedTable flips bits all over the side table. Each is refused with advice or never read.
 func TestDamagedTable(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(300))
@@ -268,8 +264,7 @@ func TestDamagedTable(t *testing.T) {
 	}
 }
 
-// finished reports whether the run on an index came to its end: what a killed
-// process cannot tell by its exit code.
+// finished reports whether the run on an index ended, which no exit code of a killed process shows.
 func finished(t *testing.T, dir, out string) bool {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, out)); err != nil {
@@ -289,8 +284,8 @@ func finished(t *testing.T, dir, out string) bool {
 	return len(state) == 0
 }
 
-// resumeInput has what a resumed run must get right: near and exact copies far
-// from their source, bad records, blank lines, two files and no final newline.
+// resumeInput writes inputs that are hard to resume: near and exact copies far from their source,
+// bad records, blank lines, two files and no final newline.
 func resumeInput(t *testing.T, dir string) {
 	t.Helper()
 	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
@@ -314,7 +309,7 @@ func resumeInput(t *testing.T, dir string) {
 	writeFile(t, filepath.Join(dir, "b.jsonl"), b.String()[:b.Len()/2]+strings.TrimSuffix(documents(700), "\n"))
 }
 
-// TestOutputWithoutName: a run whose output did not get its name is not over, if it was interrupted, too.
+// TestOutputWithoutName checks that a run without a name for its output is unfinished.
 func TestOutputWithoutName(t *testing.T) {
 	for _, interrupt := range []bool{false, true} {
 		dir := t.TempDir()

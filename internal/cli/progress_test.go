@@ -11,8 +11,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// TestProgressBar shows a total, a bar and the time left of what has a size, and
-// none of them of a pipe.
+// TestProgressBar checks that only an input with a size has a total, a bar and the time left.
 func TestProgressBar(t *testing.T) {
 	for size, want := range map[int64][]string{
 		4 << 20: {"1.0 MiB / 4.0 MiB", "]", "7.0% removed", "left"},

@@ -2,4 +2,4 @@
 
 package cli
 
-const raceDetector = true // memory is several times that of the program
+const raceDetector = true // takes several times the program's memory

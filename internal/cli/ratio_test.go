@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// TestNoRatio: --max-ratio 0 is no limit, and not the default of package corpus.
+// TestNoRatio checks that --max-ratio 0 means no limit, not the default of package corpus.
 func TestNoRatio(t *testing.T) {
 	for given, want := range map[int]int{0: -1, 1: 1, 1000: 1000} {
 		var c corpus.SourceConfig

@@ -13,7 +13,7 @@ import (
 
 const referencePage = "../../docs/reference/commands.md"
 
-// TestReference: the page of commands has the help of each, as it is now.
+// TestReference checks that the page of commands matches the current help.
 func TestReference(t *testing.T) {
 	t.Setenv("FIRSTSEEN_CONFIG", "")
 	var b strings.Builder
@@ -34,8 +34,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// writeReference writes the visible commands below one. Of a flag with the long help that it has in
-// one of the commands told, the first of which is dedup, it writes the name alone.
+// writeReference writes the visible commands below cmd. If an earlier command has a flag with the
+// same long help, it writes the name alone.
 func writeReference(b *strings.Builder, cmd *cobra.Command, told *[]*cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		if sub.Hidden || sub.Name() == "help" {
@@ -88,7 +88,7 @@ func writeReference(b *strings.Builder, cmd *cobra.Command, told *[]*cobra.Comma
 	}
 }
 
-// flagLine returns a flag as an item of a list.
+// flagLine returns a flag as a list item.
 func flagLine(f *pflag.Flag) string {
 	name, usage := pflag.UnquoteUsage(f)
 	spelling := strings.TrimSpace("--" + f.Name + " " + name)

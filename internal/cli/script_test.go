@@ -24,7 +24,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// scriptCommands are what scripts have beside the commands of testscript.
+// scriptCommands has the commands of scripts beyond those of testscript.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":     scriptExits,
 	"same":      scriptSame,
@@ -74,7 +74,7 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptSame compares files of any bytes.
+// scriptSame compares two files byte by byte.
 func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] same file file")
@@ -84,8 +84,7 @@ func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptSplit cuts a file into n files of whole lines, prefix0 to prefix(n-1),
-// in order.
+// scriptSplit splits a file between lines into prefix0.jsonl to prefix(n-1).jsonl.
 func scriptSplit(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 3, "split file n prefix")
 	lines := strings.SplitAfter(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
@@ -96,7 +95,7 @@ func scriptSplit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptTwice writes n documents, each two times in a row.
+// scriptTwice writes n documents, each twice in a row.
 func scriptTwice(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "twice n file")
 	var b strings.Builder
@@ -106,7 +105,7 @@ func scriptTwice(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o666))
 }
 
-// scriptDocuments writes the documents from to to-1, which share nothing.
+// scriptDocuments writes the documents in [from, to), which share nothing.
 func scriptDocuments(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 3, "documents from to file")
 	var b strings.Builder
@@ -116,9 +115,8 @@ func scriptDocuments(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(b.String()), 0o666))
 }
 
-// scriptArchive writes the documents from to to-1 as pages of a web archive, with the
-// records of their requests and, for every other, one that was not found. Each record is a
-// member where the name ends in .gz.
+// scriptArchive writes the documents in [from, to) as pages of a web archive, with their requests.
+// Every other page is followed by one not found. If the name ends in .gz, each record is a member.
 func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 3, "archive from to file")
 	var file bytes.Buffer
@@ -145,8 +143,7 @@ func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), file.Bytes(), 0o666))
 }
 
-// scriptEncodings writes a web archive of pages of one text in these encodings, each told
-// by the header of HTTP.
+// scriptEncodings writes a web archive with a text in several encodings, named in HTTP headers.
 func scriptEncodings(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: encodings text file encoding...")
@@ -163,7 +160,7 @@ func scriptEncodings(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), file.Bytes(), 0o666))
 }
 
-// scriptEncode writes a file in an encoding, behind a byte order mark if that is asked for.
+// scriptEncode writes a file in an encoding, with a byte order mark on request.
 func scriptEncode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: encode from to encoding [mark]")
@@ -186,7 +183,7 @@ func scriptUnpack(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o666))
 }
 
-// unpack decompresses by the ending of the name.
+// unpack decompresses data according to the extension of name.
 func unpack(name string, data []byte) ([]byte, error) {
 	var r io.Reader = bytes.NewReader(data)
 	switch filepath.Ext(name) {
@@ -207,7 +204,7 @@ func unpack(name string, data []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// scriptRelations writes a report's id, verdict and source, a line each.
+// scriptRelations writes the id, verdict and source of each line of a report.
 func scriptRelations(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "relations report file")
 	var b strings.Builder
@@ -226,8 +223,7 @@ func scriptRelations(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o666))
 }
 
-// scriptContent writes what an index holds: its documents, and who holds each
-// key, whatever the file looks like.
+// scriptContent writes the documents of an index and the holders of each key.
 func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "content index file")
 	content, err := indexContent(ts.MkAbs(args[0]))
@@ -235,8 +231,8 @@ func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content), 0o666))
 }
 
-// scriptOlder makes an index by the rules of segments alone, of the documents of a
-// file, with a side table or, after --filter-only, without.
+// scriptOlder makes an index of a file's documents by the former method, of segments alone. With
+// --filter-only it has no side table.
 func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
 	alone := len(args) > 0 && args[0] == "--filter-only"
 	if alone {
@@ -282,8 +278,7 @@ func indexContent(dir string) (_ string, err error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-// scriptFlip changes one bit of the byte at an offset, counted from the end
-// where it is negative.
+// scriptFlip flips one bit of the byte at an offset. A negative offset counts from the end.
 func scriptFlip(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "flip file offset")
 	data := []byte(ts.ReadFile(args[0]))

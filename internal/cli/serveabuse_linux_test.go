@@ -19,7 +19,7 @@ import (
 	"github.com/firstseen/firstseen/server"
 )
 
-// peakOf is the most memory that a process had, in bytes.
+// peakOf returns the peak memory of a process, in bytes.
 func peakOf(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -34,7 +34,7 @@ func peakOf(t *testing.T, pid int) int64 {
 	return kb << 10
 }
 
-// dialed connects to a unix socket. The connection ends with the test.
+// dialed connects to a Unix socket. The connection ends with the test.
 func dialed(t *testing.T, path string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("unix", path)
@@ -45,15 +45,15 @@ func dialed(t *testing.T, path string) net.Conn {
 	return c
 }
 
-// rawPost is a request with a body and its length.
+// rawPost returns a request with a body and its length.
 func rawPost(headers, body string) string {
 	return fmt.Sprintf("POST /v1/see HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", headers, len(body), body)
 }
 
 const chunked = "POST /v1/see HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-// abuses are requests as bytes, and the first line of the answer. A server with bodies of 1 MiB and 100
-// documents at most gets them. They are made when they are needed: the tests' binary is the program, too.
+// abuses returns raw requests and their status codes, for a server with limits of 1 MiB and 100
+// documents. It is a function, because the test binary is also the program.
 func abuses() []struct{ request, want string } {
 	return []struct{ request, want string }{
 		{"\x00\x01\x02\r\n\r\n", "400"},
@@ -104,8 +104,8 @@ func abuses() []struct{ request, want string } {
 	}
 }
 
-// TestServerAbused: requests that are broken, huge, slow or without an end have their codes, others are
-// answered meanwhile or told to try again, nothing is lost, and memory stays within the word of plan.
+// TestServerAbused checks that broken, huge, slow and endless requests get their codes. Others are
+// answered meanwhile or asked to retry. Nothing is lost, and memory stays within the plan.
 func TestServerAbused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -161,7 +161,7 @@ func TestServerAbused(t *testing.T) {
 	runProgram(t, dir, 0, "index", "check", "seen")
 }
 
-// answered sends a request, and wants its code.
+// answered sends a request and expects a status code.
 func answered(t *testing.T, socket, request, want string) {
 	t.Helper()
 	c := dialed(t, socket)
@@ -174,8 +174,8 @@ func answered(t *testing.T, socket, request, want string) {
 	c.Close()
 }
 
-// takeAllPlaces takes all places for requests by bodies that do not come. Another request is told to try
-// again, and is answered when the places are free.
+// takeAllPlaces fills all places with requests whose bodies do not come. Another request is asked
+// to retry, and is answered once the places are free.
 func takeAllPlaces(t *testing.T, socket string, waiting int) {
 	t.Helper()
 	var slow []net.Conn

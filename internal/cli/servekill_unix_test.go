@@ -24,14 +24,14 @@ import (
 
 var serverKills = flag.Int("kills", 4, "how often TestServerKilled kills the server")
 
-// unixClient posts to the socket at path.
+// unixClient returns a client of the server at the socket path.
 func unixClient(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
 }
 
-// seen is the part of an answer that TestServerKilled looks at.
+// seen is the part of an answer that tests look at.
 type seen struct {
 	ID    string `json:"id"`
 	Kept  bool   `json:"kept"`
@@ -39,7 +39,7 @@ type seen struct {
 	Again bool   `json:"again"`
 }
 
-// posted gives lines to a server. ok means that all answers have come.
+// posted posts lines to a server. ok reports whether all answers came.
 func posted(c *http.Client, lines string) (answers []seen, ok bool) {
 	r, err := c.Post("http://server/v1/see", "application/x-ndjson", strings.NewReader(lines))
 	if err != nil {
@@ -64,8 +64,8 @@ func documentLine(id string, n int) string {
 	return fmt.Sprintf("{\"id\":%q,\"text\":%q}\n", id, indextest.Sentences(n))
 }
 
-// TestServerKilled kills a server again and again while 8 clients give it the same texts and retry
-// requests without an answer. No text is kept twice, and no acknowledged document is forgotten.
+// TestServerKilled kills a server again and again while 8 clients send the same texts and retry
+// unanswered requests. No text is kept twice, and no acknowledged document is forgotten.
 func TestServerKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTables: whatever a value is, what is written is read by others as it was.
+// TestTables checks that other readers read any value back as it was.
 func TestTables(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		id := rapid.String().Draw(rt, "id")
@@ -58,7 +58,7 @@ func checkJSON(rt *rapid.T, text, id string, size int) {
 	}
 }
 
-// TestNamesAndSigns: endings count in any letters, and signs of HTML are written as they are.
+// TestNamesAndSigns checks that the case of file extensions is ignored and HTML is not escaped.
 func TestNamesAndSigns(t *testing.T) {
 	for name, want := range map[string]string{
 		"T.CSV": "id\n<&>\n", "t.Tsv": "id\n<&>\n", "t.JSONL": "{\"id\":\"<&>\"}\n", "csv": "{\"id\":\"<&>\"}\n",

@@ -19,8 +19,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// startWithoutIndex starts a run without an index whose input stays open, and waits
-// until it has answered a document.
+// startWithoutIndex starts a run without an index, keeps its input open, and waits for an answer.
 func startWithoutIndex(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
 	t.Helper()
 	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--out", "-", "-")
@@ -38,13 +37,13 @@ func tempIndexes(t *testing.T, dir string) []string {
 	return names
 }
 
-// TestFilterOfATemporaryIndex is as small as the inputs, and grows where they hold more
-// than their size tells: what is written is the same.
+// TestFilterOfATemporaryIndex checks that the filter is as small as the inputs. It grows if they
+// hold more than their size suggests, and the output stays the same.
 func TestFilterOfATemporaryIndex(t *testing.T) {
 	dir := t.TempDir()
 	words := make([]string, 26)
 	var lines strings.Builder
-	for i := range 4000 { // a hundred times as much as it is packed
+	for i := range 4000 { // a hundred times its compressed size
 		for j := range words {
 			words[j] = fmt.Sprintf("%c the same words and %c%c%c.", 'A'+j, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 		}
@@ -86,7 +85,7 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 	}
 }
 
-// TestSecretOfATemporaryIndex is in memory alone.
+// TestSecretOfATemporaryIndex checks that the secret is only in memory.
 func TestSecretOfATemporaryIndex(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv(epochVariable, "")
@@ -108,8 +107,8 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	}
 }
 
-// TestTemporaryIndexIsSwept when its run was killed, by the next one; that of a run
-// which is under way is not touched, nor what is no index or not the user's alone.
+// TestTemporaryIndexIsSwept checks that the next run removes the index of a killed one. It touches
+// no index of a live run, no other folder, and none that others can write.
 func TestTemporaryIndexIsSwept(t *testing.T) {
 	dir := t.TempDir()
 	killed, _ := startWithoutIndex(t, dir)
@@ -122,7 +121,7 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	if len(left) != 1 || slices.Contains(tempIndexes(t, dir), left[0]) {
 		t.Errorf("the index of a killed run, %v, is there after the next start", left)
 	}
-	stay := tempIndexes(t, dir) // of the one that is alive
+	stay := tempIndexes(t, dir) // the live run's
 	make := func(name string, mode os.FileMode, files ...string) {
 		path := filepath.Join(dir, tempPrefix+name)
 		if err := os.Mkdir(path, 0o700); err != nil {

@@ -19,9 +19,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// treeInput has what a resumed run over many inputs must get right: copies from other
-// inputs, empty ones, white lines at an end, bad records, compressed ones, a last line
-// without its end, one that is longer than the others together.
+// treeInput writes inputs that are hard to resume: copies of each other, bad records, blank lines
+// at an end, empty and compressed inputs. Some have no last newline, some are longest by far.
 func treeInput(t *testing.T, dir string) {
 	t.Helper()
 	for i := range 26 {
@@ -59,7 +58,7 @@ func treeInput(t *testing.T, dir string) {
 	}
 }
 
-// treeKilling is a run over a tree, and what it must come to.
+// treeKilling is a run over a tree and its expected results.
 type treeKilling struct {
 	killing
 	all     []treeFile
@@ -86,13 +85,12 @@ func (k *treeKilling) files() []treeFile {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	// Put aside where a run is killed right before its first checkpoint: the index
-	// remembers nothing of it any more, as with other outputs.
+	// Files of a run killed before its first checkpoint are put aside, since the index forgot it.
 	files = slices.DeleteFunc(files, func(f treeFile) bool { return strings.Contains(f.name, input.PartialSuffix+".") })
 	return append(files, treeFile{"dups.jsonl", k.read("dups.jsonl")})
 }
 
-// checkWhole holds the undisturbed tree against --out, where nothing is compressed.
+// checkWhole compares the undisturbed tree, uncompressed, with the output of --out.
 func (k *treeKilling) checkWhole() {
 	k.t.Helper()
 	args := append([]string{"dedup", "-q", "--docs", "3k", "--out", "all.jsonl", "in"}, slices.DeleteFunc(slices.Clone(k.flags), func(f string) bool { return f != "--annotate" })...)
@@ -132,7 +130,7 @@ func (k *treeKilling) reset() {
 	}
 }
 
-// compare holds the tree against that of an undisturbed run.
+// compare compares the tree and the index with those of an undisturbed run.
 func (k *treeKilling) compare(when string) {
 	k.t.Helper()
 	got := k.files()
@@ -155,8 +153,8 @@ func (k *treeKilling) finish() {
 	runProgram(k.t, k.dir, exitBadRecords, k.args...)
 }
 
-// TestTreeKilled kills runs at random instants and runs the same command again until it
-// ends: the tree is that of a run that was not killed.
+// TestTreeKilled kills runs at random instants and repeats the command until it ends. The tree must
+// be that of an undisturbed run.
 func TestTreeKilled(t *testing.T) {
 	arrived := 0
 	for _, flags := range [][]string{nil, {"--split", "nonempty", "-j", "1"}, {"--annotate"}} {
@@ -187,8 +185,8 @@ func TestTreeKilled(t *testing.T) {
 	}
 }
 
-// TestTreeStopped kills runs between two of their steps: each of those at the end, and
-// some of those before. What gets its place and what the index knows agree.
+// TestTreeStopped kills runs after each of their last steps, and after some before. The placed
+// outputs and the index must agree.
 func TestTreeStopped(t *testing.T) {
 	t.Parallel()
 	k := newTreeKilling(t)

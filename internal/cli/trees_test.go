@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptJoined writes all files of a folder, in the order of their names, to one.
+// scriptJoined concatenates all files of a folder, in the order of their names.
 func scriptJoined(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "joined folder file")
 	files, err := treeFiles(ts.MkAbs(args[0]))
@@ -26,7 +26,7 @@ type treeFile struct {
 	data []byte
 }
 
-// treeFiles are the files below a folder, by name.
+// treeFiles returns the files below a folder, sorted by name.
 func treeFiles(dir string) (files []treeFile, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// twoRuns are two commands that write the same output.
+// twoRuns holds two commands that write the same output.
 type twoRuns struct {
 	t     *testing.T
 	dir   string
-	texts [2]string // of the inputs, all documents of which are kept
+	texts [2]string // of the inputs, whose documents are all kept
 }
 
 func newTwoRuns(t *testing.T, n int) *twoRuns {
@@ -40,8 +40,8 @@ func (r *twoRuns) out() string {
 
 const busyMessage = "kept.jsonl.partial: another run is writing it; wait for it to end, or choose another name"
 
-// TestSecondRunIsRefused starts a second run while the first is under way: it
-// says so and leaves no trace, whichever of its outputs is taken.
+// TestSecondRunIsRefused starts a second run while the first has its output. The second says so and
+// leaves no trace, whichever output is taken.
 func TestSecondRunIsRefused(t *testing.T) {
 	for _, flags := range [][]string{
 		{"--out", "kept.jsonl"},
@@ -55,7 +55,7 @@ func TestSecondRunIsRefused(t *testing.T) {
 		}
 		cmd := program(t, r.dir, "dedup", "-q", "--docs", "1k", "--out", "kept.jsonl", "--report", "-", "-")
 		in, out := startPiped(t, cmd)
-		// Its answer to a duplicate tells that its outputs are open.
+		// The answer to a duplicate shows that the outputs are open.
 		line := document(0) + "\n"
 		if _, err := io.WriteString(in, line+line); err != nil {
 			t.Fatal(err)
@@ -81,8 +81,8 @@ func TestSecondRunIsRefused(t *testing.T) {
 	}
 }
 
-// TestTwoRunsAtOnce starts two runs with one output, the second at random instants
-// of the first: each is refused, or its output was whole when it ended.
+// TestTwoRunsAtOnce starts two runs with one output, the second at random instants of the first.
+// Each is refused, or its output was whole when it ended.
 func TestTwoRunsAtOnce(t *testing.T) {
 	r := newTwoRuns(t, 3000)
 	rng := rand.New(rand.NewPCG(3, 1))
