@@ -23,11 +23,11 @@ func itemsOf(texts ...string) *contamination.Items {
 	return items
 }
 
-// found returns the ids of the items in a page, and the text of each one's longest stretch.
+// found returns the ids of the items in a page and their longest stretches.
 func found(items *contamination.Items, page string) (ids []string, stretches []string) {
 	for _, h := range items.NewSearcher().Append(nil, []byte(page)) {
 		ids, stretches = append(ids, h.Item), append(stretches, page[h.From:h.To])
-		if points := []rune(page); string(points[h.Start:h.End]) != page[h.From:h.To] { // a byte that is not UTF-8 is one rune
+		if points := []rune(page); string(points[h.Start:h.End]) != page[h.From:h.To] { // an invalid byte is one rune
 			panic(fmt.Sprintf("%+v: bytes and code points differ", h))
 		}
 	}
@@ -69,7 +69,7 @@ func TestItemsInPages(t *testing.T) {
 	}
 }
 
-// TestCommonWordingIsNoItem: what more than eight items say is no evidence for one of them.
+// TestCommonWordingIsNoItem checks that wording in more than eight items is no evidence for one.
 func TestCommonWordingIsNoItem(t *testing.T) {
 	const wording = "Answer the question below with a single letter and do not explain your choice: "
 	var texts []string
@@ -84,7 +84,7 @@ func TestCommonWordingIsNoItem(t *testing.T) {
 	}
 }
 
-// TestItemsOfTheSameWords count as one.
+// TestItemsOfTheSameWords checks that items of the same words count as one.
 func TestItemsOfTheSameWords(t *testing.T) {
 	items := itemsOf(rivers, strings.ToUpper(rivers), "too few words here", rivers+"?")
 	s := items.NewSearcher()
@@ -95,7 +95,7 @@ func TestItemsOfTheSameWords(t *testing.T) {
 	}
 }
 
-// plain decides by the letter of the rule: whether page holds an item, and how much of it.
+// plain applies the rule literally: whether page holds an item, and how much of it.
 func plain(texts []string, i int, page string) (stands bool, share float64) {
 	forms := func(text string) (forms []string) {
 		words := units.New()
@@ -166,7 +166,7 @@ func plain(texts []string, i int, page string) (stands bool, share float64) {
 	return share > .75 || share >= .5 && longest >= 8, share
 }
 
-// TestEqualsThePlainRule on drawn items and pages.
+// TestEqualsThePlainRule compares the search with plain on drawn items and pages.
 func TestEqualsThePlainRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -216,7 +216,7 @@ func TestEqualsThePlainRule(t *testing.T) {
 	})
 }
 
-// BenchmarkSearch goes through pages that hold no item.
+// BenchmarkSearch searches a page without items.
 func BenchmarkSearch(b *testing.B) {
 	var texts []string
 	r := rand.New(rand.NewPCG(1, 2))
