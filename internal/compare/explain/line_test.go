@@ -29,8 +29,8 @@ func FuzzReadLine(f *testing.F) {
 	})
 }
 
-// TestFind: the later document is the one at the place, the earlier one the first with its
-// id that is another.
+// TestFind checks that the later document is the one at the place, and the earlier one the first
+// other document with its id.
 func TestFind(t *testing.T) {
 	docs := []struct{ id, text string }{{"a", "first"}, {"x", "other"}, {"a", "second"}, {"b", "copy"}, {"b", "later"}}
 	records := func(yield func(corpus.Record, error) bool) {
