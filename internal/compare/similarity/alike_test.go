@@ -63,8 +63,8 @@ func TestSpansEqualUnits(t *testing.T) {
 	}
 }
 
-// Texts that have one canonical form are alike by every measure. Vietnamese and Korean are often
-// written decomposed, and Thai with invisible spaces between words.
+// TestFormsOfOneText checks that texts with one canonical form are alike by every measure.
+// Vietnamese and Korean are often decomposed, and Thai often has invisible spaces between words.
 func TestFormsOfOneText(t *testing.T) {
 	thai := "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาค"
 	for _, c := range []struct{ a, b string }{
@@ -87,7 +87,7 @@ func TestFormsOfOneText(t *testing.T) {
 	}
 }
 
-// No form is much longer than its text, whatever the characters stand for.
+// TestFormsAreBounded checks that no form is much longer than its text.
 func TestFormsAreBounded(t *testing.T) {
 	for _, unit := range []string{"\ufdfa", strings.Repeat("\ufdfa", 100), strings.Repeat("\ufdfa", 1000), "ΐ"} {
 		if form := Form(unit); len(form) > 3*len(unit) {
@@ -120,14 +120,14 @@ func TestLCSEqualsDynamicProgramming(t *testing.T) {
 
 func randomText(rng *rand.Rand) *Text {
 	t := &Text{}
-	units := 1 + rng.IntN(100) // few make carries, many words without a match
+	units := 1 + rng.IntN(100) // few units make carries, many make words without a match
 	for range rng.IntN(300) {
 		t.units = append(t.units, uint64(rng.IntN(units)))
 	}
 	return t
 }
 
-// LCS is LCSWithin, however long it takes.
+// LCS is LCSWithin without a limit of steps.
 func LCS(a, b *Text) float64 {
 	share, _ := LCSWithin(a, b, math.MaxInt64)
 	return share
@@ -152,7 +152,7 @@ func slowLCS(a, b []uint64) float64 {
 	return 2 * float64(best[len(a)][len(b)]) / float64(len(a)+len(b))
 }
 
-// New hashes the units of a text, whatever is in it.
+// TestNewEqualsUnits checks that New hashes the units of any text.
 func TestNewEqualsUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.OneOf(rapid.SampledFrom([]string{"Word", "two_words 3", "ÉTÉ", "aÉb", "İ", "ß", "茶馆", "a茶b", "\xff", "a\xe8", "e\u0301", "한국", ". ", "\n"}), rapid.String())

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// texts draws two that have much in common or little: few characters make many matches.
+// texts draws two texts with much or little in common. Few characters make many matches.
 func texts(t *rapid.T) (a, b string) {
 	alphabet := rapid.SampledFrom([]string{"ab ", "abcdefgh .,", "天地玄黄宇宙，。", "ab天地 X", ""}).Draw(t, "alphabet")
 	gen := rapid.StringOfN(rapid.RuneFrom([]rune(alphabet+"z")), 0, 200, -1)
@@ -27,7 +27,7 @@ func texts(t *rapid.T) (a, b string) {
 	return a, gen.Draw(t, "b")
 }
 
-// matrix is the distance by its definition: the cheapest way to every pair of prefixes.
+// matrix computes the distance by its definition, as the cheapest way to every pair of prefixes.
 func matrix[T comparable](x, y []T, replace int) int {
 	row := make([]int, len(y)+1)
 	for j := range row {
@@ -90,7 +90,7 @@ func TestLCSByDiagonals(t *testing.T) {
 	})
 }
 
-// TestPublishedDistances: pairs that papers go through.
+// TestPublishedDistances checks pairs from papers.
 func TestPublishedDistances(t *testing.T) {
 	for _, c := range []struct {
 		a, b     string
@@ -130,7 +130,7 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// TestStepsEnd: what takes longer than allowed is not measured, and copies are cheap.
+// TestStepsEnd checks that no measure takes more steps than allowed, and that copies take few.
 func TestStepsEnd(t *testing.T) {
 	var a, b strings.Builder
 	for i := range 20000 {
@@ -153,7 +153,7 @@ func TestStepsEnd(t *testing.T) {
 	}
 }
 
-// Edit is the edit-distance ratio, 0 to 1, however long it takes.
+// Edit returns the edit-distance ratio, 0 to 1, without a limit of steps.
 func Edit(a, b *Text) float64 {
 	share, _ := EditWithin(a, b, math.MaxInt64)
 	return share

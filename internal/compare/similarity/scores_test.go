@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// unitsOf is a text's units as a list.
+// unitsOf collects the units of a text.
 func unitsOf(s string) (units []string) {
 	for u := range Units(s) {
 		units = append(units, u)
@@ -18,7 +18,7 @@ func unitsOf(s string) (units []string) {
 	return units
 }
 
-// sets are the shingles of a text, by their units.
+// sets returns the set of shingles of a text.
 func sets(s string) map[[ShingleUnits]string]bool {
 	units, all := unitsOf(s), map[[ShingleUnits]string]bool{}
 	if n := len(units); n > 0 && n < ShingleUnits {
@@ -106,7 +106,7 @@ func TestCosineEqualsVectors(t *testing.T) {
 	})
 }
 
-// TestCosineAsScikitLearn: values of TfidfVectorizer(token_pattern=r"\w+") of scikit-learn
+// TestCosineAsScikitLearn checks values of TfidfVectorizer(token_pattern=r"\w+") of scikit-learn
 // 1.9.1 with its defaults, fitted to the four texts.
 func TestCosineAsScikitLearn(t *testing.T) {
 	docs := []string{"the cat sat on the mat", "the cat sat on a mat", "a dog barked", "the dog sat"}
@@ -131,7 +131,7 @@ func TestCosineAsScikitLearn(t *testing.T) {
 	}
 }
 
-// TestSimHashByMajority: each bit is that of more than half of the runs.
+// TestSimHashByMajority checks that each bit is the one in more than half of the runs.
 func TestSimHashByMajority(t *testing.T) {
 	if SimHash("") != 0 || SimHash("...") != 0 {
 		t.Error("a text without a unit has a fingerprint")
@@ -206,7 +206,7 @@ func FuzzScores(f *testing.F) {
 	})
 }
 
-// numbers are so many lines of a table; every step-th number is changed by plus.
+// numbers returns lines of a table of numbers. Every step-th is changed by plus.
 func numbers(lines, step, plus int) string {
 	var b strings.Builder
 	for i := range lines {
