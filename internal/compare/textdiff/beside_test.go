@@ -57,7 +57,7 @@ f ⟦g⟧     │ f ⟦h⟧
 	}
 }
 
-// TestMovedPassage: what stands elsewhere is marked as such.
+// TestMovedPassage checks that a passage in another place is marked as moved.
 func TestMovedPassage(t *testing.T) {
 	const first, second = "one two three four five six seven eight nine ten.", "eleven twelve thirteen fourteen fifteen."
 	a, b := newSide(first+" "+second), newSide(second+" "+first)
@@ -67,7 +67,7 @@ func TestMovedPassage(t *testing.T) {
 	}
 }
 
-// TestAlign: what is aligned is equal and in order, and a copy wholly so.
+// TestAlign checks that aligned words are equal and in order, and that a copy is aligned wholly.
 func TestAlign(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -22,7 +22,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsAreWhole: the parts of a text make up all of it, and equal texts are one shared part.
+// TestPartsAreWhole checks that parts make up the whole text, and equal texts one shared part.
 func TestPartsAreWhole(t *testing.T) {
 	texts := rapid.StringOf(rapid.SampledFrom([]rune("ab 渡轮.\n\x00<é")))
 	whole := func(parts []Part) string {
