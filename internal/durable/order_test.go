@@ -13,7 +13,7 @@ import (
 
 var errStep = errors.New("this step fails")
 
-// watch records the steps, and makes the one numbered failing fail; the first is 0.
+// watch records the steps and makes step number failing fail, counted from 0.
 func watch(t *testing.T, failing int) (steps *[]string) {
 	t.Helper()
 	whole := system
@@ -47,8 +47,8 @@ func watch(t *testing.T, failing int) (steps *[]string) {
 	return steps
 }
 
-// TestContentIsDurableBeforeItsName: the content is on the disk before the file has its name, and
-// the name before the call returns.
+// TestContentIsDurableBeforeItsName checks that the content is on disk before the file has its
+// name, and the name before the call returns.
 func TestContentIsDurableBeforeItsName(t *testing.T) {
 	dir := t.TempDir()
 	path, folder := filepath.Join(dir, "a"), "sync folder "+filepath.Base(dir)
@@ -76,7 +76,7 @@ func TestContentIsDurableBeforeItsName(t *testing.T) {
 	}
 }
 
-// TestStepsFail lets each step fail: the caller gets an error, and finds the old content or,
+// TestStepsFail lets each step fail. The caller gets an error, and the file has its old content or,
 // after the rename, the new.
 func TestStepsFail(t *testing.T) {
 	for failing, want := range []string{"old", "old", "new"} {
@@ -117,7 +117,7 @@ func TestStepsFail(t *testing.T) {
 	}
 }
 
-// TestSyncDirFails: a folder that cannot be synced is an error.
+// TestSyncDirFails checks that a folder that cannot be synced is an error.
 func TestSyncDirFails(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a folder that cannot be synced")

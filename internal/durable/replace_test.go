@@ -114,7 +114,7 @@ func TestMissingFolder(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeRename lets a child process die after it wrote everything.
+// TestKilledBeforeRename kills a child process after it wrote everything.
 func TestKilledBeforeRename(t *testing.T) {
 	const env = "DURABLE_KILL_AT"
 	if path := os.Getenv(env); path != "" {

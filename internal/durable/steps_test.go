@@ -9,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// TestFailedStepLeavesOldOrNew: after each step of each function fails once, there is the old
-// file or the new one and nothing else, and the same call then succeeds.
+// TestFailedStepLeavesOldOrNew fails each step of each function once. Only the old or the new file
+// is left, and the same call then succeeds.
 func TestFailedStepLeavesOldOrNew(t *testing.T) {
 	injected := errors.New("injected")
 	replace := func(path string) error { return Replace(path, put("new")) }
@@ -23,7 +23,7 @@ func TestFailedStepLeavesOldOrNew(t *testing.T) {
 	for _, c := range []struct {
 		step string
 		call func(path string) error
-		want string // what the file holds after the failure
+		want string // content of the file after the failure
 	}{
 		{"wrote a.tmp", replace, "old"},
 		{"renamed a.tmp", replace, "new"}, // the folder may not be on the disk

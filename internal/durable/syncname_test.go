@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSyncName: a name of unknown durability is made durable, or an error is returned.
+// TestSyncName checks that SyncName makes a name durable or returns an error.
 func TestSyncName(t *testing.T) {
 	dir := t.TempDir()
 	path, want := filepath.Join(dir, "a"), []string{"sync folder " + filepath.Base(dir)}
