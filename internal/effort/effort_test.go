@@ -16,7 +16,7 @@ type complaint struct {
 func (c *complaint) Helper()                   {}
 func (c *complaint) Errorf(f string, a ...any) { c.said = fmt.Sprintf(f, a...) }
 
-// spend uses a processor for a duration.
+// spend uses the processor for a duration.
 func spend(d time.Duration) {
 	for end := CPU() + d; CPU() < end; {
 	}
@@ -24,7 +24,7 @@ func spend(d time.Duration) {
 
 const unit = time.Millisecond / 2
 
-// TestLinear: quadratic work is reported, linear work is not, and neither is a single slow try.
+// TestLinear checks that quadratic work is reported. Linear work and a single slow try are not.
 func TestLinear(t *testing.T) {
 	slow := 0
 	for what, c := range map[string]struct {
