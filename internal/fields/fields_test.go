@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sample has a field of each kind.
+// sample returns a field of each kind.
 func sample() []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint16([]byte{7}, 1<<15+1)
@@ -33,7 +33,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestShort: bytes that end early are noticed, and nothing behind their end is read.
+// TestShort checks that truncated bytes are noticed and not read past their end.
 func TestShort(t *testing.T) {
 	whole := sample()
 	for n := range whole {
