@@ -11,8 +11,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestAnswersAreBounded: old answers leave, those that somebody holds stay, and gaps in the offsets have
-// none.
+// TestAnswersAreBounded checks that old answers leave, held ones stay, and offset gaps have none.
 func TestAnswersAreBounded(t *testing.T) {
 	a := newAnswers(10)
 	a.add(12, answer{id: "first", value: []byte("{}")})
@@ -38,7 +37,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// TestAnswersAreAwaited: a reader waits for an offset, until its patience or the follower ends.
+// TestAnswersAreAwaited checks that a reader waits until its patience or the follower ends.
 func TestAnswersAreAwaited(t *testing.T) {
 	a := newAnswers(0)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// unkeyed opens an index without a secret, and follows a log.
+// unkeyed starts a follower on a new index without a secret.
 func unkeyed(t *testing.T, dir string, log Log) (*Follower, *index.Index) {
 	t.Helper()
 	o := followOptions
@@ -31,7 +31,7 @@ func unkeyed(t *testing.T, dir string, log Log) (*Follower, *index.Index) {
 	return f, x
 }
 
-// featuresOf is the record of a document by its features.
+// featuresOf returns the record of a document's features.
 func featuresOf(t *testing.T, id string, arrival int64, scheme feature.Scheme, text []byte) []byte {
 	t.Helper()
 	e, err := feature.NewExtractor(scheme)
@@ -41,7 +41,7 @@ func featuresOf(t *testing.T, id string, arrival int64, scheme feature.Scheme, t
 	return AppendFeatures(nil, id, arrival, scheme.Name(), &s)
 }
 
-// TestFeatures: a log of features makes the verdicts and the index of the log of the texts.
+// TestFeatures checks that a log of features gives the verdicts and index of a log of texts.
 func TestFeatures(t *testing.T) {
 	open := settings(t, func(s *Settings) { s.NoKey = true })
 	texts, features := [][]byte{open}, [][]byte{open}
@@ -76,7 +76,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// withoutSample is a verdict without its sample, which needs the text.
+// withoutSample cuts the sample, which needs the text, from a verdict.
 func withoutSample(verdict string) string {
 	before, rest, found := strings.Cut(verdict, `,"sample":[`)
 	if !found {
@@ -86,7 +86,7 @@ func withoutSample(verdict string) string {
 	return before + after
 }
 
-// TestFeaturesRefused: what is wrong with features is a bad record for all, and stops no follower.
+// TestFeaturesRefused checks that faulty features are a bad record for all and stop no follower.
 func TestFeaturesRefused(t *testing.T) {
 	good := featuresOf(t, "a", 1e9, feature.Scheme{}, []byte(text(1)))
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestFeaturesRefused(t *testing.T) {
 	}
 }
 
-// TestFeaturesNeedNoKey: a log that takes features is refused by an index with a key.
+// TestFeaturesNeedNoKey checks that an index with a key refuses a log that takes features.
 func TestFeaturesNeedNoKey(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
 	x := openIndex(t, dir, followOptions)
@@ -131,7 +131,7 @@ func TestFeaturesNeedNoKey(t *testing.T) {
 	}
 }
 
-// TestAnyFeatures: features of any bytes end no follower.
+// TestAnyFeatures checks that features of any bytes stop no follower.
 func TestAnyFeatures(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	e, err := feature.NewExtractor(feature.Scheme{})

@@ -93,7 +93,7 @@ func (m *memory) Publish(_ context.Context, offset int64, verdict func() []byte)
 
 func (m *memory) Flush(context.Context) error { return nil }
 
-// openIndex opens an index like all others of the tests.
+// openIndex opens an index with the key, shape and UUID of all tests.
 func openIndex(t *testing.T, dir string, o index.Options) *index.Index {
 	t.Helper()
 	o.Key, o.Secret, o.Shape, o.UUID = index.KeyNew, make([]byte, 16), index.ShapeFor(1000, feature.Scheme{}, false), [16]byte{1}
@@ -102,7 +102,7 @@ func openIndex(t *testing.T, dir string, o index.Options) *index.Index {
 	return x
 }
 
-// followOptions have few keys in memory, so that documents make checkpoints.
+// followOptions keeps few keys in memory, so that documents cause checkpoints.
 var followOptions = index.Options{Follow: true, MemtableKeys: 1000}
 
 // followed starts a follower on the index in dir.
@@ -136,7 +136,7 @@ func end(t *testing.T, f *Follower, x *index.Index) {
 	indextest.Must(t, x.Close())
 }
 
-// dumped is the content of an index.
+// dumped returns the content of an index as lines.
 func dumped(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	f, err := index.OpenFiles(dir)
@@ -165,7 +165,7 @@ func dumped(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
-// text is the text of a document: every third is an edit of an earlier one.
+// text returns the text of a document. Every third is an edit of an earlier one.
 func text(i int) string {
 	if i > 0 && i%3 == 0 {
 		return indextest.Sentences(rand.New(rand.NewPCG(1, uint64(i))).IntN(i)) + fmt.Sprintf(" One more sentence, the %dth of them.", i)
@@ -173,13 +173,13 @@ func text(i int) string {
 	return indextest.Sentences(i)
 }
 
-// entry is the record of a document.
+// entry returns the record of a document.
 func entry(i int, batch string) []byte {
 	e := journal.Entry{Kind: journal.Seen, Time: (1_700_000_000 + int64(i)) * 1e9, Batch: batch, ID: fmt.Sprint("d", i), Text: []byte(text(i))}
 	return e.Append(nil)
 }
 
-// settings are the default ones.
+// settings returns a record of the default settings after change.
 func settings(t *testing.T, change func(*Settings)) []byte {
 	t.Helper()
 	s := Settings{Scheme: feature.Scheme{}.Name(), Threshold: 0.6, Text: "text", ID: "id"}
@@ -189,7 +189,7 @@ func settings(t *testing.T, change func(*Settings)) []byte {
 	return s.entry()
 }
 
-// records are all kinds of records.
+// records returns records of all kinds.
 func records(t *testing.T, n int) (values [][]byte) {
 	values = append(values, settings(t, nil))
 	for i := range n {
@@ -208,7 +208,7 @@ func records(t *testing.T, n int) (values [][]byte) {
 	return values
 }
 
-// TestJournalIsLog: the journal of a server, followed as a log, makes the index of that server.
+// TestJournalIsLog checks that a server's journal, followed as a log, gives the server's index.
 func TestJournalIsLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "served")
 	x := openIndex(t, dir, index.Options{Serve: true})
@@ -261,8 +261,8 @@ func TestJournalIsLog(t *testing.T) {
 	}
 }
 
-// TestKilledAnywhere: a follower that was killed after any record goes on there. Nothing is decided twice,
-// verdicts are the same bytes again, and the index is that of an undisturbed follower.
+// TestKilledAnywhere checks that a follower killed after any record continues there. It decides
+// nothing twice, and its verdicts and index are those of an undisturbed follower.
 func TestKilledAnywhere(t *testing.T) {
 	for name, change := range map[string]func(*Settings){"plain": nil, "window": func(s *Settings) { s.Window = 20 }} {
 		t.Run(name, func(t *testing.T) {
@@ -304,7 +304,7 @@ func TestKilledAnywhere(t *testing.T) {
 				if i%9 != 0 {
 					continue
 				}
-				// The follower does nothing now: the copy is what a kill would leave.
+				// The follower is idle, so the copy is the state after a kill.
 				killed := indextest.Copy(t, dir)
 				rest := newMemory(all...)
 				rest.published = log.published
@@ -320,7 +320,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// stuck is a log whose verdicts go nowhere from an offset on.
+// stuck is a log that publishes no verdict from an offset on.
 type stuck struct {
 	*memory
 	from int64
@@ -336,7 +336,7 @@ func (s *stuck) Publish(ctx context.Context, offset int64, verdict func() []byte
 	return ctx.Err()
 }
 
-// TestInterruptedStep: a follower that is ended within a step stores nothing of it.
+// TestInterruptedStep checks that a follower stores nothing of an interrupted step.
 func TestInterruptedStep(t *testing.T) {
 	all := records(t, 80)
 	undisturbed := filepath.Join(t.TempDir(), "index")
@@ -352,7 +352,7 @@ func TestInterruptedStep(t *testing.T) {
 		<-log.met
 		end(t, f, x)
 		rest := newMemory(all...)
-		rest.published = whole.published // another verdict than before is an error
+		rest.published = whole.published // a different verdict is an error
 		f, x = followed(t, dir, rest, nil)
 		reach(t, f, int64(len(all)-1))
 		end(t, f, x)
@@ -362,7 +362,7 @@ func TestInterruptedStep(t *testing.T) {
 	}
 }
 
-// TestSettingsRule: the settings of a log decide, from the record behind them on.
+// TestSettingsRule checks that settings in the log apply from the next record on.
 func TestSettingsRule(t *testing.T) {
 	edit := func(n int) []byte {
 		e := journal.Entry{Kind: journal.Seen, ID: fmt.Sprint("e", n), Text: []byte(indextest.Sentences(1) + fmt.Sprintf("One more sentence, the %dth of them, is this.", n))}
@@ -380,7 +380,7 @@ func TestSettingsRule(t *testing.T) {
 	}
 }
 
-// skipping is a log that misses records, which are before its beginning in one.
+// skipping is a log that lacks some records and, once read, begins at first.
 type skipping struct {
 	*memory
 	first int64
@@ -402,7 +402,7 @@ func (s *skipping) Next(ctx context.Context) ([]Record, error) {
 	return records, err
 }
 
-// TestGap: aborted records may be missing among the offsets, and records may not.
+// TestGap checks that aborted records may be missing in the log, but removed ones may not.
 func TestGap(t *testing.T) {
 	for first, removed := range map[int64]bool{0: false, 5: false, 6: true} {
 		log := &skipping{newMemory(records(t, 20)...), first}
@@ -420,7 +420,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestBehind: a follower that is behind its log appends nothing.
+// TestBehind checks that a follower behind its log appends nothing.
 func TestBehind(t *testing.T) {
 	log := &stuck{newMemory(records(t, 10)...), 5, make(chan struct{})}
 	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
@@ -431,7 +431,7 @@ func TestBehind(t *testing.T) {
 	end(t, f, x)
 }
 
-// TestAppendWhileClosing: what comes while the follower is closed is refused, in whatever moment.
+// TestAppendWhileClosing checks that documents are refused at any moment of closing.
 func TestAppendWhileClosing(t *testing.T) {
 	f, x := followed(t, filepath.Join(t.TempDir(), "index"), newMemory(records(t, 20)...), func(c *Config) { c.Appends = true })
 	reach(t, f, 20)
@@ -459,7 +459,7 @@ func TestAppendWhileClosing(t *testing.T) {
 	asking.Wait()
 }
 
-// anew is a log that gives offsets from 1 on again, or from -1.
+// anew is a log that gives every record the offset from.
 type anew struct {
 	*memory
 	from int64
@@ -467,8 +467,8 @@ type anew struct {
 
 func (a anew) Append(context.Context, [][]byte) ([]int64, error) { return []int64{a.from}, nil }
 
-// TestLogAnew: a record at an offset that was decided before does not get the answer of the other one there, and
-// one at no offset is to be sent again.
+// TestLogAnew checks that a record at an offset decided before does not get that answer. A record
+// at no offset has to be sent again.
 func TestLogAnew(t *testing.T) {
 	for from, want := range map[int64]error{1: errLost, -1: apply.ErrLater} {
 		f, x := followed(t, filepath.Join(t.TempDir(), "index"), anew{newMemory(records(t, 10)...), from}, func(c *Config) { c.Appends = true })

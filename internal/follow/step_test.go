@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// TestParse: what a record asks for, or why it asks for nothing.
+// TestParse checks the step that a record asks for, or the reason why it asks for none.
 func TestParse(t *testing.T) {
 	batch := func(name string) string {
 		return string((&journal.Entry{Kind: journal.Seen, Batch: name, ID: "x", Text: []byte("t")}).Append(nil))
@@ -58,7 +58,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestSettings: settings that no log can have are told from those that change a log, and those that cannot.
+// TestSettings checks which settings are invalid, and which a log may change later.
 func TestSettings(t *testing.T) {
 	good := `{"scheme":"s","threshold":0.6,"score":0,"mosaics":false,"window":0,"text":"text","id":"id"}`
 	s, err := parseSettings([]byte(good))

@@ -22,7 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// cluster is a broker in this process, with the topics log, verdicts and wide.
+// cluster starts a broker in this process, with the topics log, verdicts and wide.
 func cluster(t *testing.T) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "log", "verdicts"), kfake.SeedTopics(2, "wide"))
@@ -48,8 +48,8 @@ func kill(t *testing.T, f *Follower, x interface{ Close() error }) {
 	indextest.Must(t, x.Close())
 }
 
-// TestFollowersAgree: followers that are killed again and again have equal indexes at the end, and the
-// verdicts of a record are the same bytes.
+// TestFollowersAgree kills followers again and again. They end with equal indexes, and the verdicts
+// of a record have the same bytes.
 func TestFollowersAgree(t *testing.T) {
 	c := cluster(t)
 	all := records(t, 80)
@@ -81,7 +81,7 @@ func TestFollowersAgree(t *testing.T) {
 	checkVerdicts(t, c, all)
 }
 
-// checkVerdicts reads the topic of verdicts.
+// checkVerdicts checks that the verdicts in the topic are complete and never contradict each other.
 func checkVerdicts(t *testing.T, c *kfake.Cluster, all [][]byte) {
 	t.Helper()
 	topic, err := Dial(t.Context(), c.ListenAddrs(), "verdicts", "")
@@ -123,7 +123,7 @@ func checkVerdicts(t *testing.T, c *kfake.Cluster, all [][]byte) {
 	}
 }
 
-// request has a broker do something about the topics.
+// request sends a broker a request about the topics.
 func request(t *testing.T, c *kfake.Cluster, req kmsg.Request) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
@@ -133,7 +133,7 @@ func request(t *testing.T, c *kfake.Cluster, req kmsg.Request) {
 	indextest.Must(t, err)
 }
 
-// refusal opens a follower, and returns the reason why that is refused.
+// refusal opens a follower and returns the reason for the refusal.
 func refusal(t *testing.T, c *kfake.Cluster, dir, topic string, change func(*Config)) string {
 	t.Helper()
 	log, err := Dial(t.Context(), c.ListenAddrs(), topic, "")
@@ -153,7 +153,7 @@ func refusal(t *testing.T, c *kfake.Cluster, dir, topic string, change func(*Con
 	return err.Error()
 }
 
-// TestRefusals: what a follower cannot follow is refused, with what to do.
+// TestRefusals checks that a log that cannot be followed is refused with advice.
 func TestRefusals(t *testing.T) {
 	c := cluster(t)
 	dir := filepath.Join(t.TempDir(), "index")
@@ -209,7 +209,7 @@ func deleteBefore(offset int64) kmsg.Request {
 	return req
 }
 
-// TestRemovedUnderway: records that are removed before a running follower has read them end it.
+// TestRemovedUnderway checks that removing records before a follower has read them ends it.
 func TestRemovedUnderway(t *testing.T) {
 	c := cluster(t)
 	topic := dialed(t, c, "")
@@ -224,7 +224,7 @@ func TestRemovedUnderway(t *testing.T) {
 	}
 }
 
-// TestLaterVersion: a record of a later version ends a follower, and one too long is not appended.
+// TestLaterVersion checks that a record of a later version ends a follower. Long ones are refused.
 func TestLaterVersion(t *testing.T) {
 	c := cluster(t)
 	log := dialed(t, c, "")
@@ -244,7 +244,7 @@ func TestLaterVersion(t *testing.T) {
 	}
 }
 
-// TestSeed: a log that goes on from an index is followed by copies of that index alone.
+// TestSeed checks that only copies of an index follow a log that continues this index.
 func TestSeed(t *testing.T) {
 	c := cluster(t)
 	one := filepath.Join(t.TempDir(), "one")
@@ -289,7 +289,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestUnsent: while no broker answers, documents that are given again and again do not pile up.
+// TestUnsent checks that documents sent again and again without a broker do not pile up.
 func TestUnsent(t *testing.T) {
 	c := cluster(t)
 	log := dialed(t, c, "")
@@ -313,7 +313,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestTransactions: the mark at the end of a transaction is passed, so that a follower is not behind for good.
+// TestTransactions checks that a follower skips the marks of transactions and catches up.
 func TestTransactions(t *testing.T) {
 	for commit, records := range map[kgo.TransactionEndTry]string{kgo.TryCommit: "committed", kgo.TryAbort: "aborted"} {
 		c := cluster(t)
