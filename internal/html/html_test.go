@@ -16,7 +16,7 @@ import (
 
 func text(mode Mode, page string) string { return string(New(mode).Append(nil, []byte(page), nil)) }
 
-// TestVisible: what a reader sees, block by block.
+// TestVisible checks the text that a reader sees, block by block.
 func TestVisible(t *testing.T) {
 	for _, c := range []struct{ page, want string }{
 		{"", ""},
@@ -58,7 +58,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// articles are a title and paragraphs, with a heading, code and a table.
+// articles holds, for each language, a title and paragraphs, with a heading and a table.
 var articles = map[string][]string{
 	"en": {
 		"The lighthouse keepers of the northern coast",
@@ -84,14 +84,14 @@ var articles = map[string][]string{
 	},
 }
 
-// teasers are the beginnings of other articles, of 140 characters.
+// teasers holds the first 140 characters of other articles.
 var teasers = map[string]string{
 	"en": "A new bridge over the river will open next spring, the council announced, after eleven years of delays, two lawsuits and one flood.",
 	"zh": "市政府昨天宣布，跨江新桥将于明年春天正式通车。这座大桥从开工到现在已经过去了整整十一年，其间经历了两场官司和一次洪水，" +
 		"造价也翻了一番。附近的居民对此反应不一，有人盼望早日通车，也有人担心噪音和灰尘。专家则认为，新桥将大大缓解老城区的交通压力，值得期待。",
 }
 
-// inSkin is an article on a page of a site.
+// inSkin returns a page with an article in a skin.
 func inSkin(language, skin string, article []string) string {
 	var body, menu, related strings.Builder
 	fmt.Fprintf(&body, "<h1>%s</h1>\n", article[0])
@@ -126,7 +126,7 @@ func inSkin(language, skin string, article []string) string {
 	return "<div><ul>" + menu.String() + "</ul></div><div><div><div>" + body.String() + "</div></div><div>" + related.String() + "</div></div><div>" + foot + "</div>"
 }
 
-// TestMainIsTheSameInEverySkin: the article, all of it and nothing else.
+// TestMainIsTheSameInEverySkin checks that Main gives the whole article and nothing else.
 func TestMainIsTheSameInEverySkin(t *testing.T) {
 	for language, article := range articles {
 		for _, skin := range []string{"semantic", "divisions", "flat", "tables"} {
@@ -138,8 +138,7 @@ func TestMainIsTheSameInEverySkin(t *testing.T) {
 	}
 }
 
-// TestMainFallsBack: a page without an article gives what is seen, but for what says of
-// itself that it is a menu.
+// TestMainFallsBack checks that without an article Main gives all visible text but marked menus.
 func TestMainFallsBack(t *testing.T) {
 	links := strings.Repeat("<li><a href=x>Somewhere else</a></li>", 40)
 	for what, c := range map[string]struct{ page, want string }{
@@ -166,7 +165,7 @@ func TestMainFallsBack(t *testing.T) {
 	}
 }
 
-// shortArticles are some sentences each, of two languages, the title first.
+// shortArticles holds articles of a few sentences in two languages, the title first.
 var shortArticles = map[string][][]string{
 	"en": {
 		{
@@ -184,7 +183,7 @@ var shortArticles = map[string][][]string{
 	},
 }
 
-// menuOf are the entries of a site's menu.
+// menuOf returns the entries of a site's menu.
 func menuOf(language, site string, entries int) string {
 	var b strings.Builder
 	for i := range entries {
@@ -193,7 +192,7 @@ func menuOf(language, site string, entries int) string {
 	return b.String()
 }
 
-// sites are how pages are made of a menu and an article.
+// sites maps a site to its layout of a menu and an article.
 var sites = map[string]func(menu, article string) string{
 	"North": func(menu, article string) string { return "<ul>" + menu + "</ul>" + article },
 	"South": func(menu, article string) string {
@@ -205,9 +204,8 @@ var sites = map[string]func(menu, article string) string{
 	"East": func(menu, article string) string { return "<div>" + article + "</div><div><ul>" + menu + "</ul></div>" },
 }
 
-// TestShortArticle: beside a menu that is longer a short article is the text, the same on any
-// site, where the page's title says its heading. Where it does not, the page is a list: nobody
-// can tell the article from a note about the site.
+// TestShortArticle checks that a short article beside a longer menu is found on any site, if the
+// page's title has its heading. Otherwise the page is a list: it may be a note about the site.
 func TestShortArticle(t *testing.T) {
 	for language, articles := range shortArticles {
 		for _, a := range articles {
@@ -234,7 +232,7 @@ func TestShortArticle(t *testing.T) {
 	}
 }
 
-// headlines are links that are no entries of a menu.
+// headlines returns links that are too long for a menu.
 func headlines(language string) string {
 	return strings.Repeat("<li><a href=x>"+map[string]string{
 		"en": "The council wants to build another bridge across the river",
@@ -242,13 +240,13 @@ func headlines(language string) string {
 	}[language]+"</a></li>", 40)
 }
 
-// TestIsList: pages that are links for the most part are given with these, and are lists;
-// others that have no article are none.
+// TestIsList checks that pages of mostly links keep these and are lists. Other pages without an
+// article are no lists.
 func TestIsList(t *testing.T) {
 	links := strings.Repeat("<li><a href=x>Somewhere else</a></li>", 40)
 	goods := strings.Repeat("<div><a href=x>A chair of oak with four legs</a><span>129,00 €</span></div>", 30)
 	for what, c := range map[string]struct {
-		page, says string // "" where it is no list
+		page, says string // "" if it is no list
 	}{
 		"an index":         {"<title>Index</title><h1>Index</h1><ul>" + links + "</ul>", "Index\nSomewhere else\nSomewhere"},
 		"a shop":           {"<title>Chairs made of oak</title><nav>" + links + "</nav><h1>Chairs made of oak</h1><p>We have sold chairs made of oak since 1950, and tables, too. All of them are made by hand, in our own workshop in the old mill.</p>" + goods, "old mill.\nA chair of oak with four legs129,00 €\nA chair"},
@@ -271,7 +269,7 @@ func TestIsList(t *testing.T) {
 	}
 }
 
-// TestArticleAboutCopyright: words are no reason to leave a paragraph out.
+// TestArticleAboutCopyright checks that words are no reason to drop an article's paragraph.
 func TestArticleAboutCopyright(t *testing.T) {
 	paragraph := "The court held that copyright does not protect the look of a program, and that users may keep the macros they wrote."
 	page := "<div>" + strings.Repeat("<p>"+paragraph+"</p>", 4) + "<p>Copyright (c) 2003 Example Publishing, all rights reserved.</p></div>"
@@ -280,7 +278,7 @@ func TestArticleAboutCopyright(t *testing.T) {
 	}
 }
 
-// fragments are what pages are drawn from.
+// fragments holds the pieces that pages are drawn from.
 var fragments = func() []string {
 	f := []string{
 		"<", ">", "</", "<!--", "-->", "--!>", "<!", "<?x", "/>", "&amp;", "&lt", "&#", "\r\n", " ", "\u00a0", "中文", "，", "é",
@@ -297,7 +295,7 @@ var fragments = func() []string {
 	return f
 }()
 
-// check holds a page to what is promised of all.
+// check checks the promises that hold for every page.
 func check(t rapid.TB, e map[Mode]*Extractor, page []byte) {
 	t.Helper()
 	var ours, oracle document
@@ -338,8 +336,8 @@ func extractors() map[Mode]*Extractor {
 	return map[Mode]*Extractor{Main: New(Main), Visible: New(Visible)}
 }
 
-// TestAnyPage: tags and text are found as by the tokenizer of x/net; the article is part
-// of what is seen, and not nothing.
+// TestAnyPage compares tags and text with the tokenizer of x/net. The article is a non-empty part
+// of the visible text.
 func TestAnyPage(t *testing.T) {
 	e := extractors()
 	rapid.Check(t, func(t *rapid.T) {
@@ -360,15 +358,14 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// odd are pages of which the tokenizer of x/net makes something else than the standard
-// says. It takes an equals sign behind a slash for one before a value, where the standard
-// has a name begin with it; goes on as if no comment had begun in a script behind a < that
-// begins no tag; and replaces bytes of zero, as we do not.
+// odd matches pages that the tokenizer of x/net reads against the standard. After a slash, it reads
+// an equals sign as the start of a value, not of a name. After a < that begins no tag, it forgets a
+// comment in a script. It replaces zero bytes, which this package keeps.
 var odd = regexp.MustCompile(`(?is)/[ \t\r\n\f/]*=|<script.*<!--.*<[^a-z/]|\x00`)
 
 func isOdd(page []byte) bool { return odd.Match(page) }
 
-// hostile are pages of about n bytes that are meant to take long.
+// hostile holds pages of about n bytes that are meant to take long.
 var hostile = map[string]func(n int) string{
 	"less-than signs":    func(n int) string { return strings.Repeat("<", n) },
 	"ampersands":         func(n int) string { return strings.Repeat("&", n) },
@@ -418,8 +415,7 @@ func manyAttributes(n int) string {
 	return b.String() + ">"
 }
 
-// TestHostilePages: the work grows with the page and not with its square, and no page
-// takes more memory than is promised.
+// TestHostilePages checks that the work grows linearly with the page and that memory stays bounded.
 func TestHostilePages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -462,7 +458,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestRoom finds the same text with room of its own, none, or the memory of the page.
+// TestRoom finds the same text with a buffer, without one, and in the memory of the page.
 func TestRoom(t *testing.T) {
 	for _, mode := range []Mode{Main, Visible} {
 		e := New(mode)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinesInPieces: short lines are an article also where a site puts a notice and a link
-// between them, and a list of links with labels between them is none.
+// TestLinesInPieces checks that short lines are an article even with a notice and a link between
+// them. A list of links with labels is none.
 func TestLinesInPieces(t *testing.T) {
 	const menu = "<div><a href=/1>One part of it</a> <a href=/2>Another</a></div><div><a href=/3>A third</a></div><div><a href=/4>More</a></div>"
 	var body, want strings.Builder

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// runOracle hands a page to a document as scanner.run does, by the tokenizer of x/net.
+// runOracle does the same as scanner.run with the tokenizer of x/net.
 func runOracle(page []byte, d *document) {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	xml := bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))
@@ -46,7 +46,7 @@ func runOracle(page []byte, d *document) {
 	}
 }
 
-// startOracle is a start tag; it returns what text follows, if it is without markup.
+// startOracle handles a start tag. It returns the kind of raw text that follows, or inline.
 func startOracle(z *html.Tokenizer, rest []byte, d *document, t tag, name []byte, a attributes, empty bool) tag {
 	switch {
 	case t == link:

@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWords: words come out a space apart, whatever white space stands between them and
-// however the text is cut into pieces by tags.
+// TestWords checks that words come out one space apart, whatever white space or tags separate them.
 func TestWords(t *testing.T) {
 	pieces := rapid.SliceOf(rapid.SampledFrom([]string{
 		" ", "  ", "\n", "\t", "\r\n", "\f", "\u00a0", "©", "é", "!", "\x01", "word", "longer words here", "ends. And goes on", "<b>", "</i>", "\xc2x",
@@ -28,7 +27,7 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestReferences: those that are decoded here are decoded as x/net does it.
+// TestReferences checks that character references are decoded as by x/net.
 func TestReferences(t *testing.T) {
 	pieces := rapid.SliceOf(rapid.SampledFrom([]string{
 		"&", "&#", "&#x", "&lt", "&lt;", "&gt;", "&amp;", "&nbsp;", "&quot;", "&copy", "&notin;", "&notit;", "&NotEqualTilde;", "&unknown;",
@@ -42,7 +41,7 @@ func TestReferences(t *testing.T) {
 	})
 }
 
-// TestNames: all names are found, in either case, and none that is nearly one.
+// TestNames checks that all names are found, in either case, and near misses are not.
 func TestNames(t *testing.T) {
 	of := func(name string) tag {
 		s := scanner{page: []byte(name + ">")}
