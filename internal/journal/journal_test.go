@@ -15,8 +15,7 @@ var head = Header{Generation: 7, Owner: [16]byte{1, 2, 3}, Settings: `{"threshol
 
 var groups = []string{"one", "the second group", "x", "the last of them"}
 
-// written makes a journal of all groups and returns its bytes and the end of its header and of each
-// group.
+// written makes a journal of all groups. It returns its bytes and the ends of header and groups.
 func written(t *testing.T) (b []byte, ends []int64) {
 	path := filepath.Join(t.TempDir(), "j")
 	l, err := Create(path, head)
@@ -56,7 +55,7 @@ func TestReadReturnsWhatWasAppended(t *testing.T) {
 	}
 }
 
-// TestCutAnywhere: a journal cut at any byte has exactly its whole groups.
+// TestCutAnywhere checks that a journal cut at any byte has exactly its whole groups.
 func TestCutAnywhere(t *testing.T) {
 	b, ends := written(t)
 	for n := range len(b) {
@@ -77,8 +76,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestDamageAnywhere: a changed byte is refused unless it is in the last group, which a crash may have
-// torn.
+// TestDamageAnywhere checks that a changed byte is refused unless it is in the last group, which a
+// crash may have torn.
 func TestDamageAnywhere(t *testing.T) {
 	b, ends := written(t)
 	last := ends[len(groups)-1]
@@ -107,7 +106,7 @@ func TestAppendRefusesEmptyGroup(t *testing.T) {
 	indextest.Must(t, l.Append(nil, []byte("a")))
 }
 
-// TestNothingAfterFailure: behind a torn group nothing is read, so nothing is taken.
+// TestNothingAfterFailure checks that no group follows a torn one, since it could not be read.
 func TestNothingAfterFailure(t *testing.T) {
 	for name, fail := range map[string]func(l *Log){
 		"write": func(l *Log) { indextest.Must(t, l.file.Close()) },
