@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestBusySocketStays: the socket of a server too busy to take connections is not taken away.
+// TestBusySocketStays checks that a server too busy to take connections keeps its socket.
 func TestBusySocketStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	busy, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
