@@ -19,7 +19,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// manyLines are different documents.
+// manyLines returns n different documents as lines.
 func manyLines(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -28,7 +28,7 @@ func manyLines(n int) string {
 	return b.String()
 }
 
-// slowFormat keeps records once it may.
+// slowFormat calls keep before it keeps a record.
 type slowFormat struct {
 	jsonl.Format
 	keep func() error
@@ -41,7 +41,7 @@ func (f slowFormat) Keep(w *output.Writer, raw []byte) error {
 	return f.Format.Keep(w, raw)
 }
 
-// slowSource reads lines from a file, in blocks as large as they may be.
+// slowSource reads lines from a file, in blocks of the largest size.
 func slowSource(t *testing.T, lines string, keep func() error) *corpus.Source {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in")
@@ -51,8 +51,8 @@ func slowSource(t *testing.T, lines string, keep func() error) *corpus.Source {
 	return corpus.NewSource(inputs, slowFormat{keep: keep}, corpus.SourceConfig{})
 }
 
-// A batch is decided while the one before is still written: here that is not written before
-// a document in the middle of the second is told.
+// TestWritingGoesOnBeside checks that a batch is decided while the one before is still written.
+// Here the first is not written before a document in the middle of the second is decided.
 func TestWritingGoesOnBeside(t *testing.T) {
 	lines := manyLines(6000)
 	job := Job{Workers: 8, MaxBad: -1}
@@ -84,7 +84,7 @@ func TestWritingGoesOnBeside(t *testing.T) {
 	}
 }
 
-// A batch that is written may be filled again at once, by others.
+// TestBatchIsGivenBackAtOnce checks that a written batch may be refilled at once by others.
 func TestBatchIsGivenBackAtOnce(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
 	job := Job{Workers: 2, MaxBad: -1, Pipe: true, Scheme: x.Scheme()}
@@ -98,7 +98,7 @@ func TestBatchIsGivenBackAtOnce(t *testing.T) {
 	n := len(b.records)
 	indextest.Must(t, c.commit(t.Context(), b, func(b *block) {
 		if given++; given == 1 {
-			b.records = append(b.records, b.records...) // as the next block has
+			b.records = append(b.records, b.records...) // as the next block would
 		}
 	}))
 	if given != 1 || c.left != b || c.tally.Documents != int64(n) || n < leastGroup {
@@ -106,8 +106,8 @@ func TestBatchIsGivenBackAtOnce(t *testing.T) {
 	}
 }
 
-// Where a record cannot be written the run fails, however late that is told, and no
-// checkpoint remembers what was decided meanwhile.
+// TestNothingIsRememberedThatWasNotWritten checks that a failed write fails the run, however late
+// it is reported. No checkpoint remembers the decisions made meanwhile.
 func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
 	lines, failure := manyLines(3000), errors.New("no space")
 	for _, at := range []int64{1, 700, 1500, 2999, 3000} {
@@ -120,7 +120,7 @@ func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
 				}
 				return nil
 			})
-			last := int64(0) // of the documents that a checkpoint knows
+			last := int64(0) // the number of documents that a checkpoint knows
 			job.Save = func(p Progress) map[string][]byte {
 				last = p.Tally.Documents
 				return nil
@@ -144,8 +144,8 @@ func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
 	}
 }
 
-// Documents are decided while those before are written to the shards of a tree: the race detector sees
-// that neither touches what the other has.
+// TestShardsAreWrittenBeside decides documents while earlier ones are written to the shards of a
+// tree. The race detector checks that the two share nothing.
 func TestShardsAreWrittenBeside(t *testing.T) {
 	plan := &output.TreePlan{Dir: filepath.Join(t.TempDir(), "out"), ShardSize: 10_000, Ending: ".jsonl"}
 	tree, err := output.CreateTree(plan)

@@ -17,7 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// batchBytes is what a batch that was filled holds.
+// batchBytes returns the size of a filled batch.
 func batchBytes(b *block) int64 {
 	size := int64(len(b.source.Data)) + int64(len(b.features))*int64(unsafe.Sizeof(feature.Feature{})) +
 		int64(len(b.records))*int64(unsafe.Sizeof(record{}))
@@ -31,7 +31,7 @@ func batchBytes(b *block) int64 {
 	return size
 }
 
-// TestWeight bounds what a batch holds once it is parsed by what is known before.
+// TestWeight checks that a batch's weight, known before parsing, bounds its size afterwards.
 func TestWeight(t *testing.T) {
 	text := func(unit string, n int) string {
 		var b bytes.Buffer
@@ -91,8 +91,7 @@ func checkWeights(p *pipeline) error {
 	}
 }
 
-// TestAlone has a line whose text and self take all of what may be in flight wait
-// until nothing else is.
+// TestAlone checks that a line that takes all memory in flight waits until nothing else does.
 func TestAlone(t *testing.T) {
 	long := strings.Repeat("a", inFlightBytes/2)
 	in := []input.Input{{Path: input.Stdin, Name: "in"}}
@@ -101,7 +100,7 @@ func TestAlone(t *testing.T) {
 	go p.read(t.Context())
 	first := <-p.order
 	for range cap(p.free) - 2 {
-		<-p.free // all but the one that is filled
+		<-p.free // all but the one being filled
 	}
 	if len(p.order) != 0 || p.inFlight.TryAcquire(inFlightBytes) {
 		t.Error("the long line did not wait")

@@ -18,14 +18,13 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// sourceOf reads text as the input "in".
+// sourceOf returns a source that reads text as the input "in".
 func sourceOf(text string) *corpus.Source {
 	inputs := []input.Input{{Path: input.Stdin, Name: "in", Size: -1}}
 	return corpus.NewSource(inputs, jsonl.Format{}, corpus.SourceConfig{Stdin: strings.NewReader(text)})
 }
 
-// TestTooManyBad: a run ends at the first bad record above the number allowed, and
-// says which that is.
+// TestTooManyBad checks that a run ends at the first bad record above the limit and names it.
 func TestTooManyBad(t *testing.T) {
 	lines := "no\n{\"text\":\"a\"}\n{}\n[]\n"
 	for allowed := range int64(4) {
@@ -41,8 +40,8 @@ func TestTooManyBad(t *testing.T) {
 	}
 }
 
-// TestEmptyRecordsAlone: blank lines behind a document are no documents for a filter alone, and leave
-// no answer owing: the document before them is remembered when the run ends early.
+// TestEmptyRecordsAlone checks that blank lines after a document are no documents for a filter
+// alone, and owe no answer. The document is remembered when the run ends early.
 func TestEmptyRecordsAlone(t *testing.T) {
 	long := fmt.Sprintf("{\"text\":%q}\n", strings.Repeat("a long line has a block for itself. ", 1<<15))
 	for _, filterOnly := range []bool{false, true} {
@@ -58,8 +57,8 @@ func TestEmptyRecordsAlone(t *testing.T) {
 	}
 }
 
-// TestRetries: a document that was kept and is sent again gets the answer that it
-// had, where answers may have been lost, and is a duplicate where not.
+// TestRetries checks that a kept document sent again gets its old answer if answers may have been
+// lost. Otherwise it is a duplicate.
 func TestRetries(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs})
 	_, _, err := runLines(x, 0, 3, Job{})
@@ -75,8 +74,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRetriesOfABatch: a document that another batch sends again is listed when the batch that has it is
-// cancelled, because nothing else remembers it.
+// TestRetriesOfABatch checks that a document is listed if another batch sends it again before its
+// own batch is cancelled, because nothing else remembers it.
 func TestRetriesOfABatch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := opened(t, dir, index.Options{Key: index.KeyAsIs})
@@ -100,8 +99,7 @@ func TestRetriesOfABatch(t *testing.T) {
 	}
 }
 
-// TestRetriesOfAnother: who was kept by another index is no document of this one that is sent
-// again.
+// TestRetriesOfAnother checks that a document kept by another index is not a retry here.
 func TestRetriesOfAnother(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "other")
 	other, err := index.Open(dir, index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000)})
@@ -122,8 +120,7 @@ func TestRetriesOfAnother(t *testing.T) {
 	}
 }
 
-// TestOutputFails: an output that cannot be written ends the run, whichever it is
-// and whatever should be written to it.
+// TestOutputFails checks that any output that cannot be written ends the run, whatever its records.
 func TestOutputFails(t *testing.T) {
 	gone := func(name string) *output.Writer {
 		w, err := output.Create(filepath.Join(t.TempDir(), name))
@@ -158,8 +155,7 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestIndexFails: the error of an index, or of whoever is told the decisions, ends
-// the run, and names the input.
+// TestIndexFails checks that an error of the index or of Each ends the run and names the input.
 func TestIndexFails(t *testing.T) {
 	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
 	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs})

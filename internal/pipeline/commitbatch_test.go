@@ -23,8 +23,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// mixedLines are documents, copies of any earlier one, edited ones, records that are bad
-// or empty, and long ones.
+// mixedLines returns documents, copies, edited copies, long documents, and bad and empty records.
 func mixedLines(n int) string {
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
 	var b bytes.Buffer
@@ -47,7 +46,7 @@ func mixedLines(n int) string {
 	return b.String()
 }
 
-// timedLines are lines whose documents have times, of which most follow each other.
+// timedLines adds times to documents. Most times follow each other.
 func timedLines(lines string) string {
 	rng := rand.New(rand.NewPCG(4, 4))
 	at := 1_600_000_000
@@ -68,7 +67,7 @@ func timedLines(lines string) string {
 	return b.String()
 }
 
-// ran is all that a run shows.
+// ran holds all visible results of a run.
 type ran struct {
 	Outputs  [3]string
 	Summary  report.Summary
@@ -119,10 +118,9 @@ func runWith(t *testing.T, lines string, workers int, o index.Options, job Job) 
 	return r, err
 }
 
-// Documents decided together, by any number of workers, leave what documents decided one
-// by one leave: outputs, report, counts, filter and table; and checkpoints, with what
-// they say, are at the same places: by bytes, by what the table holds in memory, and
-// where the filter is full.
+// TestTogetherIsOneByOne checks that batches, decided by any number of workers, leave the outputs,
+// report, counts, filter and table of single decisions. Checkpoints are equal too, and come at the
+// same places: by bytes, by keys in memory, and at a full filter.
 func TestTogetherIsOneByOne(t *testing.T) {
 	lines := mixedLines(1500)
 	for name, c := range map[string]struct {
@@ -162,8 +160,8 @@ func TestTogetherIsOneByOne(t *testing.T) {
 	}
 }
 
-// A run ends at the bad record that is one too many, and what comes behind it is not
-// remembered.
+// TestTogetherTooManyBad checks that a run ends at the first bad record too many and remembers
+// nothing after it.
 func TestTogetherTooManyBad(t *testing.T) {
 	lines := mixedLines(400)
 	for _, workers := range []int{1, 4} {

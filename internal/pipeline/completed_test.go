@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestManyRunsAreOver: the last are known, as many as are promised or fit.
+// TestManyRunsAreOver checks that the index knows the latest runs, as many as promised or fit.
 func TestManyRunsAreOver(t *testing.T) {
 	r := newTold(t)
 	r.alone = true
@@ -42,7 +42,7 @@ func TestManyRunsAreOver(t *testing.T) {
 	}
 }
 
-// TestRunsThatAreOverFit: what would not fit into a filter's stamp is left out, the first first.
+// TestRunsThatAreOverFit checks that a filter's stamp leaves out the oldest runs if not all fit.
 func TestRunsThatAreOverFit(t *testing.T) {
 	r := newTold(t)
 	r.alone = true
@@ -50,7 +50,7 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	for i := range long {
 		long[i].Command = strings.Repeat("c", 1000)
 	}
-	long[2].Command = "" // over a pipe, which cannot be run again
+	long[2].Command = "" // over a pipe; cannot be run again
 	stored, err := json.Marshal(long)
 	indextest.Must(t, err)
 	x, _, err := r.open()
@@ -75,8 +75,7 @@ func TestRunsThatAreOverFit(t *testing.T) {
 	}
 }
 
-// TestToldMore: a run that is over is not run again for the sake of what the report tells
-// beside, and is for anything else.
+// TestToldMore checks that more report fields do not repeat a finished run, but other changes do.
 func TestToldMore(t *testing.T) {
 	r := newTold(t)
 	indextest.Must(t, r.run())
@@ -105,8 +104,7 @@ func TestToldMore(t *testing.T) {
 	}
 }
 
-// TestNotOver: a run is over where all is decided, and as long as its outputs are as it has
-// left them.
+// TestNotOver checks that a run is over once all is decided and while its outputs are unchanged.
 func TestNotOver(t *testing.T) {
 	r := newTold(t)
 	x, l, err := r.open()

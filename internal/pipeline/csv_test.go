@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestTable runs two tables through everything, stopped after each document and continued:
-// the same bytes as undisturbed, and the first row once.
+// TestTable stops a run over two tables after some documents and continues it. The bytes are those
+// of an undisturbed run, with the header once.
 func TestTable(t *testing.T) {
 	var inputs []input.Input
 	for i := range 2 {
@@ -49,7 +49,7 @@ func TestTable(t *testing.T) {
 	stopAndGoOn(t, inputs, csv.Format{}, want)
 }
 
-// stopAndGoOn stops runs after some documents and continues them.
+// stopAndGoOn stops and continues runs after some documents and compares the outputs with want.
 func stopAndGoOn(t *testing.T, inputs []input.Input, format corpus.Format, want string) {
 	t.Helper()
 	for n := 0; n < 16; n += 3 {
@@ -64,7 +64,7 @@ func stopAndGoOn(t *testing.T, inputs []input.Input, format corpus.Format, want 
 	}
 }
 
-// TestArray does the same with arrays of JSON.
+// TestArray does the same as TestTable with JSON arrays.
 func TestArray(t *testing.T) {
 	var inputs []input.Input
 	for i := range 2 {

@@ -17,8 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// formatRun runs the paragraphs of a file through everything, and may be stopped
-// and continued.
+// formatRun is a run over inputs of any format that can be stopped and continued.
 type formatRun struct {
 	t        *testing.T
 	dir      string
@@ -44,7 +43,7 @@ func (f *formatRun) open(name string, i int) *output.Writer {
 
 var errStop = errors.New("stopped by the test")
 
-// run decides at most stopAfter documents, and leaves all as a kill would.
+// run decides at most stopAfter documents and leaves the files as a kill would.
 func (f *formatRun) run(stopAfter int) error {
 	f.t.Helper()
 	x, err := index.Open(filepath.Join(f.dir, "index"), index.Options{Key: index.KeyAsIs})
@@ -78,7 +77,7 @@ func (f *formatRun) run(stopAfter int) error {
 	return err
 }
 
-// outputs returns what was written.
+// outputs returns the content of all outputs.
 func (f *formatRun) outputs() (all string) {
 	f.t.Helper()
 	for _, name := range outputNames {
@@ -89,8 +88,7 @@ func (f *formatRun) outputs() (all string) {
 	return all
 }
 
-// paragraphText holds copies, empty paragraphs, one that is no text and one that is
-// too long.
+// paragraphText returns paragraphs, with copies, empty ones, one of invalid UTF-8 and one too long.
 func paragraphText() []byte {
 	var b bytes.Buffer
 	for n := range 12 {
@@ -110,8 +108,8 @@ func paragraphText() []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// TestAnotherFormat runs a format that is not JSON lines through everything, stopped
-// after each document and continued: the same bytes as undisturbed.
+// TestAnotherFormat stops runs over a format other than JSON lines after each document and
+// continues them. The bytes are those of an undisturbed run.
 func TestAnotherFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.txt")
 	indextest.Must(t, os.WriteFile(path, paragraphText(), 0o600))

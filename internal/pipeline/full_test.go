@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// runLines runs a job over documents as lines, with verdicts as they come.
+// runLines runs a job over documents as lines and returns the verdicts in order.
 func runLines(x *index.Index, from, to int, job Job) (verdicts string, s *report.Summary, err error) {
 	var in bytes.Buffer
 	for n := from; n < to; n++ {
@@ -41,9 +41,8 @@ func runLines(x *index.Index, from, to int, job Job) (verdicts string, s *report
 	return verdicts, s, err
 }
 
-// TestFullBeforeTheFirstDocument: a run that goes on after a kill has its filter
-// rebuilt, at the size it was asked for, from a table that has outgrown that. It
-// does what was chosen before it judges a document.
+// TestFullBeforeTheFirstDocument continues a run after a kill. Its filter, rebuilt at the requested
+// size, is too small for the table. The run must act on that before it judges a document.
 func TestFullBeforeTheFirstDocument(t *testing.T) {
 	tiny := index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(50)}
 	base := filepath.Join(t.TempDir(), "index")

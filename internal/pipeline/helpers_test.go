@@ -17,7 +17,7 @@ func opened(t *testing.T, dir string, o index.Options) *index.Index {
 	return x
 }
 
-// onStep has hook told each step that is done while the test runs.
+// onStep calls hook with the name of each completed step while the test runs.
 func onStep(t *testing.T, hook func(name string)) {
 	t.Helper()
 	step.Hook = func(name string) error {

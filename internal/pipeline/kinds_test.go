@@ -17,7 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// measured is a format of the kind Framed: each text comes behind its length, four bytes.
+// measured is a Framed format: each text follows its length in four bytes.
 type measured struct{ corpus.Framed }
 
 func (measured) Name() string             { return "measured texts" }
@@ -53,8 +53,7 @@ func (p *measuredParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 
 func (measured) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw) }
 
-// listed is a format of the kind Random: the last byte says how many lines from the end on, read
-// backwards, are texts.
+// listed is a Random format. Its last byte counts the texts: lines, read from the end backwards.
 type listed struct{ corpus.Random }
 
 func (listed) Name() string      { return "listed texts" }
@@ -101,8 +100,8 @@ func (p *listedParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 
 func (listed) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw, []byte("\n")) }
 
-// TestEachKind runs a small format of each of the other kinds through everything, stopped after each
-// document and continued: the same bytes as undisturbed.
+// TestEachKind stops runs over a format of each other kind after each document and continues them.
+// The bytes are those of an undisturbed run.
 func TestEachKind(t *testing.T) {
 	var lengths, list []byte
 	for n := range 12 {

@@ -24,7 +24,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// told is a run over files that can be stopped, and started again.
+// told is a run over files that can be stopped and restarted.
 type told struct {
 	t       *testing.T
 	dir     string
@@ -74,7 +74,7 @@ func (r *told) open() (*index.Index, *Ledger, error) {
 	return x, l, nil
 }
 
-// run is one process: it begins the run, or goes on with it.
+// run acts as one process: it begins the run or continues it.
 func (r *told) run() (err error) {
 	x, l, err := r.open()
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *told) run() (err error) {
 	return l.Note(nil)
 }
 
-// stopAfter runs with the nth step failing, which leaves what a kill there leaves.
+// stopAfter runs with the nth step failing, which leaves the same state as a kill.
 func (r *told) stopAfter(n int) (name string, err error) {
 	step.Hook = func(s string) error {
 		if n--; n == 0 {
@@ -123,7 +123,7 @@ func (r *told) stopAfter(n int) (name string, err error) {
 	return name, r.run()
 }
 
-// files are the outputs, and what is left of them under a name that is not theirs.
+// files returns the outputs and the partial files left, by name.
 func (r *told) files() map[string]string {
 	r.t.Helper()
 	all := map[string]string{}
@@ -139,8 +139,7 @@ func (r *told) files() map[string]string {
 	return all
 }
 
-// remembered is how many bits the filter has, and how many documents the table, whose filter
-// it must be.
+// remembered counts the set bits of the filter and the documents of the table. The two must match.
 func (r *told) remembered() (bits uint64, docs uint32) {
 	r.t.Helper()
 	x, l, err := r.open()
@@ -168,9 +167,9 @@ func (r *told) reset() {
 	}
 }
 
-// TestStoppedBetweenSteps stops a run between every two of its steps, and what
-// continues it once more, and runs it again until it is over: all is as if nothing had
-// happened. Without a table nothing is remembered before the end, and the run begins anew.
+// TestStoppedBetweenSteps stops a run after each of its steps, stops its continuation once more,
+// and repeats it until it is over. The end must be that of an undisturbed run. Without a table
+// nothing is remembered before the end, and the run begins anew.
 func TestStoppedBetweenSteps(t *testing.T) {
 	r := newTold(t)
 	checkStopped(t, r, 30, "synced outputs", "took checkpoint", "named kept.jsonl", "saved the filter", "noted the end", "ended")
@@ -182,8 +181,8 @@ func TestStoppedBetweenStepsAlone(t *testing.T) {
 	checkStopped(t, r, 8, "synced outputs", "named kept.jsonl", "named report.jsonl", "saved the filter", "ended")
 }
 
-// checkStopped stops r after each of its steps, of which there are so many at least, and
-// some of these names.
+// checkStopped stops r after each of its steps, at least least, and expects the named ones among
+// them.
 func checkStopped(t *testing.T, r *told, least int, names ...string) {
 	indextest.Must(t, r.run())
 	want := r.files()
@@ -233,13 +232,13 @@ func checkStopped(t *testing.T, r *told, least int, names ...string) {
 	}
 }
 
-// halfway leaves a run that is under way, stopped at its third checkpoint.
+// halfway returns a run stopped at its third checkpoint.
 func halfway(t *testing.T) *told {
 	t.Helper()
 	return stoppedAt(t, 3)
 }
 
-// stoppedAt leaves a run that is stopped at its nth checkpoint.
+// stoppedAt returns a run stopped at its nth checkpoint.
 func stoppedAt(t *testing.T, n int) *told {
 	t.Helper()
 	r := newTold(t)
@@ -260,7 +259,7 @@ func stoppedAt(t *testing.T, n int) *told {
 	return r
 }
 
-// TestNotContinued has what keeps a run from being continued.
+// TestNotContinued checks every change that keeps a run from being continued.
 func TestNotContinued(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -304,7 +303,7 @@ func TestNotContinued(t *testing.T) {
 	}
 }
 
-// rewrite changes a byte of a file and nothing else that is seen from outside.
+// rewrite changes a byte of a file, but neither its size nor its modification time.
 func rewrite(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -318,7 +317,7 @@ func rewrite(path string) error {
 	return errors.Join(os.WriteFile(path, data, 0o666), os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
-// TestGivenUp: outputs are cut back to the last checkpoint and stay the only copy.
+// TestGivenUp checks that outputs are cut back to the last checkpoint and stay the only copy.
 func TestGivenUp(t *testing.T) {
 	r := halfway(t)
 	x, l, err := r.open()
@@ -334,7 +333,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestLedgerOfAnotherVersion is not read, and neither continued nor cut.
+// TestLedgerOfAnotherVersion checks that such a ledger is not read, continued or cut.
 func TestLedgerOfAnotherVersion(t *testing.T) {
 	r := newTold(t)
 	x, _, err := r.open()
@@ -355,8 +354,8 @@ func TestLedgerOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestLedgerOfAPipe: such a run is told of and not continued, and the next may begin
-// unasked where it has left no file.
+// TestLedgerOfAPipe checks that such a run is reported and not continued. The next may begin
+// unasked if it left no file.
 func TestLedgerOfAPipe(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		r := newTold(t)
@@ -389,7 +388,7 @@ func TestLedgerOfAPipe(t *testing.T) {
 	}
 }
 
-// TestNoLedgerWithoutAnIndex that outlasts the process.
+// TestNoLedgerWithoutAnIndex checks that a temporary index stores no run.
 func TestNoLedgerWithoutAnIndex(t *testing.T) {
 	r := newTold(t)
 	r.command.Temporary = true
@@ -406,8 +405,8 @@ func TestNoLedgerWithoutAnIndex(t *testing.T) {
 	}
 }
 
-// TestNamedWhileReading: a run that was reading has given no output its name. Whoever has a
-// file of just that content there is not believed to be its output.
+// TestNamedWhileReading checks that a run that was reading has published no output. An existing
+// file with exactly its content is not taken for it.
 func TestNamedWhileReading(t *testing.T) {
 	r := halfway(t)
 	x, l, err := r.open()
@@ -427,7 +426,7 @@ func TestNamedWhileReading(t *testing.T) {
 	}
 }
 
-// TestPipeIsGivenUp: of a run over a pipe everything written stays, whatever is stored of it.
+// TestPipeIsGivenUp checks that everything a pipe run wrote stays, whatever is stored about it.
 func TestPipeIsGivenUp(t *testing.T) {
 	r := newTold(t)
 	kept := r.path("kept.jsonl")
@@ -452,7 +451,7 @@ func TestPipeIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestLaterInputChanged: all inputs that were begun are looked at again, and no others.
+// TestLaterInputChanged checks that all inputs begun so far are checked again, and no others.
 func TestLaterInputChanged(t *testing.T) {
 	for n := 1; ; n++ {
 		r := stoppedAt(t, n)
@@ -473,8 +472,8 @@ func TestLaterInputChanged(t *testing.T) {
 	}
 }
 
-// TestBegunByAnother: what was written before anything was remembered is put aside by another
-// command, whatever that has otherwise, and written anew by the same.
+// TestBegunByAnother checks outputs written before anything was remembered. The same command writes
+// them anew, and any other puts them aside.
 func TestBegunByAnother(t *testing.T) {
 	for what, change := range map[string]func(c *Job){
 		"":                 func(*Job) {},
@@ -505,8 +504,8 @@ func TestBegunByAnother(t *testing.T) {
 	}
 }
 
-// TestStoredChoices: runs interrupted under earlier versions are continued, so what is stored of a
-// command stays as it is.
+// TestStoredChoices checks that the stored form of a command stays as it is, so that runs
+// interrupted under earlier versions can be continued.
 func TestStoredChoices(t *testing.T) {
 	files := choices{Inputs: []inputID{{"/in", 1, 2}}, Outputs: []input.StoredName{"/out", "", ""}}
 	const head = `{"inputs":[{"path":"/in","size":1,"mtime":2}],"outputs":["/out","",""],`
@@ -531,8 +530,8 @@ func TestStoredChoices(t *testing.T) {
 	}
 }
 
-// TestStoredNames: names outside UTF-8 are the same when they are read again, or no run over them could
-// be continued.
+// TestStoredNames checks that names outside UTF-8 read back unchanged. Otherwise no run over them
+// could be continued.
 func TestStoredNames(t *testing.T) {
 	type note struct {
 		Choices choices

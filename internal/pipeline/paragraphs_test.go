@@ -9,9 +9,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// paragraphs is the format made by following "Add a format" in docs/extend.md:
-// plain text, in which an empty line ends a document. A document may begin with a
-// line "# ID". An annotation is a line at its end.
+// paragraphs is the format made by following "Add a format" in docs/extend.md. An empty line ends a
+// document. A document may begin with a line "# ID". An annotation is its last line.
 type paragraphs struct{ corpus.Lines }
 
 func (paragraphs) Name() string          { return "paragraphs" }
@@ -19,7 +18,7 @@ func (paragraphs) Endings() []string     { return []string{".txt"} }
 func (paragraphs) Noun() string          { return "paragraph" }
 func (paragraphs) Cutter() corpus.Cutter { return emptyLines{} }
 
-// 1. Where records end.
+// 1. Find the records.
 
 type emptyLines struct{ corpus.LineCutter }
 
@@ -35,7 +34,7 @@ func (e emptyLines) Cut(data []byte, most int) (end, records int) {
 }
 
 func (emptyLines) End(data []byte, from int) int {
-	begin := max(0, from-1) // the end may be in what was seen and what was not
+	begin := max(0, from-1) // the end may straddle bytes seen and unseen
 	if i := bytes.Index(data[begin:], emptyLine); i >= 0 {
 		return begin + i + len(emptyLine)
 	}
@@ -47,7 +46,7 @@ func (emptyLines) Strip(record []byte) (raw []byte, empty bool) {
 	return raw, len(raw) == 0
 }
 
-// 2. What a record says.
+// 2. Read the document.
 
 func (paragraphs) NewParser(annotate string) (corpus.Parser, error) {
 	return &paragraphParser{annotate: annotate}, nil
@@ -63,7 +62,7 @@ func (p *paragraphParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return b.CutDocuments(emptyLines{}, d, p.annotate != "", func() error {
 		d.Text = d.Raw
 		if title, text, found := bytes.Cut(d.Raw, []byte("\n")); found && bytes.HasPrefix(title, []byte("# ")) {
-			// A tab in the text stands for a full stop, to have something to decode.
+			// A tab in the text stands for a full stop, so that there is something to decode.
 			d.ID, d.Text = title[2:], b.Hold(append(b.Room(), bytes.ReplaceAll(text, []byte("\t"), []byte("."))...))
 		}
 		if p.annotate != "" {
@@ -73,7 +72,7 @@ func (p *paragraphParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	})
 }
 
-// 3. How it is written again.
+// 3. Write a record again.
 
 func (paragraphs) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(raw, emptyLine) }
 

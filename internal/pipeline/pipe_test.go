@@ -27,8 +27,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// pipeRun is a run from a pipe to a pipe, in this process, on a clock that the
-// test moves.
+// pipeRun is a run from pipe to pipe in this process, on a clock that the test moves.
 type pipeRun struct {
 	t       *testing.T
 	dir     string
@@ -47,7 +46,7 @@ func newPipeRun(t *testing.T, dir string, filterOnly bool) *pipeRun {
 	return newJournalRun(t, dir, filterOnly, 0)
 }
 
-// newJournalRun has the filter saved when its journals are so long.
+// newJournalRun returns a run that saves the filter once its journals reach journalBytes.
 func newJournalRun(t *testing.T, dir string, filterOnly bool, journalBytes int64) *pipeRun {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "answers")
@@ -87,8 +86,7 @@ func (p *pipeRun) start() {
 	}()
 }
 
-// end waits for the run, which must have ended with want, and leaves the index as
-// a kill would: nothing is saved at the end.
+// end waits for the run, which must end with want. Like a kill, it saves nothing.
 func (p *pipeRun) end(want error) {
 	p.t.Helper()
 	if err := <-p.ended; !errors.Is(err, want) || want == nil && err != nil {
@@ -117,8 +115,7 @@ func (p *pipeRun) send(line string) {
 	}
 }
 
-// answer reads a line that must be there or come without another document. Where it never
-// comes, go test says so.
+// answer reads a line that must come without another document. Otherwise the test times out.
 func (p *pipeRun) answer() string {
 	p.t.Helper()
 	line, err := p.answers.ReadString('\n')
@@ -128,14 +125,14 @@ func (p *pipeRun) answer() string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// ask sends a document and checks that it is answered as kept.
+// ask sends a document and expects it to be kept.
 func (p *pipeRun) ask(i int) {
 	p.t.Helper()
 	p.send(pipeLine(i))
 	p.wantKept(i)
 }
 
-// wantKept reads the answer to a document, which must be that it is kept.
+// wantKept reads the answer to document i and expects it to be kept.
 func (p *pipeRun) wantKept(i int) {
 	p.t.Helper()
 	if got := p.answer(); got != pipeLine(i) {
@@ -143,7 +140,7 @@ func (p *pipeRun) wantKept(i int) {
 	}
 }
 
-// runTwenty is a whole run over twenty documents that come all at once.
+// runTwenty runs over twenty documents that come all at once.
 func (p *pipeRun) runTwenty() {
 	p.t.Helper()
 	p.start()
@@ -156,15 +153,14 @@ func (p *pipeRun) runTwenty() {
 	p.end(nil)
 }
 
-// tick moves the clock. It is taken when the run has nothing else to do; with the
-// second one, what followed from the first is done.
+// tick moves the clock. Only an idle run takes a tick, so the second shows that the first is done.
 func (p *pipeRun) tick() {
 	p.t.Helper()
 	p.ticks <- time.Time{}
 	p.ticks <- time.Time{}
 }
 
-// onDisk opens the table as a crash now would leave it.
+// onDisk returns the statistics of the table as a crash now would leave it.
 func (p *pipeRun) onDisk() docmap.Stats {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.dir, index.TableFile))
@@ -183,9 +179,8 @@ func (p *pipeRun) onDisk() docmap.Stats {
 	return table.Stats()
 }
 
-// TestIdlePipeIsSavedByTime: what was answered is durable at the next tick though
-// nothing more comes, all of it in one checkpoint, and ticks without documents
-// cost nothing.
+// TestIdlePipeIsSavedByTime checks that the next tick makes all answered documents durable, in one
+// checkpoint, even if no more come. Ticks without documents cost nothing.
 func TestIdlePipeIsSavedByTime(t *testing.T) {
 	p := newPipeRun(t, t.TempDir(), false)
 	p.start()
@@ -210,7 +205,7 @@ func TestIdlePipeIsSavedByTime(t *testing.T) {
 	p.end(nil)
 }
 
-// TestPipeIsMarkedBeforeItsFirstDocument: a run killed at once leaves the mark.
+// TestPipeIsMarkedBeforeItsFirstDocument checks that a run killed at once leaves its mark.
 func TestPipeIsMarkedBeforeItsFirstDocument(t *testing.T) {
 	p := newPipeRun(t, t.TempDir(), false)
 	p.job.Save = func(Progress) map[string][]byte { return map[string][]byte{"run": []byte("x")} }
@@ -223,8 +218,8 @@ func TestPipeIsMarkedBeforeItsFirstDocument(t *testing.T) {
 	p.end(nil)
 }
 
-// TestAnswersGoBeforeTheCheckpoint: at the instant at which a document becomes
-// durable its answer is in the reader's hands. The reverse would lose it.
+// TestAnswersGoBeforeTheCheckpoint checks that the reader has the answer once a document is
+// durable. The reverse order could lose it.
 func TestAnswersGoBeforeTheCheckpoint(t *testing.T) {
 	p := newPipeRun(t, t.TempDir(), false)
 	read, sequence := 0, uint64(0)
@@ -246,8 +241,7 @@ func TestAnswersGoBeforeTheCheckpoint(t *testing.T) {
 	}
 }
 
-// TestAnswersGoBeforeTheJournal is the same without a table: of every document in a
-// group, the answer is there when the group is.
+// TestAnswersGoBeforeTheJournal does the same without a table, for every document of a group.
 func TestAnswersGoBeforeTheJournal(t *testing.T) {
 	p := newPipeRun(t, t.TempDir(), true)
 	read, decided := 0, 0
@@ -267,9 +261,8 @@ func TestAnswersGoBeforeTheJournal(t *testing.T) {
 	}
 }
 
-// TestIdleFilterIsSavedByTime is TestIdlePipeIsSavedByTime without a table, over
-// several filters saved meanwhile: while the stream is idle they are written to
-// their end.
+// TestIdleFilterIsSavedByTime is TestIdlePipeIsSavedByTime without a table. Several filters are
+// saved meanwhile, and written to their end while the stream is idle.
 func TestIdleFilterIsSavedByTime(t *testing.T) {
 	dir := t.TempDir()
 	p := newJournalRun(t, dir, true, 2000)
@@ -320,8 +313,8 @@ func TestIdleFilterIsSavedByTime(t *testing.T) {
 	p.end(nil)
 }
 
-// TestCancelledPipeIsSaved: a signal saves what was answered before anything else
-// is done, so that a second one finds it on the disk.
+// TestCancelledPipeIsSaved checks that a signal saves the answered documents before anything else,
+// so that a second signal finds them on disk.
 func TestCancelledPipeIsSaved(t *testing.T) {
 	p := newPipeRun(t, t.TempDir(), false)
 	p.start()

@@ -15,12 +15,12 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// publishEnv has the test of a publication be the run that is watched.
+// publishEnv makes the test of a publication the run to watch.
 const publishEnv = "PIPELINE_TEST_PUBLISH"
 
-// TestPublication watches the system calls of whole runs. What a power cut leaves is told
-// by their order alone: what the table knows of is on the disk, a file has its place after
-// both know of all that is in it, and all places are on the disk before the run is noted as over.
+// TestPublication watches the system calls of whole runs. Their order alone decides the state after
+// a power cut. Data is on disk before the table knows it. A file gets its name once disk and table
+// have all of it. All names are on disk before the run is noted as over.
 func TestPublication(t *testing.T) {
 	for name, set := range map[string]func(r *told){
 		"files": func(*told) {},
@@ -38,7 +38,7 @@ func TestPublication(t *testing.T) {
 			t.Parallel()
 			r := newTold(t)
 			set(r)
-			for i, name := range []string{"a.jsonl", "b.jsonl"} { // of which much is kept
+			for i, name := range []string{"a.jsonl", "b.jsonl"} { // with much to keep
 				var lines []byte
 				for n := range 60 {
 					lines = fmt.Appendf(lines, "{\"id\":\"%d\",\"text\":%q}\n", n, indextest.Sentences(50*i+n))
@@ -62,8 +62,7 @@ func treeBelow(r *told, dir string, early bool) *output.TreePlan {
 	return &output.TreePlan{Dir: r.path(dir), Early: early, Files: []output.TreeOutput{{Name: "e/a.jsonl"}, {Name: "b/c/d.jsonl"}}}
 }
 
-// call is a system call that has succeeded. Its lines of the trace are where it began and
-// where it had ended.
+// call is a system call that succeeded. begun and ended are its lines in the trace.
 type call struct {
 	name         string
 	path, to     string // below the folder of the test
@@ -77,8 +76,8 @@ var (
 	callNames   = regexp.MustCompile(`(?:\w+<([^>]*)>, )?"([^"]*)"`) // in a folder, or whole
 )
 
-// watched runs a test of this program once more, under strace, and returns its calls that
-// write, sync and name files, in the order in which they had ended.
+// watched reruns a test of this program under strace. It returns the calls that write, sync and
+// name files, in the order in which they ended.
 func watched(t *testing.T, test string) (calls []call) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -97,7 +96,7 @@ func watched(t *testing.T, test string) (calls []call) {
 	if err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
-	waits := map[string]call{} // of each thread
+	waits := map[string]call{} // by thread
 	text := map[string]string{}
 	n := 0
 	for line := range strings.Lines(string(trace)) {
@@ -151,18 +150,18 @@ func appendCall(calls []call, c call, text string, n int) []call {
 	return append(calls, c)
 }
 
-// publication is what a power cut would leave of a run so far.
+// publication is the state that a power cut would leave of a run so far, by lines of the trace.
 type publication struct {
 	t       *testing.T
 	r       *told
-	written map[string]int // where the last change of a file had ended
-	synced  map[string]int // where its last sync, or that of a folder, began
-	named   map[string]int // where a file had got its place, or a folder
-	noted   int            // writes of what a tree notes of its run
-	commit  int            // of the table: where the first write of the last one on the disk began
-	writing int            // likewise, of the one that is not on the disk
-	commits int            // of the table, each counted for each file that is not in its place
-	over    int            // where what says that the run is over began to be written
+	written map[string]int // end of the last change of a file
+	synced  map[string]int // start of the last sync of a file or folder
+	named   map[string]int // end of the call that placed a file or folder
+	noted   int            // writes of a tree's notes about its run
+	commit  int            // start of the first write of the table's last commit on disk
+	writing int            // the same, of the commit not yet on disk
+	commits int            // of the table, each counted once per file not in its place
+	over    int            // start of the write that makes the run over
 }
 
 func (p *publication) see(c call) {
@@ -217,7 +216,7 @@ func (p *publication) rename(c call) {
 	}
 }
 
-// known looks whether all that the table knows of is on the disk.
+// known checks that all data that the table knows is on disk.
 func (p *publication) known() {
 	for path, at := range p.written {
 		if strings.Contains(path, input.PartialSuffix) && filepath.Base(path) != lockName && at < p.commit {
@@ -231,7 +230,7 @@ func (p *publication) known() {
 
 func (p *publication) dirty(path string) bool { return p.written[path] > p.synced[path] }
 
-// end looks whether what is over is on the disk.
+// end checks that all names are on disk once the run is over.
 func (p *publication) end() {
 	if !p.r.alone {
 		p.over = p.commit

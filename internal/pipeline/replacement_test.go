@@ -17,7 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// withRevisits has a job write revisit records, as the command line does.
+// withRevisits makes a job write revisit records, as the command line does.
 func withRevisits(f warc.Format) func(*Job) {
 	const tag dedup.Tag = 3
 	return func(j *Job) {
@@ -35,9 +35,8 @@ func withRevisits(f warc.Format) func(*Job) {
 	}
 }
 
-// TestRevisits: an archive in which removed records are replaced by others, and revisit
-// records copied, is the same for any number of workers and however often it was stopped;
-// read once more, it is what it was.
+// TestRevisits replaces removed records of an archive by revisit records and copies existing ones.
+// The output is the same for any number of workers and stops, and reading it again changes nothing.
 func TestRevisits(t *testing.T) {
 	file := bytes.ReplaceAll(archive(nil), []byte("urn:9\r\n"), []byte("urn:9\r\nX-Other: header\r\n"))
 	copied := []byte("WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Target-URI: urn:3\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Length: 0\r\n\r\n\r\n\r\n")

@@ -21,9 +21,8 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// TestSecretChangesNoOutput runs real text, and documents with many segments of
-// one width and many that are equally common, under two secrets and under none.
-// What is kept, reported and quoted has to be the same.
+// TestSecretChangesNoOutput runs real text under two secrets and under none, with many segments of
+// one width and many equally common ones. The kept records, reports and quotes must be the same.
 func TestSecretChangesNoOutput(t *testing.T) {
 	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
 	if err != nil {
@@ -45,8 +44,8 @@ func TestSecretChangesNoOutput(t *testing.T) {
 	}
 }
 
-// tiedDocuments have more segments of one width than are chosen, of which each
-// document lacks some; and a menu of twenty entries of which all have all.
+// tiedDocuments returns documents with more segments of one width than are chosen. Each document
+// lacks some of these. All have a menu of twenty entries.
 func tiedDocuments() []byte {
 	var b bytes.Buffer
 	for d := range 60 {

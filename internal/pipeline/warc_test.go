@@ -17,8 +17,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// archive is a web archive of 12 documents, with copies, other records, one whose text is
-// none, one that is too long, and a damaged member, packed record by record.
+// archive is a web archive of 12 documents, packed record by record, with copies and other records.
+// One has no valid text, one is too long, and one member is damaged.
 func archive(pack func([]byte) []byte) (file []byte) {
 	write := func(kind, uri, content string) []byte {
 		record := fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
@@ -48,8 +48,8 @@ func archive(pack func([]byte) []byte) (file []byte) {
 	return file
 }
 
-// TestArchives runs web archives through everything, stopped after each document and
-// continued: the same bytes as undisturbed.
+// TestArchives stops runs over web archives after each document and continues them. The bytes are
+// those of an undisturbed run.
 func TestArchives(t *testing.T) {
 	gzipped := func(data []byte) []byte {
 		var b bytes.Buffer

@@ -17,8 +17,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// A run with a window that is stopped, and continued hours later, ends as if nothing had
-// happened: also where times are those of arrival.
+// TestWindowIsContinued checks that a run with a window, stopped and continued later, ends as if
+// nothing had happened. Times are those of the documents or of arrival.
 func TestWindowIsContinued(t *testing.T) {
 	for _, tells := range []bool{true, false} {
 		r := newTold(t)
@@ -65,8 +65,8 @@ func TestWindowIsContinued(t *testing.T) {
 	}
 }
 
-// withTimes gives the documents of a run times: most follow each other, and some come
-// late, tell none, or one that is yet to come.
+// withTimes gives the documents of a run times. Most follow each other; some are late, missing or
+// in the future.
 func withTimes(t *testing.T, r *told) {
 	t.Helper()
 	var lines strings.Builder
@@ -85,7 +85,7 @@ func withTimes(t *testing.T, r *told) {
 	for _, in := range r.command.Inputs {
 		indextest.Must(t, os.WriteFile(in.Path, []byte(lines.String()), 0o666))
 	}
-	// Their sizes are others now.
+	// The sizes have changed.
 	paths := []string{r.command.Inputs[0].Path, r.command.Inputs[1].Path}
 	inputs, _, err := input.Expand(paths, jsonl.Format{}.Endings())
 	indextest.Must(t, err)
@@ -93,7 +93,7 @@ func withTimes(t *testing.T, r *told) {
 	r.format.Fields = jsonl.Fields{Time: "at"}
 }
 
-// A time that is yet to come is no time.
+// TestTimesToCome checks that a time may be ahead by an eighth of the window, at most 24 hours.
 func TestTimesToCome(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for window, most := range map[time.Duration]time.Duration{
@@ -115,8 +115,7 @@ func TestTimesToCome(t *testing.T) {
 	}
 }
 
-// TestWindowIsNotEmptied: whatever one document tells, seven eighths of the window go on to
-// count.
+// TestWindowIsNotEmptied checks that no document moves the window by more than an eighth.
 func TestWindowIsNotEmptied(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for _, window := range []time.Duration{time.Minute, 12 * time.Hour, 48 * time.Hour, 300 * 24 * time.Hour} {
