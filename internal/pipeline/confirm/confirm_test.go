@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// recordOf is what is stored of a text at a place.
+// recordOf returns the stored record of a text at a place.
 func recordOf(t *testing.T, text string, p Place) *dedup.Record {
 	t.Helper()
 	m, err := feature.Scheme{}.New()
@@ -69,7 +69,7 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.what, got, c.want)
 		}
 	}
-	// One character of it is enough, also where the place is the same.
+	// One changed character is enough, even at the same place.
 	if err := os.WriteFile(name, []byte(`{"id":"a","text":"`+strings.Replace(earlier, "two", "twa", 1)+`"}`+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestPlaceOfALongName(t *testing.T) {
 	}
 }
 
-// TestPlaceWithoutAFile: numbers alone are no place.
+// TestPlaceWithoutAFile checks that numbers without a file are no place.
 func TestPlaceWithoutAFile(t *testing.T) {
 	for value, ok := range map[string]bool{"\x00\x01f": true, "\x00\x01": false, "\x00": false, "": false, "\xff": false, "\x00\xff": false} {
 		p, known, err := PlaceOf(&dedup.Record{Added: dedup.AppendField(nil, Tag, []byte(value))})

@@ -26,8 +26,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// lines are records of all kinds: in two languages, with escapes, empty, bad, without an
-// id, and two longer than a block.
+// lines returns records of all kinds: in two languages, with escapes, empty, bad, without an id,
+// and two that are longer than a block.
 func lines(rng *rand.Rand) []byte {
 	var b bytes.Buffer
 	for i := range 3000 {
@@ -73,7 +73,7 @@ func sourceOf(in ...input.Input) *corpus.Source {
 	return corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{Formats: formats})
 }
 
-// document is one as a run sees it.
+// document is a document as a run sees it.
 type document struct {
 	place    Place
 	id, text string
@@ -115,7 +115,7 @@ func write(t *testing.T, name string, data []byte) string {
 	return name
 }
 
-// archive is a web archive of so many pages.
+// archive returns a web archive of n pages.
 func archive(pages int) []byte {
 	var b bytes.Buffer
 	for i := range pages {
@@ -126,8 +126,7 @@ func archive(pages int) []byte {
 	return b.Bytes()
 }
 
-// TestTextsAreReadAgain: of inputs of every kind, every document in any order, by several
-// at once.
+// TestTextsAreReadAgain reads all documents of all kinds of inputs, in any order, concurrently.
 func TestTextsAreReadAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	data := lines(rng)
@@ -224,7 +223,7 @@ func TestTextsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestManyInputs: no more than a few are open at a time.
+// TestManyInputs checks that only a few inputs are open at a time.
 func TestManyInputs(t *testing.T) {
 	in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	defer in.Close()
@@ -240,8 +239,7 @@ func TestManyInputs(t *testing.T) {
 	}
 }
 
-// TestKept: what a run has parsed is not read again, whatever the order of its blocks, and
-// what it has not parsed is.
+// TestKept checks that only documents that no run has parsed are read again, in any block order.
 func TestKept(t *testing.T) {
 	data := lines(rand.New(rand.NewPCG(4, 4)))
 	for name, data := range map[string][]byte{"in.jsonl": data, "in.jsonl.gz": gzipped(data), "in.jsonl.zst": zstded(data), "in.warc.gz": archive(300)} {
@@ -290,7 +288,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// blocksOf are all blocks of an input.
+// blocksOf returns all blocks of an input.
 func blocksOf(t *testing.T, name string) (blocks []corpus.Block) {
 	t.Helper()
 	info, err := os.Stat(name)
@@ -311,7 +309,7 @@ func blocksOf(t *testing.T, name string) (blocks []corpus.Block) {
 	}
 }
 
-// TestKeptWithoutRoom: where no temporary file can be made, Keep says what to set.
+// TestKeptWithoutRoom checks that Keep names the setting if it can make no temporary file.
 func TestKeptWithoutRoom(t *testing.T) {
 	name := write(t, "in.jsonl.gz", gzipped([]byte("{\"id\":\"a\",\"text\":\"x\"}\n")))
 	blocks := blocksOf(t, name)
@@ -327,8 +325,8 @@ func TestKeptWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestTextsInTheirOrder: the first document of a block is there for who has asked for the
-// last of the block before it, and nothing is read that is not asked for.
+// TestTextsInTheirOrder reads documents in order, across block boundaries. No block is read before
+// one of its documents is asked for.
 func TestTextsInTheirOrder(t *testing.T) {
 	data := lines(rand.New(rand.NewPCG(4, 4)))
 	for _, c := range []struct {

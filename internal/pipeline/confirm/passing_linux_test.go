@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// TestPassingErrorsEndTheRun: an input that cannot be opened only now is not taken for one that is gone.
+// TestPassingErrorsEndTheRun checks that a passing error of an input is not taken for its loss.
 func TestPassingErrorsEndTheRun(t *testing.T) {
 	const text = "one two three four five six seven eight"
 	name := write(t, "in.jsonl", []byte(`{"id":"a","text":"`+text+`"}`+"\n"))
