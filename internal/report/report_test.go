@@ -16,7 +16,7 @@ import (
 
 const quoted = "The first sentence is the longest of all of them. The second one is short. A third."
 
-// quotedSet are the features of quoted, the longest first.
+// quotedSet returns the features of quoted, the longest first.
 func quotedSet(t *testing.T) *feature.Set {
 	t.Helper()
 	extractor, err := feature.NewExtractor(feature.Scheme{MinWidth: 5})
@@ -31,7 +31,7 @@ func quotedSet(t *testing.T) *feature.Set {
 	return set
 }
 
-// line returns a line of a report as it is written.
+// line returns the report line of a result.
 func line(t *testing.T, r *dedup.Result, set *feature.Set, text string) string {
 	t.Helper()
 	reported := Report(r, "<d&>", set, []byte(text))
@@ -43,7 +43,7 @@ func line(t *testing.T, r *dedup.Result, set *feature.Set, text string) string {
 	return strings.TrimPrefix(string(got), "before ")
 }
 
-// TestReported has one line of each kind, to the byte: programs read them.
+// TestReported checks one line of each kind to the byte, since programs read them.
 func TestReported(t *testing.T) {
 	set := quotedSet(t)
 	source := dedup.Source{Num: 3, ID: "e", Shared: 2}
@@ -84,8 +84,8 @@ func TestReported(t *testing.T) {
 	}
 }
 
-// TestNew: where a passage is that the earlier document does not have, in characters, from
-// the beginning of one sentence to the end of another.
+// TestNew checks the place of a new passage, in characters, from the beginning of one sentence to
+// the end of another.
 func TestNew(t *testing.T) {
 	const text = "Seven plain words make up the first. 第二句有八个字。The third has five words! Then, at last, five more. +++ The end."
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestQuote cuts a long segment, not inside a character.
+// TestQuote checks that a long segment is cut between characters.
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"  a b\n":                     "a b",
@@ -122,8 +122,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestCommonest counts drawn keys, more than there are counters: what is often is
-// found, with counts that are never too low, and quoted.
+// TestCommonest draws more keys than there are counters. Frequent ones are found, counted not too
+// low, and quoted.
 func TestCommonest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var c Commonest
@@ -190,7 +190,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestSummaryText is what people see.
+// TestSummaryText checks the summary that people see.
 func TestSummaryText(t *testing.T) {
 	s := Summary{
 		Tally:   Tally{Documents: 8, Kept: 6, Removed: 2, Unique: 3, Duplicates: 2, Exact: 1, Mosaics: 2, Related: 1, Again: 1, Bad: 4, RecordBytes: 3_000_000},

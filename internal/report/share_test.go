@@ -9,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// TestShareAtTheThreshold: for any threshold written with up to six decimals, and
-// documents of up to a billion units, the doubles compare as the numbers do.
+// TestShareAtTheThreshold checks that doubles compare as exact shares do, for thresholds of up to
+// six decimals and documents of up to a billion units.
 func TestShareAtTheThreshold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := rapid.SampledFrom([]int64{10, 100, 1000, 1e6}).Draw(t, "scale")

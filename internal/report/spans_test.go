@@ -11,8 +11,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// TestSpans: cut out of the text by characters, the passages are the shared segments, in
-// its order.
+// TestSpans checks that passages, cut out by characters, are the shared segments in order.
 func TestSpans(t *testing.T) {
 	extractor, err := feature.NewExtractor(feature.Scheme{MinWidth: 5})
 	if err != nil {

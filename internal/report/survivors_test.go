@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// judged draws a finished run: removed documents name an earlier kept one, or none.
+// judged draws a finished run. Removed documents name an earlier kept one, or none.
 func judged(t *rapid.T) (docs []oracle.Judged) {
 	var kept []int
 	for i := range rapid.IntRange(1, 40).Draw(t, "documents") {
@@ -28,7 +28,7 @@ func judged(t *rapid.T) (docs []oracle.Judged) {
 	return docs
 }
 
-// number is the component of a document.
+// number returns the component of a document.
 func number(docs []oracle.Judged, i int) (uint32, bool) {
 	if docs[i].Kept {
 		return uint32(i), true
@@ -36,7 +36,7 @@ func number(docs []oracle.Judged, i int) (uint32, bool) {
 	return uint32(docs[i].Of), docs[i].Of >= 0
 }
 
-// TestOracle: each document has the fate of the rules, with one survivor of all or of each group.
+// TestOracle checks that documents have the oracle's fates, with one survivor of all or per group.
 func TestOracle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		docs, within := judged(rt), rapid.Bool().Draw(rt, "within")
@@ -71,7 +71,7 @@ func TestOracle(t *testing.T) {
 	})
 }
 
-// TestUnasked: a document that was not offered is kept.
+// TestUnasked checks that a document never offered is kept.
 func TestUnasked(t *testing.T) {
 	if kept, f := report.NewSurvivors().Ask(7); !kept || f.Instead != nil {
 		t.Errorf("a document without a component: %+v", f)
