@@ -13,8 +13,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// drawReport draws documents as a run meets them, and returns those that are not unique.
-// Ids may be those of other documents.
+// drawReport draws the documents of a run and returns those that are not unique. Ids may repeat.
 func drawReport(rt *rapid.T) (report []lines.Line) {
 	ids := rapid.SampledFrom([]int{3, 10, 1000}).Draw(rt, "ids")
 	type doc struct {
@@ -39,7 +38,7 @@ func drawReport(rt *rapid.T) (report []lines.Line) {
 	return report
 }
 
-// oracle are the rows by the rule: ids are joined until nothing changes.
+// oracle returns the rows by the rule: ids are joined until nothing changes.
 func oracle(report []lines.Line, links Links) (rows []Row) {
 	linked := func(l *lines.Line) bool { return l.Of != nil && (links == All || l.Verdict == "duplicate") }
 	cluster, order, lined := map[string]string{}, map[string]int{}, map[string]bool{}
@@ -109,8 +108,7 @@ func rowsOf(t interface{ Fatal(...any) }, report []lines.Line, links Links) (row
 	return rows
 }
 
-// TestClustersEqualOracle: the rows are those of the connected components, whatever
-// repeats what, ids that several documents have included.
+// TestClustersEqualOracle checks that the rows are the connected components, even with shared ids.
 func TestClustersEqualOracle(t *testing.T) {
 	sizes := map[int]bool{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -130,7 +128,7 @@ func TestClustersEqualOracle(t *testing.T) {
 	}
 }
 
-// TestTwoReadings: a report that is another at its second reading is refused.
+// TestTwoReadings checks that a report that changes between its two readings is refused.
 func TestTwoReadings(t *testing.T) {
 	reading, of := 0, "a"
 	err := Write(func(yield func(*lines.Line, error) bool) {
@@ -142,7 +140,7 @@ func TestTwoReadings(t *testing.T) {
 	}
 }
 
-// TestMemory: what a document of the report takes is what is said of it.
+// TestMemory checks the promised memory per document of a report.
 func TestMemory(t *testing.T) {
 	const n = 400_000
 	var before, after runtime.MemStats
@@ -163,8 +161,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestSmallReports: all reports of three lines with four ids, so two clusters are joined in
-// every way.
+// TestSmallReports tries all reports of three lines with four ids: clusters join in every way.
 func TestSmallReports(t *testing.T) {
 	const ids = 4
 	name := func(n int) string { return string(rune('a' + n%ids)) }
