@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCounterIsTakenOver: a new key takes over the counter with the least count, and goes on from
-// that count; the note goes with the key.
+// TestCounterIsTakenOver checks that a new key takes over the counter with the least count and
+// continues from it. The old note goes with the old key.
 func TestCounterIsTakenOver(t *testing.T) {
 	const most = 256
 	c := Counters[uint64, string]{Most: most}
