@@ -18,8 +18,7 @@ func sentence(prefix string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// TestDroppedDocumentsKeepNothing: a passage is not cut if the document that has it first is dropped,
-// and is cut if that is written.
+// TestDroppedDocumentsKeepNothing checks that a passage is cut only if its source is written.
 func TestDroppedDocumentsKeepNothing(t *testing.T) {
 	a, b := sentence("a", 60), sentence("b", 30)
 	texts := []string{a, a + ". " + b, b + ". " + sentence("c", 100)}
