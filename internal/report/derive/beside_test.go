@@ -21,7 +21,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// inputsOf writes files of so many documents each, every tenth of which is bad.
+// inputsOf writes an input of each size. Every tenth document is bad.
 func inputsOf(t interface{ Fatal(...any) }, dir string, sizes []int) (inputs []input.Input, format jsonl.Format) {
 	for i, size := range sizes {
 		path := filepath.Join(dir, fmt.Sprint(i, ".jsonl"))
@@ -53,7 +53,7 @@ func reportOf(t interface{ Fatal(...any) }, dir, text string) *lines.Reports {
 	return r
 }
 
-// TestRecords: every record is told once, in order, with its own line and no other.
+// TestRecords checks that every record comes once, in order, with its own line and no other.
 func TestRecords(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -98,7 +98,7 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// TestEachInputHasAttributes: every input has a file with a row for each record, whatever is in it.
+// TestEachInputHasAttributes checks that even an empty input has a file, with a row per record.
 func TestEachInputHasAttributes(t *testing.T) {
 	dir := t.TempDir()
 	sizes := []int{0, 3, 0, 0, 25, 0}
@@ -120,7 +120,7 @@ func TestEachInputHasAttributes(t *testing.T) {
 	}
 }
 
-// TestOtherReport: a report that is not of the inputs is refused, wherever it differs.
+// TestOtherReport checks that a report of other inputs is refused, whatever the difference.
 func TestOtherReport(t *testing.T) {
 	dir := t.TempDir()
 	inputs, format := inputsOf(t, dir, []int{12})
@@ -149,7 +149,7 @@ func TestOtherReport(t *testing.T) {
 	}
 }
 
-// TestNamesOutsideUTF8: a report, which is JSON, has such a name otherwise.
+// TestNamesOutsideUTF8 checks names that a report cannot hold as they are, because it is JSON.
 func TestNamesOutsideUTF8(t *testing.T) {
 	dir := t.TempDir()
 	inputs, _ := inputsOf(t, dir, []int{3})
@@ -173,8 +173,8 @@ func TestNamesOutsideUTF8(t *testing.T) {
 	}
 }
 
-// TestEqualNames: documents of inputs with one name would get each other's lines, so they are refused. A
-// file given twice is one.
+// TestEqualNames checks that inputs with one name are refused. Their documents would get each
+// other's lines. A file given twice counts once.
 func TestEqualNames(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tar")
