@@ -29,7 +29,7 @@ func read(t *testing.T, content string) (found []Line, err error) {
 	return found, nil
 }
 
-// TestLines: what the report writes is read, what is no report is refused at its place.
+// TestLines reads written report lines. Anything else is refused with its place.
 func TestLines(t *testing.T) {
 	of := "b"
 	written, err := report.AppendJSON(nil, report.Reported{ID: "a", Verdict: "related", Kept: true, Of: &of, Score: 0.5, Spans: [][2]int{{1, 2}}})
@@ -58,7 +58,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestRowsOfParquet: what DuckDB makes of a report that is Parquet has the part of a place beside it.
+// TestRowsOfParquet reads rows of a Parquet report from DuckDB, with the part beside the line.
 func TestRowsOfParquet(t *testing.T) {
 	for place, want := range map[string]string{`"part":3,"line":17`: "3:17", `"part":0,"line":17`: "17", `"line":[3,17]`: "3:17", `"line":17`: "17"} {
 		found, err := read(t, `{"id":"a","verdict":"duplicate","why":null,"file":"f",`+place+"}")
@@ -68,7 +68,7 @@ func TestRowsOfParquet(t *testing.T) {
 	}
 }
 
-// TestErrorIsTheLast: behind a line that is none nothing is read.
+// TestErrorIsTheLast checks that nothing is read after an invalid line.
 func TestErrorIsTheLast(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report")
 	if err := os.WriteFile(name, []byte("{\"verdict\":\"unique\"}\n{}\n{\"verdict\":\"unique\"}\n"), 0o666); err != nil {
@@ -87,7 +87,7 @@ func TestErrorIsTheLast(t *testing.T) {
 	}
 }
 
-// FuzzLine: whatever a line says, it is refused or has what others rely on.
+// FuzzLine checks that each line is refused or has a verdict and a score from 0 to 1.
 func FuzzLine(f *testing.F) {
 	f.Add([]byte(`{"id":"a","verdict":"duplicate","kept":false,"of":"b","score":0.9,"also":[{"id":"c","shared":1}],"sample":["x"],"spans":[[0,3]],"file":"f","line":[3,4]}`))
 	f.Add([]byte(`{"verdict":"mosaic","of":null,"line":1e9}`))
