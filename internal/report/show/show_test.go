@@ -19,8 +19,8 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// TestTop: as long as there are counters for all, counts are exact; beyond that they are
-// too high by at most what is said, and never too low.
+// TestTop checks that counts are exact while there are counters for all values. Otherwise they are
+// too high by at most Over.
 func TestTop(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		counts := map[string]int64{}
@@ -62,7 +62,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// hostile are ids that a page or a terminal could act on.
+// hostile holds ids that a page or a terminal could act on.
 var hostile = []string{
 	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "\x1b]0;title\x07\x1b[2J", "a\u202egpj.exe",
 	"{{.Title}}", "javascript:alert(1)", "</title><script>", "https://例え.jp/<b>?a=1&b=2", "\x00\x9b31m", "渡轮\u3000早上",
@@ -91,8 +91,8 @@ func hostileReport() (all []lines.Line) {
 	return all
 }
 
-// TestHostilePage: whatever ids and texts hold, the page has the elements of its own
-// template and nothing that loads or runs.
+// TestHostilePage checks that the page has only its template's elements and nothing that loads or
+// runs, whatever the ids and texts.
 func TestHostilePage(t *testing.T) {
 	var b bytes.Buffer
 	all := hostileReport()
@@ -136,7 +136,7 @@ func TestHostilePage(t *testing.T) {
 	}
 }
 
-// TestHostileText: no byte that a terminal acts on comes from the report.
+// TestHostileText checks that no byte of the report makes a terminal act.
 func TestHostileText(t *testing.T) {
 	for _, columns := range []int{0, 1, 41, 100, 1000} {
 		var b bytes.Buffer
@@ -157,7 +157,7 @@ func TestHostileText(t *testing.T) {
 
 func widthOf(s string) int { return textdiff.Columns.StringWidth(s) }
 
-// TestWrap: nothing is lost, and no line is longer than it may be.
+// TestWrap checks that nothing is lost and no line is too long.
 func TestWrap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := visible.Line(rapid.StringOf(rapid.RuneFrom([]rune("ab 渡轮é\u0301ｗ"))).Draw(rt, "text"))
@@ -180,7 +180,7 @@ func TestWrap(t *testing.T) {
 	})
 }
 
-// TestDigest counts every line once, whatever order examples come in.
+// TestDigest checks that every line counts once, whatever the order of examples.
 func TestDigest(t *testing.T) {
 	var all []lines.Line
 	of := "https://a.example/1"
@@ -213,7 +213,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestSites: a site is a host, whatever the port and its letters, and does not copy itself.
+// TestSites checks that a site is a host in any case, without its port, and does not copy itself.
 func TestSites(t *testing.T) {
 	var all []lines.Line
 	for id, of := range map[string]string{
@@ -229,8 +229,8 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestExamples: removed on the least evidence, most alike, and made most of others come
-// first, and of equals the first that were met.
+// TestExamples checks the first examples: removed on the least evidence, most alike, or made most
+// of others. Among equals, the first ones met win.
 func TestExamples(t *testing.T) {
 	var all []lines.Line
 	of := "of"
@@ -257,7 +257,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestSteps: a score on a step belongs to the bin above it, and 1 to the last.
+// TestSteps checks that a score on a step belongs to the bin above it, and 1 to the last.
 func TestSteps(t *testing.T) {
 	for i := range Bins + 1 {
 		d := digestOf(t, []lines.Line{{Verdict: "related", Score: report.Share(i) / Bins}})

@@ -13,8 +13,8 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// TestTexts: with the inputs, totals count every document and byte, and the page marks the words
-// that only one text has.
+// TestTexts checks that totals count every document and byte of the inputs. The page marks the
+// words that only one text has.
 func TestTexts(t *testing.T) {
 	of := "first"
 	all := []lines.Line{
@@ -61,7 +61,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestFolded: stretches lose their middle and texts their end, in whole characters.
+// TestFolded checks that stretches lose their middle and texts their end, in whole characters.
 func TestFolded(t *testing.T) {
 	long := strings.Repeat("渡", 3*maxText)
 	e := Example{text: beginning([]byte(long)), other: "x", read: true}
@@ -78,8 +78,8 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// TestSpread: examples from all over a report are of every verdict, file and folder, none is
-// repeated, and the order of folders in the report does not decide.
+// TestSpread checks that examples cover every verdict, file and folder of a report, without
+// repeats. The order of folders does not matter.
 func TestSpread(t *testing.T) {
 	var all []lines.Line
 	of := "of"
