@@ -10,11 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile holds terminal controls, characters that turn a line, unassigned characters, and others
-// of every width.
+// hostile draws terminal controls, direction marks, unassigned characters and others of any width.
 var hostile = rapid.StringOf(rapid.RuneFrom([]rune("a \t\n\r\"\\é渡\u3000\u00a0\x1b\x7f\u0085\u009b\u061c\u200b\u200e\u202e\u2066\u2028\ufeff\U000e0001\U0010ffff😀")))
 
-// TestJSON: the output reads as the same value, and only white space between values is invisible.
+// TestJSON checks that the output parses to the same value, with invisible characters escaped.
 func TestJSON(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		value := map[string]string{hostile.Draw(rt, "key"): hostile.Draw(rt, "value")}
@@ -41,7 +40,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestLine: the result is one line, and visible characters stay.
+// TestLine checks that the result is one line and that visible characters stay.
 func TestLine(t *testing.T) {
 	if got := Line("a\n\tb\x1b[2J\u009b\u202e渡 é"); got != `a  b\u001b[2J\u009b\u202e渡 é` {
 		t.Errorf("%s", got)
