@@ -285,7 +285,7 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	close(done)
 	// A bomb may also be refused for its expansion.
 	code := cmd.ProcessState.ExitCode()
-	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--max-ratio 0") {
+	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--limit ratio=0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
 	}
 	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, Bounds: compress.Bounds{MaxWindow: max(ordinaryWindow, c.window)}}

@@ -65,7 +65,7 @@ func (j *Job) latest() time.Time {
 	return arrival.Add(min(24*time.Hour, time.Duration(j.Window.Seconds/8)*time.Second))
 }
 
-// appendTime appends the document's own time to its stored data. A future time counts as none.
+// appendTime appends the document's own time to its stored data, unless it is after latest.
 func (j *Job) appendTime(added []byte, doc *corpus.Document) []byte {
 	if doc.Time.IsZero() || doc.Time.After(j.latest()) {
 		return added
