@@ -6,7 +6,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// TestBytes: texts are the same byte for byte, and one of another case or width is another.
+// TestBytes checks that texts are the same byte for byte: case and width count.
 func TestBytes(t *testing.T) {
 	for _, key := range [][]byte{nil, make([]byte, 16)} {
 		s := Scheme{Method: "bytes", Key: key}

@@ -11,8 +11,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// TestExact: two texts are one exactly where their canonical texts are, short or so long
-// that they come in parts.
+// TestExact checks that two texts are the same exactly if their canonical texts are. Some are long
+// enough to come in parts.
 func TestExact(t *testing.T) {
 	canontest.NeedUnicode(t)
 	m := Scheme{Method: "exact"}.must()

@@ -9,7 +9,7 @@ import (
 func Example() {
 	e, err := feature.NewExtractor(feature.Scheme{})
 	if err != nil {
-		panic(err) // only for a Scheme that is out of range
+		panic(err) // only for an invalid Scheme
 	}
 	a := []byte("Readers know this text. “It isn’t new,” they say; the title changed.")
 	b := []byte("NEW TITLE!\r\nReaders  know this TEXT - \"it isn't new\", they say.")

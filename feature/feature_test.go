@@ -57,8 +57,8 @@ func TestScheme(t *testing.T) {
 	_ = Scheme{Method: "magic"}.Name()
 }
 
-// TestExtractFor: of a text of which only exact copies are to be found there is the
-// fingerprint, and nothing by which another could be found. All methods know it again.
+// TestExtractFor checks that a text sought for exact copies alone yields its fingerprint and no
+// features. Every method still recognises it.
 func TestExtractFor(t *testing.T) {
 	var c terms.Counter
 	c.Add([]uint64{1, 2, 3})

@@ -11,8 +11,8 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// rareTerms is a collection of a thousand documents: "the" is in all, and the words of one to
-// eight letters x are in 18, 36 and so on.
+// rareTerms returns the table of a thousand documents. All of them contain "the". The word of n
+// letters x is in 18n of them, for n from 1 to 8.
 func rareTerms() *terms.Table {
 	var c terms.Counter
 	for i := range 1000 {
@@ -36,11 +36,11 @@ func matchSketch(s Scheme, text string) (sketch method.Sketch) {
 	return sketch
 }
 
-// all are the words of the collection that are neither everywhere nor once.
+// all lists the words that are neither in every document nor in one alone.
 const all = "x xx xxx xxxx xxxxx xxxxxx xxxxxxx xxxxxxxx"
 
-// TestTermsThatCount: words that all documents have, that none has, or few, do not count, nor
-// do order and repetition; a word of the others does.
+// TestTermsThatCount checks that a word counts unless all documents contain it, none does, or few
+// do. Order and repetition do not count.
 func TestTermsThatCount(t *testing.T) {
 	s := Scheme{Terms: rareTerms(), Key: []byte("0123456789abcdef")}
 	first := matchSketch(s, all)
@@ -98,7 +98,7 @@ func TestMatchNames(t *testing.T) {
 	}
 }
 
-// TestDamagedTermsHash: what is too short or too long is no record.
+// TestDamagedTermsHash checks that a record of a wrong length is refused.
 func TestDamagedTermsHash(t *testing.T) {
 	j := Scheme{Method: "imatch", Terms: rareTerms()}.must().NewJudge(method.Rules{})
 	s := matchSketch(Scheme{Terms: rareTerms()}, all)

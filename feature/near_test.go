@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// near is what Find should find: all that differ in at most so many bits.
+// near returns the numbers that Find should return.
 func near(numbers []uint64, number uint64, distance int) (found []uint64) {
 	for _, n := range numbers {
 		if bits.OnesCount64(n^number) <= distance {
@@ -20,8 +20,8 @@ func near(numbers []uint64, number uint64, distance int) (found []uint64) {
 	return found
 }
 
-// TestFindsAll: of numbers that crowd, as those of one text's copies do, all that are near
-// are found, each as often as it is there, and no others.
+// TestFindsAll checks that Find returns all near numbers, each as often as added, and no others.
+// They cluster as those of copies do.
 func TestFindsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		distance := rapid.IntRange(1, MaxDistance).Draw(t, "distance")
@@ -61,8 +61,7 @@ func TestFindsAll(t *testing.T) {
 	})
 }
 
-// TestLongList: numbers that all have the same block fill many chunks, of which none is in
-// two slabs or longer than one.
+// TestLongList fills many chunks with numbers of one block. No chunk spans two slabs.
 func TestLongList(t *testing.T) {
 	const n = 1_100_000
 	x := newNearIndex(1)
@@ -76,7 +75,7 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// memoryOf is the memory that an index takes, in bytes.
+// memoryOf returns the bytes that an index takes.
 func memoryOf(x *nearIndex) (taken uint64) {
 	for _, t := range x.tables {
 		taken += 4 * uint64(len(t.heads))
@@ -84,7 +83,7 @@ func memoryOf(x *nearIndex) (taken uint64) {
 	return taken + uint64(len(x.slabs))*slabBytes
 }
 
-// TestNearMemory: what nearIndexBytes says is enough, and not far more than what is taken.
+// TestNearMemory checks that nearIndexBytes is enough, and at most four times the bytes taken.
 func TestNearMemory(t *testing.T) {
 	for _, distance := range []int{1, 3, 7} {
 		x := newNearIndex(distance)

@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// numbered is a text of words with the numbers from..to-1.
+// numbered returns a text of words with the numbers from..to-1.
 func numbered(from, to int) string {
 	var b strings.Builder
 	for i := range to - from {
@@ -21,7 +21,7 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// shinglerOf is the extractor of a scheme.
+// shinglerOf returns the extractor of a scheme.
 func shinglerOf(s Scheme) *shingler {
 	s.Method = "shingles"
 	return s.must().NewExtractor().(*shingler)
@@ -49,9 +49,8 @@ func compareShingles(t *testing.T, e *shingler, threshold float64, a, b string) 
 	return f, bands
 }
 
-// TestShingleEstimate: over many pairs of texts of a known Jaccard similarity the mean of the
-// estimates is that, and they spread as those of 128 places do; bands are shared as often
-// as BandsFor says.
+// TestShingleEstimate estimates many pairs of a known Jaccard similarity. Their mean is right, and
+// they spread as those of 128 places do. At least 95% of the pairs share a band.
 func TestShingleEstimate(t *testing.T) {
 	pairs := 300
 	if testing.Short() {
@@ -91,7 +90,7 @@ func TestShingleEstimate(t *testing.T) {
 	}
 }
 
-// TestShingleScore: of the places with equal bytes those are taken off that are so by chance.
+// TestShingleScore checks that the score discounts places that are equal by chance.
 func TestShingleScore(t *testing.T) {
 	j := Scheme{Method: "shingles"}.must().NewJudge(method.Rules{Threshold: .5})
 	sketch := method.Sketch{Units: 10, Data: make([]byte, places)}
@@ -111,7 +110,7 @@ func TestShingleScore(t *testing.T) {
 	}
 }
 
-// TestOtherTexts: texts with nothing in common share no bands and have no score.
+// TestOtherTexts checks that texts with nothing in common share no bands and score nearly zero.
 func TestOtherTexts(t *testing.T) {
 	e := shinglerOf(Scheme{})
 	for i := range 100 {
@@ -122,8 +121,7 @@ func TestOtherTexts(t *testing.T) {
 	}
 }
 
-// TestShortTexts: a text of fewer words than a shingle has is one shingle, an empty one
-// none.
+// TestShortTexts checks that a text shorter than a shingle is one shingle, and an empty text none.
 func TestShortTexts(t *testing.T) {
 	for _, c := range []struct {
 		a, b  string
@@ -143,8 +141,7 @@ func TestShortTexts(t *testing.T) {
 	}
 }
 
-// TestOrderAndRepetition: that a shingle comes again changes nothing in the signature, and
-// nothing but the words does.
+// TestOrderAndRepetition checks that the signature depends on nothing but the set of shingles.
 func TestOrderAndRepetition(t *testing.T) {
 	e := shinglerOf(Scheme{Shingle: 1})
 	rapid.Check(t, func(t *rapid.T) {
@@ -161,8 +158,8 @@ func TestOrderAndRepetition(t *testing.T) {
 	})
 }
 
-// TestBandsFor: bands are within the places, as long as they can be, and fewer and longer
-// the more alike copies are.
+// TestBandsFor checks that bands fit the places and are as long as possible. The higher the
+// threshold, the fewer and longer they are.
 func TestBandsFor(t *testing.T) {
 	if b, r := BandsFor(defaultSimilarity); b != 42 || r != 3 {
 		t.Errorf("%d bands of %d", b, r)
@@ -207,7 +204,7 @@ func TestShingleNames(t *testing.T) {
 	}
 }
 
-// TestDamagedShingles: what is too short or too long is no record.
+// TestDamagedShingles checks that a record of a wrong length is refused.
 func TestDamagedShingles(t *testing.T) {
 	for _, text := range []string{"", numbered(0, 500)} {
 		s := Scheme{Method: "shingles"}.must()

@@ -9,8 +9,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// BenchmarkSimHash takes the Debian installation guide (see testdata/bilingual), in
-// English and Chinese.
+// BenchmarkSimHash extracts the Debian guide in English and Chinese (see testdata/bilingual).
 func BenchmarkSimHash(b *testing.B) {
 	f, err := os.Open("../testdata/bilingual/guide.jsonl")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/firstseen/firstseen/feature/terms"
 )
 
-// TestFingerprintReference: fingerprints are those of another implementation, of the same terms and
-// weights, and of texts whose terms are told by hand. See bench/reference/fingerprints.py.
+// TestFingerprintReference compares with another implementation, by terms and weights and by texts.
+// See bench/reference/fingerprints.py, which splits the texts itself.
 func TestFingerprintReference(t *testing.T) {
 	b, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestFingerprintReference(t *testing.T) {
 	}
 }
 
-// TestVotes: sums kept bit by bit are those of 64 counters.
+// TestVotes compares the bit-sliced sums with 64 counters.
 func TestVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var v votes
@@ -78,7 +78,7 @@ func TestVotes(t *testing.T) {
 	})
 }
 
-// TestSimHashNames: a scheme is found again by its name, key and table, and by no others.
+// TestSimHashNames checks that its name, key and table restore a scheme, and that no others do.
 func TestSimHashNames(t *testing.T) {
 	var c terms.Counter
 	c.Add([]uint64{1, 2})
@@ -111,8 +111,8 @@ func TestSimHashNames(t *testing.T) {
 	}
 }
 
-// TestNoWeight: a text of which no term weighs anything has no fingerprint, is near
-// to nothing, and only an exact copy is a copy of it.
+// TestNoWeight checks texts whose terms all weigh nothing. They have no fingerprint, nothing is
+// near them, and only exact copies are copies.
 func TestNoWeight(t *testing.T) {
 	var c terms.Counter
 	c.Add([]uint64{xxh3.HashString("everywhere")})
@@ -137,8 +137,7 @@ func TestNoWeight(t *testing.T) {
 	}
 }
 
-// TestSimHashDistance: a document is a copy where as many bits differ as may, and none where one
-// more does.
+// TestSimHashDistance checks that the maximum distance is that of a copy, and one bit more is not.
 func TestSimHashDistance(t *testing.T) {
 	for distance := range MaxDistance + 1 {
 		s := Scheme{Method: "simhash", Distance: distance}.must()
@@ -154,8 +153,7 @@ func TestSimHashDistance(t *testing.T) {
 	}
 }
 
-// TestMemoryFindsAll: every kept fingerprint that is near is named, by the key that its
-// document was kept under, once.
+// TestMemoryFindsAll checks that every near fingerprint is returned once, under its document's key.
 func TestMemoryFindsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		distance := rapid.IntRange(1, MaxDistance).Draw(t, "distance")
@@ -196,7 +194,7 @@ func TestMemoryFindsAll(t *testing.T) {
 	})
 }
 
-// TestDamagedFingerprint: what is too short or too long is no record.
+// TestDamagedFingerprint checks that a record of a wrong length is refused.
 func TestDamagedFingerprint(t *testing.T) {
 	s := Scheme{Method: "simhash"}.must()
 	j := s.NewJudge(method.Rules{})

@@ -2,20 +2,18 @@ package canon
 
 import "unicode/utf8"
 
-// Append appends to dst the canonical form of segment: NFKC, full case
-// folding, ignorable characters dropped, apostrophes alike, white space next to
-// a CJK character removed and one space elsewhere, none at the edges. It takes
-// all of segment, punctuation too, as part of one segment; bytes that are not
+// Append appends to dst the canonical form of segment: NFKC, full case folding, ignorable
+// characters dropped, apostrophes unified. White space is removed next to a CJK character and at
+// the edges, and is one space elsewhere. Punctuation does not end the segment. Bytes that are not
 // UTF-8 count as white space. A canonical form is its own.
 //
-// The form of a piece is that of its byte range, unless it was cut from a segment
-// too long to be one.
+// The form of a piece is that of its byte range, unless the piece was cut from an overlong segment.
 func Append(dst, segment []byte) []byte {
 	t := unicodeTables()
 	return appendSpaced(dst, newFolder(t).core(segment), t)
 }
 
-// appendSpaced appends text with its white space in order.
+// appendSpaced appends text with canonical white space.
 func appendSpaced(dst, text []byte, t *tables) []byte {
 	start := len(dst)
 	pending := false

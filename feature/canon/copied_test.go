@@ -14,15 +14,15 @@ import (
 
 func all(int) bool { return true }
 
-// plainScanner copies byte by byte what others copy many at a time.
+// plainScanner returns a scanner that copies byte by byte.
 func plainScanner() *Scanner {
 	s := NewScanner()
 	s.copied = copied{}
 	return s
 }
 
-// together draws texts that are mostly what is copied together, with all that may
-// interrupt it, of up to some 10 KB.
+// together draws texts of up to some 10 KB, mostly copied in batches, with everything that may
+// interrupt a batch.
 func together() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.StringMatching(`([a-zA-Z]{1,9} ){1,12}`),
@@ -40,7 +40,7 @@ func together() *rapid.Generator[string] {
 	})
 }
 
-// TestCopiedEqualsOracle: pieces are those of the oracle, copied together or not.
+// TestCopiedEqualsOracle compares pieces with the oracle, copied in batches or not.
 func TestCopiedEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
 	scanners := []*Scanner{NewScanner(), plainScanner()}
@@ -54,7 +54,7 @@ func TestCopiedEqualsOracle(t *testing.T) {
 	})
 }
 
-// TestCopiedUnits: the words are the same, copied together or not.
+// TestCopiedUnits checks that words are the same, copied in batches or not.
 func TestCopiedUnits(t *testing.T) {
 	copying, plain := NewScanner(), plainScanner()
 	copying.CountUnits()
@@ -69,14 +69,14 @@ func TestCopiedUnits(t *testing.T) {
 	})
 }
 
-// TestBatchEnds: what needs the next byte is not cut in two, and a piece as wide as one can
-// be is one.
+// TestBatchEnds checks that no batch ends before a byte that matters to the last one. A piece of
+// the maximum width stays whole.
 func TestBatchEnds(t *testing.T) {
 	copying, plain := NewScanner(), plainScanner()
 	words := strings.Repeat("some words, and more. ", window/10)
 	for _, text := range []string{"=\u0338", "x=\u0338", "3.5", "12,345,678", "don't", "a' b", ".\u0338", "e\u0301", " 的", "　的", "1，0", "n’t", "中 \u0301", "中\u0301", strings.Repeat("x", MaxWidth), strings.Repeat("y", MaxWidth+1)} {
 		for n := range 22 + 600 {
-			if n >= 22 { // the words repeat; a batch ends some hundred bytes behind a window
+			if n >= 22 { // the words repeat; a batch ends some hundred bytes after a window
 				n += window - 40
 			}
 			text := words[:n] + text + ". " + words[:2*vector.Block]
@@ -89,8 +89,7 @@ func TestBatchEnds(t *testing.T) {
 	}
 }
 
-// TestCopiedParts: texts of more than a part, in symbols that grow, in batches that end
-// anywhere.
+// TestCopiedParts scans texts longer than a part. Symbols grow, and batches end anywhere.
 func TestCopiedParts(t *testing.T) {
 	copying, plain := NewScanner(), plainScanner()
 	sizes := 10

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write tables.bin anew: only with rules of another version")
 
-// TestTablesAreGenerated fails if tables.bin is not what the rules give.
+// TestTablesAreGenerated fails if tables.bin differs from the generated tables.
 func TestTablesAreGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

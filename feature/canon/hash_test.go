@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// appendUnits is AppendUnits told plainly, of the segments of a text.
+// appendUnits computes AppendUnits word by word, from the segments of a text.
 func appendUnits(s *Scanner, segments []string) (hashes []uint64) {
 	for _, form := range segments {
 		for unit, rest := s.NextUnit([]byte(form)); unit != nil; unit, rest = s.NextUnit(rest) {
@@ -21,8 +21,7 @@ func appendUnits(s *Scanner, segments []string) (hashes []uint64) {
 	return hashes
 }
 
-// unitsOf are the hashes that the scanner tells of a text, asked for at every n-th
-// piece, and those of its segments told plainly.
+// unitsOf returns a text's hashes from the scanner, at every n-th piece, and from its segments.
 func unitsOf(s *Scanner, text string, n int) (got, want []uint64) {
 	i := 0
 	ended := func() {
@@ -42,8 +41,7 @@ func unitsOf(s *Scanner, text string, n int) (got, want []uint64) {
 	}
 }
 
-// TestAppendUnitsEqualsOracle compares both on the segments of drawn texts: what the
-// buffer has behind them must not matter.
+// TestAppendUnitsEqualsOracle compares both. Bytes after a segment in the buffer must not matter.
 func TestAppendUnitsEqualsOracle(t *testing.T) {
 	s := NewScanner()
 	s.CountUnits()
@@ -67,8 +65,8 @@ func TestAppendUnitsEqualsOracle(t *testing.T) {
 	})
 }
 
-// TestUnitsOfLongTexts: the words of a segment too long to be one piece are told once,
-// and none is cut; none is lost where the text is handed over in parts.
+// TestUnitsOfLongTexts checks that words of an overlong segment are whole and occur once. The end
+// of a part loses none.
 func TestUnitsOfLongTexts(t *testing.T) {
 	s := NewScanner()
 	s.CountUnits()
@@ -92,8 +90,8 @@ func TestUnitsOfLongTexts(t *testing.T) {
 	}
 }
 
-// TestHashUnit holds the function to values computed from its description by another
-// program. They may never change: sketches that are stored rest on them.
+// TestHashUnit checks values that another program computed from the description. They may never
+// change, since stored sketches depend on them.
 func TestHashUnit(t *testing.T) {
 	for unit, want := range map[string]uint64{
 		"a": 0x1e0a4c1616d14d4a, "的": 0x51d16061fa558c7f, "exactly8": 0xd7c105cc55cbae73, "internationalization": 0x5e7a07fddbaa957d,
@@ -104,9 +102,8 @@ func TestHashUnit(t *testing.T) {
 	}
 }
 
-// TestHashUnitTellsApart: words that differ little, as numbers do, have different
-// hashes, also in the 32 bits at either end, of which about n²/2^33 pairs are equal by
-// chance.
+// TestHashUnitTellsApart checks that words differing little, as numbers do, have different hashes.
+// The 32 bits at either end differ too, but for about n²/2^33 pairs that are equal by chance.
 func TestHashUnitTellsApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -126,7 +123,7 @@ func TestHashUnitTellsApart(t *testing.T) {
 	for n := range 40 {
 		lengths[HashUnit([]byte(strings.Repeat("b", n+1)))] = true
 	}
-	if len(lengths) < 24 { // beyond 16 bytes only the length tells
+	if len(lengths) < 24 { // beyond 16 bytes only the length counts
 		t.Errorf("%d different hashes of 40 words", len(lengths))
 	}
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// guard stands for a golang.org/x/text with a newer Unicode: whoever asks it
-// about a character that Unicode 15.0 does not have would get another answer,
-// and gets a panic here.
+// guard stands in for golang.org/x/text with a newer Unicode. It panics if asked about a character
+// that Unicode 15.0 lacks, since the answer would differ.
 type guard struct {
 	transform.Transformer
 	tables *tables
@@ -49,8 +48,8 @@ func guardFolder(f *folder) {
 	f.nfkc, f.caser = g, g
 }
 
-// TestNewerUnicodeChangesNothing puts every unassigned character of the planes
-// of text, and some of the others, where characters combine.
+// TestNewerUnicodeChangesNothing puts unassigned characters next to combining ones: all of the
+// planes of text, some of the others.
 func TestNewerUnicodeChangesNothing(t *testing.T) {
 	e := NewScanner()
 	guardFolder(e.folder)
@@ -78,9 +77,8 @@ func TestNewerUnicodeChangesNothing(t *testing.T) {
 	}
 }
 
-// TestUnassignedStandAlone holds what is done about unassigned characters to
-// the oracle, which asks golang.org/x/text about them: before everything that
-// combines, and before more marks than it takes at once.
+// TestUnassignedStandAlone compares unassigned characters with the oracle, which asks x/text:
+// before all that combines, and before more marks than x/text takes at once.
 func TestUnassignedStandAlone(t *testing.T) {
 	canontest.NeedUnicode(t)
 	f := newFolder(unicodeTables())
@@ -105,7 +103,7 @@ func TestUnassignedStandAlone(t *testing.T) {
 	}
 }
 
-// TestNoOtherTables: the Unicode of the toolchain is not asked at all.
+// TestNoOtherTables checks that the package never uses the toolchain's Unicode tables.
 func TestNoOtherTables(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
@@ -127,8 +125,8 @@ func TestNoOtherTables(t *testing.T) {
 	}
 }
 
-// TestHangulEqualsOracle puts every vowel and final consonant after every
-// character that has a form of its own or makes syllables, alone and in rows.
+// TestHangulEqualsOracle puts vowels and final consonants after every character that has its own
+// form or makes syllables, alone and in rows.
 func TestHangulEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
 	e := NewScanner()
@@ -160,7 +158,7 @@ func TestHangulEqualsOracle(t *testing.T) {
 	}
 }
 
-// counter counts what golang.org/x/text is asked.
+// counter counts the calls to golang.org/x/text.
 type counter struct{ calls int }
 
 func (c *counter) Append(out []byte, src ...byte) []byte {
@@ -168,9 +166,8 @@ func (c *counter) Append(out []byte, src ...byte) []byte {
 	return norm.NFKC.Append(out, src...)
 }
 
-// TestCharactersHaveTheirTable: golang.org/x/text, which takes hundreds of times
-// as long as a table, is asked about no character that begins anew, about no
-// Hangul, and about a mark upon a letter once.
+// TestCharactersHaveTheirTable limits calls to golang.org/x/text, which is hundreds of times slower
+// than a table. Only a mark on a letter may need them, and only the first time.
 func TestCharactersHaveTheirTable(t *testing.T) {
 	e := NewScanner()
 	var c counter

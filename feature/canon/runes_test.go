@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// runeContexts are texts around one character: in the middle of words, of which
-// it is repeated or is followed by different ones, and many of it in a row.
+// runeContexts repeat a character within words, in long runs, and between different syllables.
 var runeContexts = map[string]func(r string) string{
 	"word": func(r string) string { return strings.Repeat("wort"+r+"wort und wort, ", 20) },
 	"run":  func(r string) string { return strings.Repeat("wort "+strings.Repeat(r, 20)+" wort, ", 10) },
@@ -29,10 +28,10 @@ var runeContexts = map[string]func(r string) string{
 	},
 }
 
-// A runeCost is what a text around a character takes.
+// A runeCost is the time to scan a text around a character.
 type runeCost struct {
 	r  rune
-	ns float64 // for each byte
+	ns float64 // per byte
 }
 
 func (c *runeCost) measure(s *Scanner, text []byte, times int) {
@@ -43,9 +42,8 @@ func (c *runeCost) measure(s *Scanner, text []byte, times int) {
 	}
 }
 
-// BenchmarkRunes scans texts made around every assigned character, and tells
-// which take longest by the byte: no character may make a text cost much more
-// than another. Run it once, with -benchtime 1x.
+// BenchmarkRunes scans texts around every assigned character and logs the slowest per byte. No
+// character may make a text cost much more than another. Run it once, with -benchtime 1x.
 func BenchmarkRunes(b *testing.B) {
 	for name, text := range runeContexts {
 		b.Run(name, func(b *testing.B) {
@@ -60,7 +58,7 @@ func BenchmarkRunes(b *testing.B) {
 			}
 			bySlowest := func(a, b runeCost) int { return cmp.Compare(b.ns, a.ns) }
 			slices.SortFunc(costs, bySlowest)
-			slow := costs[:3000] // among them those that were interrupted
+			slow := costs[:3000] // includes those that were interrupted
 			for i := range slow {
 				slow[i].measure(s, []byte(text(string(slow[i].r))), 50)
 			}

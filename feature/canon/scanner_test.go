@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// pass goes through text and asks for nothing but its pieces.
+// pass scans text and counts its pieces.
 func pass(s *Scanner, text []byte) (pieces int) {
 	s.Reset(text)
 	for step := s.Next(); step != End; step = s.Next() {
@@ -21,14 +21,14 @@ func pass(s *Scanner, text []byte) (pieces int) {
 	return pieces
 }
 
-// read is all pieces of text.
+// read returns all pieces of text.
 func read(s *Scanner, text string) []canontest.Piece {
 	pieces, _ := readAll(s, text, func(int) bool { return true })
 	return pieces
 }
 
-// readAll is what the scanner tells of text: the pieces, with the place of those
-// asked for, and the canonical text, with spaces next to CJK and without.
+// readAll returns the pieces of text, some with their ranges, and the canonical text, with spaces
+// next to CJK and without.
 func readAll(s *Scanner, text string, asked func(i int) bool) (pieces []canontest.Piece, whole string) {
 	var parts []string
 	var tight string
@@ -53,8 +53,7 @@ func readAll(s *Scanner, text string, asked func(i int) bool) (pieces []canontes
 	}
 }
 
-// diffOracle compares what s tells of text with the oracle. The place of every n-th
-// piece alone is asked for.
+// diffOracle compares s with the oracle, and asks for the range of every n-th piece alone.
 func diffOracle(s *Scanner, text string, n int) string {
 	asked := func(i int) bool { return i%n == n-1 }
 	pieces, whole := readAll(s, text, asked)
@@ -82,8 +81,8 @@ func TestScannerEqualsOracle(t *testing.T) {
 	})
 }
 
-// TestLongTextsEqualOracle takes texts around the lengths where segments are cut
-// and the canonical text is handed over.
+// TestLongTextsEqualOracle scans texts of about the lengths at which segments are cut and the
+// canonical text is flushed.
 func TestLongTextsEqualOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -102,8 +101,7 @@ func TestLongTextsEqualOracle(t *testing.T) {
 	}
 }
 
-// TestWidestPiece: a segment as wide as a piece may be is one, and is cut where it is
-// wider by a column.
+// TestWidestPiece checks that a segment of maximum width is one piece, and one column more cuts it.
 func TestWidestPiece(t *testing.T) {
 	s := NewScanner()
 	for _, text := range []string{strings.Repeat("a", MaxWidth), strings.Repeat("中", MaxWidth/2), strings.Repeat("e\u0301", MaxWidth)} {
@@ -117,8 +115,7 @@ func TestWidestPiece(t *testing.T) {
 	}
 }
 
-// TestCachedForms: clusters that begin with the same eight bytes and share a place in
-// the cache have each its own form.
+// TestCachedForms checks clusters that share their first eight bytes and their place in the cache.
 func TestCachedForms(t *testing.T) {
 	s := NewScanner()
 	for a := rune(0x300); a < 0x340; a++ {
@@ -132,8 +129,7 @@ func TestCachedForms(t *testing.T) {
 	}
 }
 
-// TestUnits: the words of a form are as many as it is said to have; of a text's,
-// symbols alone are left out.
+// TestUnits checks the words of a text, which exclude lone symbols, and the word counts of pieces.
 func TestUnits(t *testing.T) {
 	s := NewScanner()
 	words := func(text []byte) (units []string) {

@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// TestTablesFrozen fails when the tables or the gear hash change: then the rules
-// have changed, and their version has to.
+// TestTablesFrozen fails if the tables or the gear hash change without a new version of the rules.
 func TestTablesFrozen(t *testing.T) {
 	h := xxh3.New()
 	h.WriteString(frozen)
@@ -23,7 +22,7 @@ func TestTablesFrozen(t *testing.T) {
 	}
 }
 
-// TestTablesEqualOracle asks the oracle about every rune.
+// TestTablesEqualOracle compares every rune with the oracle.
 func TestTablesEqualOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
 	tables := unicodeTables()
@@ -48,13 +47,13 @@ func TestTablesEqualOracle(t *testing.T) {
 			t.Fatalf("%U: mark %v", r, c.isMark())
 		}
 		if r >= 0x32400 && r%16 != 0 {
-			continue // planes of unassigned and private characters: some will do
+			continue // some of the unassigned and private planes suffice
 		}
 		checkForm(t, tables, r)
 	}
 }
 
-// checkForm compares kinds and forms of one rune with the oracle.
+// checkForm compares the kind and form of a rune with the oracle.
 func checkForm(t *testing.T, tables *tables, r rune) {
 	t.Helper()
 	form := canontest.Core(string(r))
@@ -89,7 +88,7 @@ func checkForm(t *testing.T, tables *tables, r rune) {
 	}
 }
 
-// TestHanIsPlain holds the shortcut for Han to the tables.
+// TestHanIsPlain compares the shortcut for Han with the tables.
 func TestHanIsPlain(t *testing.T) {
 	for r := rune(0x800); r <= 0xFFFF; r++ {
 		if 0xD800 <= r && r < 0xE000 {
@@ -110,8 +109,8 @@ func TestHanIsPlain(t *testing.T) {
 	}
 }
 
-// TestEquivalentsAreOfOneKind shows that a precomposed separator and its parts
-// are treated alike: canonical equivalence changes no segment.
+// TestEquivalentsAreOfOneKind checks that a precomposed separator and its parts are of one kind, so
+// canonical equivalence changes no segment.
 func TestEquivalentsAreOfOneKind(t *testing.T) {
 	tables := unicodeTables()
 	for r := rune(0); r < tableEnd; r++ {

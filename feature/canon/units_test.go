@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// wordsOf returns the words of the pieces of text, each with its range.
+// wordsOf returns the words of the pieces of text, with their ranges.
 func wordsOf(t interface{ Fatalf(string, ...any) }, l *canon.Locator, text string) (words, ranges []string) {
 	s := canon.NewScanner()
 	s.Reset([]byte(text))
@@ -22,7 +22,7 @@ func wordsOf(t interface{ Fatalf(string, ...any) }, l *canon.Locator, text strin
 		}
 
 		start, end := s.Range()
-		whole := bytes.Equal(canon.Append(nil, []byte(text[start:end])), s.Form()) // not cut out of a longer one
+		whole := bytes.Equal(canon.Append(nil, []byte(text[start:end])), s.Form()) // not cut from a longer one
 		var own []string
 		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
 			own = append(own, string(unit))
@@ -41,7 +41,7 @@ func wordsOf(t interface{ Fatalf(string, ...any) }, l *canon.Locator, text strin
 	return words, ranges
 }
 
-// TestUnitsAreFound: each word stands in its range, and the range begins and ends with it.
+// TestUnitsAreFound checks that each word fills its range.
 func TestUnitsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		text string

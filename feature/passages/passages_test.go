@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature/units"
 )
 
-// A text is one with its words, its picks and its list.
+// A text is a string with its words, picks and list.
 type text struct {
 	string
 	words *units.Text
@@ -51,7 +51,7 @@ func read(s string, least int) *text {
 	return t
 }
 
-// plainPicks are the picks by the definition: of each window the last of its least runs.
+// plainPicks picks by the definition: of each window the last of its least runs.
 func plainPicks(hashes []uint64, least int) (at []uint32) {
 	var runs []uint64
 	for i := 0; i+13 <= len(hashes); i++ {
@@ -90,7 +90,7 @@ func hashesOf(s string) (hashes []uint64) {
 	}
 }
 
-// words draws a text of few different words, so that stretches repeat.
+// words draws a text from a vocabulary; a small one makes stretches repeat.
 func words(r *rand.Rand, n, vocabulary int) string {
 	var b strings.Builder
 	for range n {
@@ -115,7 +115,7 @@ func TestPicksEqualTheDefinition(t *testing.T) {
 	})
 }
 
-// covered marks the words of d that stand in e, in a stretch of least words or more.
+// covered marks the words of d in any stretch of least words that e contains too.
 func covered(d, e *text, least int) []bool {
 	row := func(t *text, i int) string {
 		var b strings.Builder
@@ -140,7 +140,7 @@ func covered(d, e *text, least int) []bool {
 	return marks
 }
 
-// found marks those that passages has, and checks each stretch.
+// found marks the words that package passages finds, and checks each stretch.
 func found(t interface{ Fatalf(string, ...any) }, d, e *text, least int) []bool {
 	var c passages.Chainer
 	c.Load(d.list)
@@ -162,7 +162,7 @@ func found(t interface{ Fatalf(string, ...any) }, d, e *text, least int) []bool 
 	return marks
 }
 
-// TestAllStretchesAreFound against the table of all rows of so many words.
+// TestAllStretchesAreFound compares with a table of all sequences of least words.
 func TestAllStretchesAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.SampledFrom([]int{20, 50, 80}).Draw(t, "least")
@@ -186,7 +186,7 @@ func checkFound(t interface{ Fatalf(string, ...any) }, d, e string, least int) {
 	}
 }
 
-// ranges are the marked stretches.
+// ranges returns the marked stretches.
 func ranges(marks []bool) (rs [][2]int) {
 	for i := range marks {
 		if marks[i] && (i == 0 || !marks[i-1]) {
@@ -199,7 +199,7 @@ func ranges(marks []bool) (rs [][2]int) {
 	return rs
 }
 
-// TestRealText: pages of the installation guide, each with the next of its language.
+// TestRealText appends half of a page of the installation guide to the page before it.
 func TestRealText(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
 	if err != nil {
@@ -222,13 +222,13 @@ func TestRealText(t *testing.T) {
 	}
 }
 
-// TestRepetition: a sentence a thousand times in both texts ends, and is found.
+// TestRepetition checks that 3000 repetitions in both texts are found in reasonable time.
 func TestRepetition(t *testing.T) {
 	s := strings.Repeat("The same sentence of seven words again. ", 3000)
 	checkFound(t, s+"And an end.", "Another beginning. "+s, 50)
 }
 
-// TestListsOfOthers: any bytes give chains within both texts' numbers.
+// FuzzChains checks that any lists give chains with valid numbers.
 func FuzzChains(f *testing.F) {
 	f.Add(binary.LittleEndian.AppendUint64(nil, 77), binary.LittleEndian.AppendUint64(nil, 77))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
@@ -242,8 +242,7 @@ func FuzzChains(f *testing.F) {
 	})
 }
 
-// TestOtherLayouts: a passage is found whole, in both directions, however it is written, and its
-// places are those of its first and last letter.
+// TestOtherLayouts checks that a passage in any layout is found from its first to its last letter.
 func TestOtherLayouts(t *testing.T) {
 	const english = "The committee met on the third of May and agreed, after a long debate, that the café at the corner " +
 		"of the old square should stay open until the repairs of the bridge are done. It asked the owner for a list of " +
@@ -285,7 +284,7 @@ func TestOtherLayouts(t *testing.T) {
 	}
 }
 
-// wrapped breaks a text into lines of some bytes, at spaces and between Han characters.
+// wrapped breaks a text into lines of about most characters, at spaces and between Han characters.
 func wrapped(s string, most int) string {
 	var b strings.Builder
 	line := 0
@@ -301,8 +300,7 @@ func wrapped(s string, most int) string {
 	return b.String()
 }
 
-// TestLongWordsAreCompared: two words of the same length, beginning and end have one hash, and are not
-// the same all the same.
+// TestLongWordsAreCompared compares different words with one hash: same length, beginning and end.
 func TestLongWordsAreCompared(t *testing.T) {
 	before, behind := strings.Repeat("first words of a page, ", 14), strings.Repeat("and others behind them, ", 14)
 	d := read(before+"aaaaaaaabbbbbbbbcccccccc "+behind, 50)
@@ -326,7 +324,7 @@ func TestLongWordsAreCompared(t *testing.T) {
 	}
 }
 
-// TestChainsEndAtOtherWords: between two picks stands another word, in none of the two runs.
+// TestChainsEndAtOtherWords changes a word between two picks, outside both runs.
 func TestChainsEndAtOtherWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	tried := 0
@@ -342,7 +340,7 @@ func TestChainsEndAtOtherWords(t *testing.T) {
 			other[before+passages.Run] = "another"
 			e := read(strings.Join(other, " "), 50)
 			if same := func(a, b passages.Pick) bool { return a.At == b.At && a.Run == b.Run }; !slices.EqualFunc(d.picks, e.picks, same) {
-				continue // one more was picked
+				continue // an additional run was picked
 			}
 			tried++
 			var c passages.Chainer
@@ -359,7 +357,7 @@ func TestChainsEndAtOtherWords(t *testing.T) {
 	}
 }
 
-// changedText is an earlier text that is not the remembered one any more.
+// changedText is an earlier text that has changed since it was remembered.
 type changedText string
 
 func (c changedText) Read(_ int, buf []byte) ([]byte, bool, error) {
@@ -367,7 +365,7 @@ func (c changedText) Read(_ int, buf []byte) ([]byte, bool, error) {
 }
 func (c changedText) Same(int, []byte) bool { return false }
 
-// TestChangedTextsAreInner: the chain stands for what was in the earlier text.
+// TestChangedTextsAreInner checks that the chain stands in for the text that has changed.
 func TestChangedTextsAreInner(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	text := words(r, 300, 5000)

@@ -16,9 +16,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// BenchmarkExtract takes documents of 4 KiB: English and Chinese of the Debian
-// installation guide (see testdata/bilingual), source text of Go, and scripts
-// that cannot go the shortest way.
+// BenchmarkExtract extracts documents of 4 KiB: the Debian guide in English and Chinese (see
+// testdata/bilingual), Go source, and scripts that cannot take the fast path.
 func BenchmarkExtract(b *testing.B) {
 	guide := readTexts(b, guideName)
 	var english, chinese strings.Builder
@@ -45,8 +44,8 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// BenchmarkCorpus reads documents, one {"text": ...} a line, from the file
-// named by FIRSTSEEN_CORPUS, up to 32 MiB of them, or else from the guide:
+// BenchmarkCorpus reads up to 32 MiB of documents, one {"text": ...} per line, from the file named
+// by FIRSTSEEN_CORPUS, or else from the guide:
 //
 //	FIRSTSEEN_CORPUS=docs.jsonl go test -run '^$' -bench Corpus ./feature/segments
 func BenchmarkCorpus(b *testing.B) {
@@ -74,7 +73,7 @@ func benchmark(b *testing.B, s Scheme, texts [][]byte) {
 	}
 }
 
-// documents cuts text into pieces of about size bytes.
+// documents cuts text into pieces of size bytes.
 func documents(text string, size int) (docs [][]byte) {
 	for len(text) > size {
 		docs = append(docs, []byte(text[:size]))
@@ -87,7 +86,7 @@ const guideName = "../../testdata/bilingual/guide.jsonl"
 
 func corpusName() string { return cmp.Or(os.Getenv("FIRSTSEEN_CORPUS"), guideName) }
 
-// readTexts is up to 32 MiB of texts.
+// readTexts reads up to 32 MiB of texts.
 func readTexts(b testing.TB, name string) (texts [][]byte) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -123,7 +122,7 @@ func isChinese(text []byte) bool {
 	return 9*han > len(text)
 }
 
-// readSources is the source text of package canon.
+// readSources returns the source text of package canon.
 func readSources(b *testing.B) string {
 	names, err := filepath.Glob("../canon/*.go")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// choice is what of a stream of features is to be chosen: all distinct ones in order,
-// the n first, and whether there were more.
+// choice returns the first n distinct features of the stream, sorted, and whether there are more.
 func choice(stream []method.Feature, n int) (chosen []method.Feature, truncated bool) {
 	for _, f := range stream {
 		if !slices.ContainsFunc(chosen, func(o method.Feature) bool { return o.Width == f.Width && o.Key == f.Key }) {
@@ -30,7 +29,7 @@ func choice(stream []method.Feature, n int) (chosen []method.Feature, truncated 
 	return chosen[:min(n, len(chosen))], len(chosen) > n
 }
 
-// choose gives a stream to a chooser as an Extractor does.
+// choose feeds a stream to a chooser as an Extractor does.
 func choose(c *chooser, stream []method.Feature) (set method.Sketch) {
 	c.reset()
 	for _, f := range stream {
@@ -42,9 +41,8 @@ func choose(c *chooser, stream []method.Feature) (set method.Sketch) {
 	return set
 }
 
-// TestChooserIsTheRule draws streams long enough that the chooser throws away on its
-// way, of few segments that come again and again: their widths and orders are equal,
-// or differ in the last bits only, and their number is about the one to be chosen.
+// TestChooserIsTheRule draws streams of a few recurring segments, long enough for the chooser to
+// prune underway. Widths and orders tie or differ in a few bits, and the segments number about n.
 func TestChooserIsTheRule(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for round := range 3000 {
@@ -59,7 +57,7 @@ func TestChooserIsTheRule(t *testing.T) {
 			segments[i] = method.Feature{Width: uint32(10 + rng.IntN(3)), Order: order, Key: uint64(i*7919%13) + 1}
 		}
 		var stream []method.Feature
-		late := rng.IntN(len(segments)) // comes after all others were thrown together
+		late := rng.IntN(len(segments)) // first occurs after the others were pruned
 		for i := range 400 {
 			pick := rng.IntN(len(segments))
 			if pick == late && i < 300 {
@@ -77,8 +75,8 @@ func TestChooserIsTheRule(t *testing.T) {
 	}
 }
 
-// TestPassedOverIsTold: a text of as many segments as are chosen, each twice or more,
-// has no others; with a narrower one it has, though that may never be looked at.
+// TestPassedOverIsTold repeats exactly as many segments as are chosen, so none is passed over. A
+// narrower segment counts as passed over, even if the chooser never sees it.
 func TestPassedOverIsTold(t *testing.T) {
 	var text strings.Builder
 	for range 4 {

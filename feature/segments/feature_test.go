@@ -11,20 +11,20 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// failer is what testing.TB and rapid.T have in common.
+// failer is the common interface of testing.TB and rapid.T.
 type failer interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// extract is what a fresh Extractor makes of text.
+// extract returns the sketch of text from a fresh Extractor.
 func extract(t failer, s Scheme, text string) (set method.Sketch) {
 	t.Helper()
 	NewExtractor(s).Extract(&set, []byte(text))
 	return set
 }
 
-// diffOracle compares what e makes of text with the oracle.
+// diffOracle compares e's sketch of text with the oracle's.
 func diffOracle(e *Extractor, s Scheme, text string) string {
 	var got method.Sketch
 	e.Extract(&got, []byte(text))
@@ -49,7 +49,7 @@ func TestExtractEqualsOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := genScheme().Draw(t, "scheme")
 		e := NewExtractor(s)
-		// The second text finds the buffers as the first left them.
+		// The second text reuses the buffers of the first.
 		for _, name := range []string{"first", "second"} {
 			text := canontest.Text().Draw(t, name)
 			if diff := diffOracle(e, s, text); diff != "" {

@@ -21,7 +21,7 @@ func FuzzExtractEqualsOracle(f *testing.F) {
 		if len(text) > 4096 {
 			return
 		}
-		// Repeated, a text becomes overlong; the pieces of one repeat.
+		// Repetition makes a text overlong and repeats its pieces.
 		long := ""
 		for range n%8*n%8 + 1 {
 			long += text

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// sketchOf has segments of these many units, the first the widest, and other units.
+// sketchOf returns a sketch with segments of these units, the widest first, and other units.
 func sketchOf(other uint64, units ...uint32) *method.Sketch {
 	s := &method.Sketch{Whole: 77, Units: other}
 	for i, u := range units {
@@ -24,7 +24,7 @@ func truncated(s *method.Sketch) *method.Sketch {
 	return s
 }
 
-// candidate shares the features at these positions of s.
+// candidate returns a candidate that shares the features at these positions.
 func candidate(j *Judge, positions ...uint32) *method.Candidate {
 	c := &method.Candidate{Num: 1, Shared: positions}
 	for _, i := range positions {
@@ -34,9 +34,9 @@ func candidate(j *Judge, positions ...uint32) *method.Candidate {
 }
 
 func TestCompare(t *testing.T) {
-	ten := sketchOf(0, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12) // weigh 10 each, of 120
+	ten := sketchOf(0, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12) // each weighs 10, of 120 units
 	complete := Record{Features: 10}
-	cut := func(n int) Record { // known down to the n-th of ten
+	cut := func(n int) Record { // complete down to the n-th of ten
 		f := ten.Features[n-1]
 		return Record{Features: 50, CutWidth: f.Width, CutOrder: f.Order}
 	}
@@ -73,8 +73,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestHalfComparable: of eleven segments, the first five of which are heavy, five are
-// less than half and six are more.
+// TestHalfComparable loads eleven segments, the first five of them heavy. Five comparable segments
+// are less than half, six are more.
 func TestHalfComparable(t *testing.T) {
 	eleven := sketchOf(0, 42, 42, 42, 42, 42, 12, 12, 12, 12, 12, 12)
 	for n, want := range map[int]method.Relation{5: method.Related, 6: method.Copy} {

@@ -14,8 +14,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// oracle is what the Extractor of the scheme should make of text: a list, a sort,
-// and the pieces as canontest reads them.
+// oracle returns the expected sketch, from a sorted list of the pieces that canontest reads.
 func oracle(s Scheme, text string) method.Sketch {
 	minWidth, most := cmp.Or(s.MinWidth, DefaultMinWidth), cmp.Or(s.Segments, DefaultSegments)
 	var all []method.Feature

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is stored of a document's segments is as docs/format.md has it.
+// TestRecordFormat checks the layout in docs/format.md.
 func TestRecordFormat(t *testing.T) {
 	for want, r := range map[string]Record{
 		"00" + "00" + "0000000000000000": {},
@@ -34,8 +34,7 @@ func TestRecordFormat(t *testing.T) {
 	}
 }
 
-// Whatever is read back is written as it was, but for numbers written longer than
-// they need be.
+// FuzzRecord checks that a parsed record survives a rewrite, which may only shorten its integers.
 func FuzzRecord(f *testing.F) {
 	r := Record{Features: 50, CutWidth: 7, CutOrder: 8, Whole: 9}
 	f.Add(r.Append(nil))

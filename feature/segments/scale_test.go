@@ -40,7 +40,7 @@ func TestOneSentenceManyTimes(t *testing.T) {
 
 func TestManySegments(t *testing.T) {
 	var b strings.Builder
-	var keys []uint64 // of the longest
+	var keys []uint64 // of the longest segments
 	for i := range 200_000 {
 		segment := fmt.Sprint("segment number ", i*7919%200_000)
 		b.WriteString(segment + ", ")
@@ -60,8 +60,7 @@ func TestManySegments(t *testing.T) {
 	}
 }
 
-// TestHugeText feeds a text without punctuation that is far larger than any
-// buffer, and looks at what it cost.
+// TestHugeText bounds the memory for a text without punctuation, far larger than any buffer.
 func TestHugeText(t *testing.T) {
 	words := hugeText(16 << 20)
 	e := NewExtractor(Scheme{})
@@ -79,7 +78,7 @@ func TestHugeText(t *testing.T) {
 	}
 }
 
-// TestCorpusEqualsOracle takes the texts of the file that BenchmarkCorpus does.
+// TestCorpusEqualsOracle reads the same file as BenchmarkCorpus.
 func TestCorpusEqualsOracle(t *testing.T) {
 	canontest.NeedUnicode(t)
 	e := NewExtractor(Scheme{})
@@ -99,8 +98,7 @@ func hugeText(size int) []byte {
 	return text
 }
 
-// TestEditSpoilsOnePiece changes one character of a long text without
-// punctuation. Nearly all pieces must stay.
+// TestEditSpoilsOnePiece edits a long text without punctuation. Nearly all pieces must stay.
 func TestEditSpoilsOnePiece(t *testing.T) {
 	s := Scheme{Segments: MaxSegments}
 	text := []rune(string(hugeText(50_000)))
@@ -132,7 +130,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotMatter moves the paragraphs of a text around.
+// TestOrderDoesNotMatter shuffles the paragraphs of a text.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(canontest.Text(), 0, 12).Draw(t, "parts")
@@ -145,8 +143,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestFeaturesAreCanonical: a feature's key is that of the canonical form of its
-// byte range.
+// TestFeaturesAreCanonical checks that a key is that of the canonical form of its byte range.
 func TestFeaturesAreCanonical(t *testing.T) {
 	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {

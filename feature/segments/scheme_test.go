@@ -2,8 +2,8 @@ package segments
 
 import "testing"
 
-// TestFingerprintsFrozen has numbers that files hold. If one changes, so must
-// the version of the rules.
+// TestFingerprintsFrozen checks values that files contain. If one changes, so must the version of
+// the rules.
 func TestFingerprintsFrozen(t *testing.T) {
 	const text = "Ａ text of TWO segments，其中一段是中文的。x<y"
 	for _, c := range []struct {

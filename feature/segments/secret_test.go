@@ -17,20 +17,16 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// xxh3Secret is the beginning of the constant that XXH3 mixes in ("kSecret" in
-// its specification).
+// xxh3Secret is the start of the constant that XXH3 mixes in (kSecret in its specification).
 const xxh3Secret = "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f" +
 	"cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
 
-// blockSecrets says which part of the constant belongs to each block of a text
-// of four blocks.
+// blockSecrets lists the offset in the constant for each block of a text of four blocks.
 var blockSecrets = []int{0, 32, 48, 16}
 
-// collisions are texts of 64 bytes with the XXH3 of text: its hash is a sum over
-// blocks of 16 bytes, in each the product of both halves, which are exclusive-ored
-// with constants. Halves that trade places have the same product. That is not
-// how words are made that collide, which takes a search of some seconds, but
-// it is what makes that search possible.
+// collisions returns texts of 64 bytes with the same XXH3 as text. The hash sums over blocks of 16
+// bytes: it XORs both halves with constants and multiplies them. Halves that trade places have the
+// same product. This makes possible a search for colliding words, which takes some seconds.
 func collisions(text []byte, seed uint64) (all [][]byte) {
 	secret, err := hex.DecodeString(xxh3Secret)
 	if err != nil {
@@ -54,9 +50,8 @@ func collisions(text []byte, seed uint64) (all [][]byte) {
 	return all
 }
 
-// TestSecretTellsCollisionsApart makes sixteen texts with one XXH3, for segments
-// and for whole texts, and shows that no two of them are one under any of a
-// thousand secrets.
+// TestSecretTellsCollisionsApart makes sixteen texts with one XXH3, for segments and for whole
+// texts. No two of them collide under any of a thousand secrets.
 func TestSecretTellsCollisionsApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 128))
 	text := []byte("sixty-four bytes of plain words, as anybody could write them, :)")
@@ -74,7 +69,7 @@ func TestSecretTellsCollisionsApart(t *testing.T) {
 			keys[h.Key(segments[i], digest.Order(segments[i]))] = true
 			h.Reset()
 			wholes[h.Text(texts[i])] = true
-			h.Reset() // and in parts, as long texts are: that is the same
+			h.Reset() // long texts come in parts, with the same result
 			h.Part(texts[i][:30])
 			wholes[h.Text(texts[i][30:])] = true
 		}
@@ -88,8 +83,7 @@ func randomSecret(rng *rand.Rand) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, rng.Uint64()), rng.Uint64())
 }
 
-// TestChoiceIsTheSameForAnySecret extracts texts in which many segments have
-// one width, so that the tie at the cut-off decides.
+// TestChoiceIsTheSameForAnySecret extracts texts whose segments tie in width at the cut-off.
 func TestChoiceIsTheSameForAnySecret(t *testing.T) {
 	check := func(t failer, s Scheme, text, one, two []byte) {
 		var sets [3]method.Sketch
@@ -123,8 +117,8 @@ func TestChoiceIsTheSameForAnySecret(t *testing.T) {
 	})
 }
 
-// TestOneOrderTwoSegments gives the chooser what only an attacker can make: two
-// segments of one width and order. Both stay, wherever they stand.
+// TestOneOrderTwoSegments gives the chooser two segments of one width and order, as only an
+// attacker can make them. Both stay in any order of arrival.
 func TestOneOrderTwoSegments(t *testing.T) {
 	a := method.Feature{Key: 1, Order: 7, Width: 20, Start: 50}
 	b := method.Feature{Key: 2, Order: 7, Width: 20, Start: 0}

@@ -15,8 +15,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A suiteCase is one paragraph of testdata/feature; its README says how they
-// are written.
+// A suiteCase is one paragraph of testdata/feature, whose README describes the format.
 type suiteCase struct {
 	relation string
 	name     string
@@ -92,7 +91,7 @@ func runForms(t *testing.T, c suiteCase) {
 	}
 }
 
-// pieces are the canonical forms of all pieces of text, in order, each once.
+// pieces returns the canonical forms of all distinct pieces of text, in order.
 func pieces(t *testing.T, text string) (forms []string) {
 	set := extract(t, Scheme{MinWidth: 1, Segments: MaxSegments}, text)
 	slices.SortFunc(set.Features, func(a, b method.Feature) int { return cmp.Compare(a.Start, b.Start) })
@@ -102,7 +101,7 @@ func pieces(t *testing.T, text string) (forms []string) {
 	return forms
 }
 
-// runPairs checks each text against each other.
+// runPairs compares every two texts.
 func runPairs(t *testing.T, c suiteCase) {
 	var sets []method.Sketch
 	for _, line := range c.texts {
@@ -130,7 +129,7 @@ func runPairs(t *testing.T, c suiteCase) {
 	}
 }
 
-// share counts the features two sets have in common.
+// share counts the features that two sets have in common.
 func share(a, b method.Sketch) (n int) {
 	for _, f := range a.Features {
 		if slices.ContainsFunc(b.Features, func(g method.Feature) bool { return f.Key == g.Key && f.Width == g.Width }) {

@@ -11,8 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCounts: a table says of each term in how many documents it stands, and is read as it
-// was written.
+// TestCounts checks the document count of each term, before and after a write and a read.
 func TestCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c Counter
@@ -61,8 +60,7 @@ func TestCounts(t *testing.T) {
 	})
 }
 
-// TestOneBeginning: of many terms that begin with the same bits each is found, and no
-// other.
+// TestOneBeginning checks that terms with the same leading bits are each found, and no others.
 func TestOneBeginning(t *testing.T) {
 	var c Counter
 	const beginning, n = 7 << 48, 300
@@ -84,7 +82,7 @@ func TestOneBeginning(t *testing.T) {
 	}
 }
 
-// logarithm is 256 times the binary logarithm of a/b, rounded down.
+// logarithm returns 256 times the binary logarithm of a/b, rounded down.
 func logarithm(a, b int) uint32 {
 	if a%b == 0 && bits.OnesCount(uint(a/b)) == 1 {
 		return 256 * uint32(bits.Len(uint(a/b))-1)
@@ -99,15 +97,14 @@ func TestLogarithm(t *testing.T) {
 				continue
 			}
 			got, want := log2(a, b), logarithm(int(a), int(b))
-			if got != want && got+1 != want { // of quotients near a step the last bit may be short
+			if got != want && got+1 != want { // the last bit may be short for quotients near a step
 				t.Errorf("%d/%d: %d, want %d", a, b, got, want)
 			}
 		}
 	}
 }
 
-// TestForgetting: with no room for all terms, none that stands in more documents than are
-// told missing is lost, and no count is too low by more, or too high.
+// TestForgetting overfills a counter. A count may fall short by Missed at most, and never exceed.
 func TestForgetting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Counter{Most: rapid.IntRange(1, 20).Draw(t, "most")}
@@ -131,12 +128,12 @@ func TestForgetting(t *testing.T) {
 	})
 }
 
-// fixture is a table of two documents, one with the terms 1 and 2 and one with 2; it was
-// written out by hand, and its digest is sha256sum's.
+// fixture is a table of two documents, one with the terms 1 and 2 and one with 2. It was written
+// manually, with a digest from sha256sum.
 const fixture = "667374" + "65726d7331" + "7531356200000000" + "0200000000000000" + "0200000000000000" +
 	"0100000000000000" + "0200000000000000" + "01000000" + "02000000" + "a8fde99a9378b4899f11d23c1f2cd660"
 
-// TestStored: the format may never change.
+// TestStored checks the format, which may never change.
 func TestStored(t *testing.T) {
 	var c Counter
 	c.Add([]uint64{2, 1})
@@ -147,7 +144,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestDamage: no byte can be changed and none taken away or added unnoticed.
+// TestDamage checks that every changed, missing or added byte is detected.
 func TestDamage(t *testing.T) {
 	var c Counter
 	for i := range uint64(20) {

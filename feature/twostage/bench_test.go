@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
-// BenchmarkExtract takes the Debian installation guide (see testdata/bilingual), in
-// English and Chinese, by segments alone and with sketches.
+// BenchmarkExtract extracts the Debian installation guide in English and Chinese (see
+// testdata/bilingual), by segments alone and with sketches.
 func BenchmarkExtract(b *testing.B) {
 	var texts [2][][]byte
 	for _, text := range guide(b) {
@@ -43,7 +43,6 @@ func extractAll(b *testing.B, e method.Extractor, texts [][]byte) {
 	}
 }
 
-// guide are the texts of the guide.
 func guide(tb testing.TB) (texts []string) {
 	tb.Helper()
 	data, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")

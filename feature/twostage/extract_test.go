@@ -20,7 +20,6 @@ import (
 
 var secret = []byte("0123456789abcdef")
 
-// schemeOf is one of so many segments.
 func schemeOf(n int, key []byte) segments.Scheme { return segments.Scheme{Segments: n, Key: key} }
 
 func mostOf(s segments.Scheme) int {
@@ -30,8 +29,7 @@ func mostOf(s segments.Scheme) int {
 	return s.Segments
 }
 
-// oracle is what the Extractor of the scheme should make of text: the segments' sketch,
-// then run keys in the places left.
+// oracle returns the expected sketch: that of the segments, then run keys in the remaining places.
 func oracle(s segments.Scheme, text string) (want method.Sketch) {
 	n := mostOf(s)
 	s.Segments = n - min(3, n/10)
@@ -93,7 +91,7 @@ func TestExtractEqualsOracle(t *testing.T) {
 			s.Key = secret
 		}
 		e := NewExtractor(s, 0)
-		for range 2 { // the second text finds the buffers as the first left them
+		for range 2 { // the second text reuses the buffers of the first
 			text := canontest.Text().Draw(t, "text")
 			for range rapid.IntRange(0, 40).Draw(t, "words") {
 				text += rapid.StringMatching(`[a-z]{1,9}[ ,.] ?|[的是茶馆]{1,9}。?`).Draw(t, "word")
@@ -103,8 +101,8 @@ func TestExtractEqualsOracle(t *testing.T) {
 	})
 }
 
-// TestRunKeysTakeWhatIsLeft: of a text with fewer segments than there may be features
-// there are up to eight, of one with as many or more three, if there is room for thirty.
+// TestRunKeysTakeWhatIsLeft checks that up to eight run keys take the places left by segments.
+// Three are reserved if there are at least thirty places.
 func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 	for _, c := range []struct{ sentences, most, want int }{
 		{4, 50, 8},
@@ -133,7 +131,7 @@ func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestSketchesFromTwentyRuns: of fewer than 24 words only their number is told.
+// TestSketchesFromTwentyRuns checks that fewer than 24 words keep only their number of runs.
 func TestSketchesFromTwentyRuns(t *testing.T) {
 	e := NewExtractor(segments.Scheme{}, 0)
 	for words, leads := range map[int]int{0: 0, 3: 0, 4: 0, 5: 0, 23: 0, 24: 8} {
@@ -160,7 +158,7 @@ func chinese(words int) (text string) {
 	return text
 }
 
-// TestSecretDecidesKeysAlone: everything else is the same under any.
+// TestSecretDecidesKeysAlone checks that a secret changes nothing but keys and fingerprint.
 func TestSecretDecidesKeysAlone(t *testing.T) {
 	var plain, keyed method.Sketch
 	NewExtractor(segments.Scheme{}, 0).Extract(&plain, []byte(english(200)))

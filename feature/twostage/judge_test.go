@@ -13,13 +13,12 @@ import (
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
-// A bins says what two sketches have: so many bins with equal numbers in both, with
-// other numbers, and with one in the first alone.
+// A bins counts the bins of two sketches: equal, different, and filled in the first alone.
 type bins struct{ equal, other, first int }
 
-// sketches makes two.
+// sketches returns two sketches with these bins.
 func (b bins) sketches(t *testing.T) (d, e sketch) {
-	var first, second []byte // numbers of each bin, as sketch.Append writes them
+	var first, second []byte // as sketch.Append writes them, one number per bin
 	for i := range binCount {
 		x, y := byte(1+i%15), byte(1+i%15)
 		switch {
@@ -36,7 +35,7 @@ func (b bins) sketches(t *testing.T) (d, e sketch) {
 	return parsed(t, first), parsed(t, second)
 }
 
-// parsed is the sketch of these numbers.
+// parsed returns the sketch with these numbers.
 func parsed(t *testing.T, numbers []byte) (s sketch) {
 	t.Helper()
 	mask, packed, n := make([]byte, 16), make([]byte, 64), 0
@@ -60,17 +59,16 @@ func parsed(t *testing.T, numbers []byte) (s sketch) {
 	return s
 }
 
-// same has all bins in common, so that the Jaccard similarity is 1.
+// same has all bins in common, for a Jaccard similarity of 1.
 var same = bins{equal: 128}
 
-// A document has segments of so many units, which weigh two less, other units, and run
-// keys.
+// A document has segments of these units, each weighing two less, other units, and run keys.
 type document struct {
 	units []uint32
 	other uint64
 	keys  int
 	runs  uint64
-	// truncated says that there are more segments.
+	// truncated reports that there are more segments.
 	truncated bool
 }
 
@@ -88,20 +86,20 @@ func (d document) sketch(s sketch) *method.Sketch {
 	return set
 }
 
-// A meeting is a document and what an earlier one is to it.
+// A meeting is a document and its relation to an earlier one.
 type meeting struct {
 	d      document
-	runs   uint64 // of the earlier one
+	runs   uint64 // of the earlier document
 	bins   bins
-	shared int  // segments, the first
-	keys   int  // run keys
-	common int  // segments, the last
-	of     bool // whether the earlier one is named for those
+	shared int  // leading segments shared
+	keys   int  // run keys shared
+	common int  // trailing segments that are common
+	of     bool // whether the earlier document has these too
 	t      float64
 	places []int // of the bins' runs in the text, lowest bin first; nil for none
 }
 
-// judge returns whether the earlier document is selected, and what it is.
+// judge reports whether the earlier document is selected, and returns the finding.
 func (m *meeting) judge(t *testing.T) (selected bool, f method.Finding) {
 	t.Helper()
 	j := NewJudge(method.Rules{Threshold: m.t})
@@ -144,17 +142,17 @@ func (m *meeting) found(j method.Judge) *method.Found {
 	return f
 }
 
-// ten has ten segments that weigh 10 each, of 200 units: two are a fifth.
+// ten returns ten segments that weigh 10 each, of 200 units: four are a fifth.
 func ten(runs uint64) document {
 	return document{units: slices.Repeat([]uint32{12}, 10), other: 80, keys: 8, runs: runs}
 }
 
-// TestWhoIsCompared is rule 12 at its edges.
+// TestWhoIsCompared checks the limits of rule 12.
 func TestWhoIsCompared(t *testing.T) {
 	three := document{units: []uint32{12, 12, 12}, other: 64, runs: 100}
 	below := ten(100)
 	below.other++
-	// Of the first five segments, 60 of 60 units, the threshold of a third is 20.
+	// The first five segments have 60 units, so the threshold of a third is 20.
 	prefix := document{units: []uint32{12, 12, 12, 12, 12, 400, 400}, runs: 100}
 	for _, c := range []struct {
 		name string
@@ -185,23 +183,23 @@ func TestWhoIsCompared(t *testing.T) {
 	}
 }
 
-// TestNumbersOfTheDecision is rules 13 and 14 at their edges. Where all bins are equal,
-// (a+b)/2 of a and b runs are common.
+// TestNumbersOfTheDecision checks the limits of rules 13 and 14. If all bins are equal, documents
+// of a and b runs have (a+b)/2 in common.
 func TestNumbersOfTheDecision(t *testing.T) {
-	// J = 4/11, so of 100 and 200 runs 80 are common: C is .8, M is .4.
+	// J = 4/11, so documents of 100 and 200 runs have 80 in common: C is .8, M is .4.
 	in := bins{equal: 8, first: 14}
 	const kept, related, removed = method.Unrelated, method.Related, method.Copy
 	menu := document{units: append(slices.Repeat([]uint32{12}, 20), 20, 60), other: 0, runs: 320}
-	// C is .42 of pages of one length; .29 is what sketches have to find of .75 × .65.
+	// C is .42 for pages of one length; .29 is the share that sketches must find for .75 × .65.
 	confirmed := bins{equal: 40, other: 88}
-	// longer is M of documents of a and b runs, of which so many of 128 bins are equal.
+	// longer returns M of documents of a and b runs with this number of equal bins, of 128.
 	longer := func(equal, a, b float64) float64 {
 		j := (15*equal - 128) / (14 * 128)
 		return j * (a + b) / (1 + j) / max(a, b)
 	}
-	// Of 100 and 201 runs about half, a third and a quarter are common.
+	// About half, a third and a quarter of 100 runs are in common with 201.
 	half, third, little3 := bins{equal: 31, other: 97}, bins{equal: 24, other: 104}, bins{equal: 19, other: 109}
-	sample := menu                            // of which the segments are the longest of many
+	sample := menu                            // its segments are the longest of many
 	sample.truncated, sample.runs = true, 590 // 236 words are common or shared
 	longest := sample
 	longest.runs++
@@ -281,8 +279,8 @@ func TestNumbersOfTheDecision(t *testing.T) {
 	}
 }
 
-// TestNewPassage: what sketches would call a copy is kept for one long passage of which the
-// earlier document has nothing, and is none for as much in many places. Rule 14 does not ask.
+// TestNewPassage keeps a copy by sketches for one long passage that the earlier document lacks. As
+// much new text in many places does not keep it. Rule 14 ignores new passages.
 func TestNewPassage(t *testing.T) {
 	inOnePiece, allOver := make([]int, binCount), make([]int, binCount)
 	for i := range inOnePiece {
@@ -313,8 +311,7 @@ func TestNewPassage(t *testing.T) {
 	}
 }
 
-// TestFindings has all fields of one by sketches, of one by segments and of one with
-// too little comparable.
+// TestFindings checks all fields: by sketches, by segments, and with too little comparable.
 func TestFindings(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -339,7 +336,7 @@ func TestFindings(t *testing.T) {
 
 var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-15 })
 
-// TestScoreSegments: where every segment counts one, neither run keys nor sketches do.
+// TestScoreSegments checks that neither run keys nor sketches count if each segment counts one.
 func TestScoreSegments(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .5, Score: method.ScoreSegments})
 	s := ten(100).sketch(sketch{})
@@ -365,7 +362,7 @@ func TestScoreSegments(t *testing.T) {
 	}
 }
 
-// TestMayReach is rule 5: y marks what was seen, of ten segments and of eight run keys.
+// TestMayReach checks rule 5: y marks the seen of ten segments and eight run keys.
 func TestMayReach(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .9})
 	j.Load(ten(100).sketch(sketch{}))
@@ -396,7 +393,7 @@ func TestMayReach(t *testing.T) {
 	}
 }
 
-// TestMadeByHand: a sketch without Data is of no runs, and segments decide.
+// TestMadeByHand checks that a sketch without Data has no runs, so segments decide.
 func TestMadeByHand(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .5})
 	s := document{units: slices.Repeat([]uint32{12}, 10)}.sketch(sketch{})
@@ -412,7 +409,7 @@ func TestMadeByHand(t *testing.T) {
 	}
 }
 
-// TestDamagedRecord: what is too short or too long is no record.
+// TestDamagedRecord checks that a record of a wrong length is refused.
 func TestDamagedRecord(t *testing.T) {
 	for _, runs := range []uint64{0, 19, 20, 1 << 40} {
 		j := NewJudge(method.Rules{Threshold: .5})
@@ -435,7 +432,7 @@ func TestDamagedRecord(t *testing.T) {
 	var k known
 	var s method.Sketch
 	NewExtractor(segments.Scheme{}, 0).Extract(&s, []byte(strings.Repeat(english(40)+". ", 30)))
-	for n := range s.Data { // one made by hand has no places, and none has a part of them
+	for n := range s.Data { // truncated data has all places or none
 		if places, err := k.parse(s.Data[:n], true); err == nil && len(places) > 0 && len(places) != k.sketch.Places() {
 			t.Errorf("%d of %d bytes have %d of places", n, len(s.Data), len(places))
 		}

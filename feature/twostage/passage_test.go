@@ -11,14 +11,14 @@ import (
 
 func passage(from, to, of uint64) method.Passage { return method.Passage{From: from, To: to, Of: of} }
 
-// placed makes a sketch with a run in each of the bins 0 to len(holds)-1, which stand
-// every step runs, the last bin first, and another in which those hold that are marked y.
+// placed returns a sketch with one run in each bin, every step runs, the last bin first. The other
+// sketch holds those marked y.
 func placed(t *testing.T, holds string, step int) (p *places, s, other *sketch) {
 	t.Helper()
 	p, s, other = new(places), new(sketch), new(sketch)
 	var places []byte
 	for bin := range len(holds) {
-		i := len(holds) - 1 - bin // in the order of places
+		i := len(holds) - 1 - bin // in the order of the text
 		v := uint64(1 + bin%values)
 		s.set(bin, v)
 		switch holds[i] {
@@ -35,8 +35,8 @@ func placed(t *testing.T, holds string, step int) (p *places, s, other *sketch) 
 	return p, s, other
 }
 
-// TestNewStretch is the rule of docs/design.md, rule 13, at its edges. y holds, n and -
-// do not; a bin is ten runs.
+// TestNewStretch checks the limits of rule 13 in docs/design.md. The other document holds y, not n
+// or -. A bin is ten runs.
 func TestNewStretch(t *testing.T) {
 	many := func(what string, n int) (s string) {
 		for range n {
@@ -51,8 +51,8 @@ func TestNewStretch(t *testing.T) {
 	}{
 		{"no gap", many("y", 96), none},
 		{"nothing held", many("n", 96), passage(0, 964, 964)},
-		{"a quarter in front, and no more", many("n", 24) + many("y", 72), passage(0, 258, 964)}, // with two that hold
-		{"less than a quarter in front", many("n", 21) + many("y", 75), none},                    // 23 bins with these
+		{"a quarter in front, and no more", many("n", 24) + many("y", 72), passage(0, 258, 964)}, // including two held
+		{"less than a quarter in front", many("n", 21) + many("y", 75), none},                    // 23 bins, including two held
 		{"at the end", many("y", 72) + many("-", 24), passage(700-5+3, 964, 964)},
 		{"in the middle", many("y", 40) + many("n", 22) + many("y", 34), passage(380-5+3, 640-5+3, 964)},
 		{"too few bins", many("y", 22) + many("n", 19) + many("y", 3), none},
@@ -71,7 +71,7 @@ func TestNewStretch(t *testing.T) {
 	}
 }
 
-// TestPlacesOfAnotherSketch are refused.
+// TestPlacesOfAnotherSketch checks that places for another number of bins are refused.
 func TestPlacesOfAnotherSketch(t *testing.T) {
 	_, s, _ := placed(t, "yyy", 1)
 	var p places

@@ -18,14 +18,13 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// newScanner returns a scanner that counts units.
 func newScanner() *canon.Scanner {
 	s := canon.NewScanner()
 	s.CountUnits()
 	return s
 }
 
-// read gives a text to m, and returns how many parts it had.
+// read feeds a text to m and returns the number of its parts.
 func read(m *maker, s *canon.Scanner, text []byte) (parts int) {
 	m.Reset()
 	for s.Reset(text); ; {
@@ -40,7 +39,7 @@ func read(m *maker, s *canon.Scanner, text []byte) (parts int) {
 	}
 }
 
-// plainRuns are the hashes of a text's runs, told plainly: words joined five by five.
+// plainRuns returns the hashes of a text's runs, computed from every five consecutive words.
 func plainRuns(text string) (hashes []uint64) {
 	words := plainWords(text)
 	for i := 0; i+5 <= len(words); i++ {
@@ -53,9 +52,8 @@ func plainRuns(text string) (hashes []uint64) {
 	return hashes
 }
 
-// plainWords are the hashes of the words of a text's segments. Where one comes in
-// pieces they are those of the whole text, in which also a symbol that is written with
-// letters is a word.
+// plainWords returns the hashes of the words of a text's segments. If a segment comes in pieces, it
+// takes the words of the whole text. There, a symbol written with letters is a word too.
 func plainWords(text string) []uint64 {
 	pieces, whole, _ := canontest.Read(text)
 	if inPieces(text, pieces) {
@@ -68,7 +66,7 @@ func plainWords(text string) []uint64 {
 	return wordsOf(strings.Join(forms, " "))
 }
 
-// inPieces reports whether a segment is: between two of them is nothing but space.
+// inPieces reports whether a segment comes in pieces: only white space separates two of them.
 func inPieces(text string, pieces []canontest.Piece) bool {
 	for i := 1; i < len(pieces); i++ {
 		from, to := pieces[i-1].End, pieces[i].Start
@@ -87,8 +85,8 @@ func wordsOf(form string) (words []uint64) {
 	return words
 }
 
-// plainKeys are the least hash of each bin as keys, sorted: the bits that are not the
-// bin's number first, then that.
+// plainKeys returns the least hash of each bin as a sorted key. A key ends with the bits of the
+// bin's number.
 func plainKeys(hashes []uint64) (keys []uint64) {
 	least := map[uint64]uint64{}
 	for _, h := range hashes {
@@ -104,7 +102,7 @@ func plainKeys(hashes []uint64) (keys []uint64) {
 	return keys
 }
 
-// plainSketch is of each bin the number that is kept.
+// plainSketch returns the number kept for each bin.
 func plainSketch(keys []uint64) (numbers [128]uint64) {
 	for _, key := range keys {
 		low32 := key >> 7 & 0xffffffff
@@ -113,7 +111,7 @@ func plainSketch(keys []uint64) (numbers [128]uint64) {
 	return numbers
 }
 
-// plainDistinct counts in floating point as maker.Distinct does in whole numbers.
+// plainDistinct computes maker.Distinct in floating point.
 func plainDistinct(hashes []uint64) int {
 	filled := map[uint64]bool{}
 	for _, h := range hashes {
@@ -126,7 +124,7 @@ func plainDistinct(hashes []uint64) int {
 	return int(math.Round(n))
 }
 
-// TestDistinct: repeated runs count once, whatever the length, as long as any cell is empty.
+// TestDistinct checks that repeated runs count once at any length, as long as a cell is empty.
 func TestDistinct(t *testing.T) {
 	m, s, r := newMaker(), canon.NewScanner(), rand.New(rand.NewPCG(3, 3))
 	s.CountUnits()
@@ -136,7 +134,7 @@ func TestDistinct(t *testing.T) {
 			fmt.Fprintf(&b, "%x ", r.Uint64())
 		}
 		read(m, s, []byte(strings.Repeat(b.String(), c.times)))
-		want := c.words // runs that go round the end of the text too, if it comes again
+		want := c.words // with repetition, also runs across the joints
 		if c.times == 1 {
 			want -= runWords - 1
 		}
@@ -152,7 +150,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// checkRuns holds all that is made of a text against the oracle.
+// checkRuns compares everything derived from a text with the oracle.
 func checkRuns(t interface{ Fatalf(string, ...any) }, m *maker, s *canon.Scanner, text string) {
 	read(m, s, []byte(text))
 	hashes := plainRuns(text)
@@ -203,8 +201,7 @@ func TestMakerEqualsOracle(t *testing.T) {
 	})
 }
 
-// TestRunsGoOnOverParts: of a text that comes in parts no run is lost where one ends,
-// wherever words lie, and none is made up.
+// TestRunsGoOnOverParts checks that the end of a part, in any place, neither loses nor adds a run.
 func TestRunsGoOnOverParts(t *testing.T) {
 	m, s := newMaker(), newScanner()
 	shifts := 9
@@ -247,8 +244,8 @@ func TestLongWordsAndShortTexts(t *testing.T) {
 	}
 }
 
-// stored are sketches and the first keys of texts, from a program that knows nothing
-// of this one: words split by hand, HashUnit by its description.
+// stored holds sketches and first keys from an independent program. Its words were split manually,
+// and HashUnit was written from its description.
 var stored = []struct {
 	text, sketch string
 	keys         []uint64
@@ -272,7 +269,6 @@ var stored = []struct {
 	},
 }
 
-// numbered is a text of n words.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -281,7 +277,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// TestStored: what is stored may never change.
+// TestStored checks stored values, which may never change.
 func TestStored(t *testing.T) {
 	m, s := newMaker(), newScanner()
 	for _, want := range stored {
@@ -297,7 +293,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestWordsCount: case, width and punctuation do not, nor where lines end.
+// TestWordsCount checks that case, width, punctuation and line breaks do not count.
 func TestWordsCount(t *testing.T) {
 	m, s := newMaker(), newScanner()
 	sketch := func(text string) (got sketch) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawSketch draws one of so many bins.
+// drawSketch draws a sketch of n bins.
 func drawSketch(rng *rand.Rand, n int) (s sketch) {
 	for _, bin := range rng.Perm(binCount)[:n] {
 		s.set(bin, 1+rng.Uint64N(values))
@@ -37,9 +37,8 @@ func TestSketchRoundTrip(t *testing.T) {
 	}
 }
 
-// TestMaskOfOneMore: where the number of bins is odd, half a byte is left behind their
-// numbers. A mask with one bin more would be read from it; and with a number in it the
-// sketch has as many bins as it says where another number is 0.
+// TestMaskOfOneMore checks an odd number of bins, which leaves half a byte unused. A mask with one
+// bin more would read it. If another number is 0, the sketch still has the stated size.
 func TestMaskOfOneMore(t *testing.T) {
 	one := func(mask, numbers byte) []byte {
 		b := make([]byte, 1+binCount/8+1)
@@ -67,8 +66,7 @@ func TestMaskOfOneMore(t *testing.T) {
 	}
 }
 
-// checkDamage: whatever is too short is refused, and so is a number of bins that is
-// not that of those told.
+// checkDamage checks that short input is refused, and that no flipped bit changes the bin count.
 func checkDamage(t *testing.T, n int, b []byte) {
 	var got sketch
 	for short := range b {
@@ -89,7 +87,7 @@ func checkDamage(t *testing.T, n int, b []byte) {
 	}
 }
 
-// Whatever is read back is a sketch of as many bins as are told, and lasts.
+// FuzzSketch checks that a parsed sketch has the stated number of bins and survives a rewrite.
 func FuzzSketch(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, n := range []int{0, 1, 2, 50, 94, 95, 96, 128} {
@@ -112,8 +110,8 @@ func FuzzSketch(f *testing.F) {
 	})
 }
 
-// plainOverlap is the arithmetic of rule 13 of docs/design.md: the share of n runs
-// that two documents of a and b runs have in common.
+// plainOverlap computes rule 13 of docs/design.md: the share of n runs that documents of a and b
+// runs have in common.
 func plainOverlap(s, t *sketch, a, b, n uint64) float64 {
 	var raw, both, either int64
 	for bin := range binCount {
@@ -147,7 +145,7 @@ func TestCompareEqualsFractions(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
 		s := drawSketch(rng, rng.IntN(binCount+1))
 		other := drawSketch(rng, rng.IntN(binCount+1))
-		for bin := range binCount { // of which some are the same
+		for bin := range binCount { // make some equal
 			if rng.IntN(3) > 0 && other.at(bin) == 0 {
 				other.set(bin, s.at(bin))
 			}
@@ -180,7 +178,7 @@ func TestCompareAtTheEnds(t *testing.T) {
 			t.Errorf("%d bins and none: %v", n, got)
 		}
 		other := s
-		for i, x := range other { // another number in every bin
+		for i, x := range other { // a different number in every bin
 			for at := 0; at < 64; at += 4 {
 				if v := x >> at & 15; v != 0 {
 					other[i] = other[i]&^(15<<at) | (1+v%values)<<at
@@ -197,8 +195,7 @@ func TestCompareAtTheEnds(t *testing.T) {
 	}
 }
 
-// drawPair makes sketches of two documents of n runs that have the share of them in
-// common.
+// drawPair draws the sketches of two documents of n runs with this share in common.
 func drawPair(rng *rand.Rand, share float64, n int) (s, t sketch) {
 	a, b := newMaker(), newMaker()
 	for i := range n {
@@ -219,8 +216,8 @@ func (m *maker) put(h uint64) {
 	*bin = min(*bin, h<<(64-binShift))
 }
 
-// spreadOf is the standard deviation of an estimate if every bin were drawn by itself.
-// They are drawn of one document's runs, so it is an upper bound.
+// spreadOf returns the standard deviation of an estimate with independent bins. All bins draw from
+// one document's runs, so it is an upper bound.
 func spreadOf(share float64) float64 {
 	jaccard := share / (2 - share)
 	equal := jaccard + (1-jaccard)/values // the chance that a bin has equal numbers
@@ -228,8 +225,7 @@ func spreadOf(share float64) float64 {
 	return deviation * 2 / ((1 + jaccard) * (1 + jaccard))
 }
 
-// TestEstimates: estimates lie around the true shares, as near as docs/design.md, rule
-// 13, says.
+// TestEstimates checks that estimates are as near the true shares as docs/design.md, rule 13, says.
 func TestEstimates(t *testing.T) {
 	for _, runs := range []int{40, 400} {
 		for _, share := range []float64{.3, .45, .6, .8, .95} {
@@ -257,8 +253,8 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestContains: of documents of which just 80% stand in the other, one in 300 at most is
-// taken for certain; of exact copies, all, and of those with 95%, most.
+// TestContains counts documents that are certainly contained. With 80% in the other, they are one
+// in 300 at most. With 95% they are most, and exact copies are all.
 func TestContains(t *testing.T) {
 	const draws = 20_000
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/feature/units"
 )
 
-// TestWordsAreNotCut: the words of a segment that is cut because it is too long are those between its
-// spaces, each with its place; and as many as the scanner hashes.
+// TestWordsAreNotCut cuts an overlong segment. Its words are those between spaces, each in its
+// place, and the scanner hashes equally many.
 func TestWordsAreNotCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string

@@ -36,7 +36,7 @@ func TestSegmentsAreWhole(t *testing.T) {
 		{"First. " + long + ". Last", 50, 0, "Last"}, // to the end
 	} {
 		text := read(c.text)
-		if c.behind <= 0 { // from the end: a word may be cut in two where a long segment is
+		if c.behind <= 0 { // from the end, since cutting a long segment may split a word
 			c.behind += text.Len()
 		}
 		from, to := text.Segments(c.first, c.behind)
@@ -51,8 +51,7 @@ func TestSegmentsAreWhole(t *testing.T) {
 	}
 }
 
-// TestWordsStandInOrder: the words of any text have ranges in order, and the canonical form of the
-// range of all is that of each after the other.
+// TestWordsStandInOrder checks that the ranges of a text's words are in order and do not overlap.
 func TestWordsStandInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := canontest.Text().Draw(t, "text")

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// classes are those of docs/canonical.md, in ASCII all, elsewhere some.
+// classes holds the classes of docs/canonical.md, all in ASCII and some elsewhere.
 var classes = func() *Classes {
 	c := new(Classes)
 	for b := range c.Class {
@@ -39,7 +39,7 @@ var classes = func() *Classes {
 	return c
 }()
 
-// han is a class of the test's own: 0 is that of a separator in ASCII.
+// han and other are classes of this test; 0 is an ASCII separator.
 const (
 	han   = 0xFF
 	other = 0xFE
@@ -87,10 +87,10 @@ func mayStop(text string, i int) (may, must bool) {
 	return false, false
 }
 
-// copied is what Copy has to write of text[:end], told plainly, character by character.
+// copied returns the expected copy of text[:end], made character by character.
 func copied(text string, end int) (out string, starts []Start, c Copied) {
 	c.Separated = true
-	blanks := false // between the last word and here, and nothing else
+	blanks := false // only blanks since the last word
 	for i := 0; i < end; {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		class, last, next := classOf(r, size), before(text, i), after(text, i+size)
@@ -139,8 +139,7 @@ func needCopy(t testing.TB) {
 	}
 }
 
-// TestCopy holds Copy to what is told plainly, on texts of all lengths around those of
-// blocks.
+// TestCopy compares with copied, on texts shorter and longer than blocks.
 func TestCopy(t *testing.T) {
 	needCopy(t)
 	part := rapid.OneOf(

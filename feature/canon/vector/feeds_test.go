@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Line feeds of texts of all lengths are where bytes.IndexByte finds them, with vector
-// instructions and without.
+// TestFeeds compares with a loop over the bytes, with vector instructions and without.
 func TestFeeds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 5 * Block {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// begins has letters and digits begin words, and the equals sign not.
+// begins lets all bytes but the equals sign begin words.
 var begins = func() (t [256]uint8) {
 	for b := range t {
 		if b != '=' {
@@ -19,7 +19,7 @@ var begins = func() (t [256]uint8) {
 	return t
 }()
 
-// hashesOf are the hashes of the words of text, told plainly.
+// hashesOf returns the hashes of the words of text, computed word by word.
 func hashesOf(text string) (hashes []uint64) {
 	for _, r := range text {
 		if r >= 0x800 {
@@ -38,7 +38,7 @@ func hashesOf(text string) (hashes []uint64) {
 	return hashes
 }
 
-// behind is text with other text behind it, as much as HashWords may read.
+// behind returns text followed by as much of other as HashWords may read.
 func behind(text, other string) []byte {
 	return append([]byte(text), strings.Repeat(other, Block+8)...)
 }
@@ -47,7 +47,7 @@ func TestHashWords(t *testing.T) {
 	checkWords(t, rapid.StringMatching(`[a-z0-9=']{1,70}|[a-z]{1,9}|=`), HashWords, hashWordsPlain)
 }
 
-// TestHashHan: Han, kana and others of three bytes are words of their own.
+// TestHashHan checks that each Han, kana or other character of three bytes is a word.
 func TestHashHan(t *testing.T) {
 	needCopy(t)
 	checkWords(t, rapid.StringMatching(`[a-z0-9=']{1,70}|[a-z]{1,9}|=|[一-龥]{1,30}|[a-z的か각]{1,9}`), HashWords)
