@@ -11,8 +11,8 @@ import (
 	"github.com/bits-and-blooms/bloom/v3"
 )
 
-// benchShapes are 1 GiB, where the reduction is a mask, and a little less, where it is not;
-// and 4 GiB, whose addresses no processor has at hand.
+// benchShapes are 1 GiB, reduced by a mask; a little less, reduced without; and 4 GiB, with more
+// addresses than a processor caches.
 var benchShapes = []struct {
 	name  string
 	shape Shape
@@ -25,8 +25,8 @@ var benchShapes = []struct {
 // document is the number of keys of a document, the batch of the pipeline.
 const document = 50
 
-// benchFilter has random bits, a quarter of them one, as at a little over half the design load.
-// That is quicker than adding 300 million keys.
+// benchFilter returns a filter of random bits, a quarter of them one, as at a little over half the
+// design load. Adding 300 million keys would take longer.
 func benchFilter(b *testing.B, shape Shape) *Filter {
 	f := mustNew(b, shape, "bench")
 	r := rand.New(rand.NewPCG(1, 1))
@@ -37,10 +37,10 @@ func benchFilter(b *testing.B, shape Shape) *Filter {
 	return f
 }
 
-// seeds differ for all makers of keys: a key added by one is never tested by another.
+// seeds gives each generator its own keys: a key added by one is never tested by another.
 var seeds atomic.Uint64
 
-// perBatch calls f with fresh keys, a document at a time; one b.N is one key.
+// perBatch calls f with fresh keys, one document at a time. One b.N is one key.
 func perBatch(b *testing.B, f func(keys []uint64, seen []bool)) {
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -59,7 +59,7 @@ func batches(n int, f func(keys []uint64, seen []bool)) {
 	}
 }
 
-// aloneAndTogether is perBatch on one goroutine, and on as many as there are processors.
+// aloneAndTogether runs perBatch on one goroutine, then on one for each processor.
 func aloneAndTogether(b *testing.B, name string, f func(keys []uint64, seen []bool)) {
 	b.Run(name+"/alone", func(b *testing.B) { perBatch(b, f) })
 	b.Run(name+"/together", func(b *testing.B) {
@@ -72,8 +72,8 @@ func aloneAndTogether(b *testing.B, name string, f func(keys []uint64, seen []bo
 	})
 }
 
-// BenchmarkKey is the time of one key, in batches of 50 fresh keys. "library" is bloom/v3 on the
-// same memory, including huge pages, one key after another; "ownMemory" is the library alone.
+// BenchmarkKey measures the time per key, in batches of 50 fresh keys. "library" is bloom/v3 on the
+// same memory, including huge pages, one key at a time. "ownMemory" is the library alone.
 func BenchmarkKey(b *testing.B) {
 	for _, s := range benchShapes {
 		f := benchFilter(b, s.shape)
@@ -94,7 +94,7 @@ func BenchmarkKey(b *testing.B) {
 	lib := bloom.New(uint(m.Bits), uint(m.Hashes))
 	words := lib.BitSet().Words()
 	for i := range words {
-		words[i] = 1 << (i % 64) // or every first touch is a page fault
+		words[i] = 1 << (i % 64) // otherwise every first touch is a page fault
 	}
 	b.Run("library/TestAndAdd/ownMemory", func(b *testing.B) { perBatch(b, libraryBatch(lib)) })
 }
@@ -111,7 +111,7 @@ func libraryBatch(lib *bloom.BloomFilter) func(keys []uint64, seen []bool) {
 	}
 }
 
-// BenchmarkRebuild is the time of one key when a filter of 1 GiB is rebuilt.
+// BenchmarkRebuild measures the time per key of rebuilding a filter of 1 GiB.
 func BenchmarkRebuild(b *testing.B) {
 	f := benchFilter(b, ForMemory(1<<30))
 	r := rand.New(rand.NewPCG(3, 3))
@@ -125,7 +125,7 @@ func BenchmarkRebuild(b *testing.B) {
 	}
 }
 
-// BenchmarkFile is the time to save and to open 1 GiB.
+// BenchmarkFile measures the time to save and to open 1 GiB.
 func BenchmarkFile(b *testing.B) {
 	f := benchFilter(b, ForMemory(1<<30))
 	path := filepath.Join(b.TempDir(), "filter")

@@ -17,7 +17,7 @@ func exported(t testing.TB, f *Filter) []byte {
 	return b.Bytes()
 }
 
-// TestLibraryReadsExport: the library reads what Export writes, and writes the same bytes.
+// TestLibraryReadsExport checks that the library reads Export's bytes, and writes the same.
 func TestLibraryReadsExport(t *testing.T) {
 	for _, shape := range shapes {
 		f := mustNew(t, shape, "s")

@@ -25,7 +25,7 @@ func saved(t testing.TB, f *Filter, stamp []byte) []byte {
 	return b.Bytes()
 }
 
-// sample is a filter of a shape that ends inside a word.
+// sample returns a filter of a shape that ends inside a word.
 func sample(t testing.TB) *Filter {
 	f := mustNew(t, Shape{5003, 5}, "scheme-1")
 	f.Add(randomKeys(1, 300))
@@ -88,7 +88,7 @@ func TestSaveRefusesLongStamp(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses has one case for each kind of trouble and checks the message.
+// TestOpenRefuses checks the message for each kind of trouble.
 func TestOpenRefuses(t *testing.T) {
 	good := saved(t, sample(t), []byte("stamp"))
 	path := filepath.Join(t.TempDir(), "filter")
@@ -143,7 +143,7 @@ func TestOpenMissing(t *testing.T) {
 	}
 }
 
-// TestEveryByteCounts flips a bit of each byte, and cuts at each length.
+// TestEveryByteCounts flips a bit of each byte, and truncates to each length.
 func TestEveryByteCounts(t *testing.T) {
 	good := saved(t, sample(t), []byte("stamp"))
 	for i := range good {
@@ -165,7 +165,7 @@ func mustRefuse(t *testing.T, name string, b []byte) {
 	}
 }
 
-// seal makes the checksums of a changed file right again.
+// seal updates the checksums of a changed file.
 func seal(b []byte, header int) []byte {
 	copy(b[header-sumSize:], keyBytes(xxh3.Hash(b[:header-sumSize])))
 	end := len(b) - sumSize
@@ -173,8 +173,7 @@ func seal(b []byte, header int) []byte {
 	return b
 }
 
-// TestChecksumIsNotTrust: a file with right checksums and impossible contents,
-// as a hostile or broken writer would make it.
+// TestChecksumIsNotTrust opens files with correct checksums and impossible, maybe hostile contents.
 func TestChecksumIsNotTrust(t *testing.T) {
 	good := saved(t, sample(t), []byte("stamp"))
 	for name, change := range map[string]func(b []byte){
@@ -201,8 +200,7 @@ func TestChecksumIsNotTrust(t *testing.T) {
 	}
 }
 
-// TestFailingWrite lets the nth write of a Save fail, for all n: the old filter
-// must still be there and open.
+// TestFailingWrite fails each write of a Save in turn. The old filter must still open.
 func TestFailingWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter")
 	old := sample(t)
@@ -236,7 +234,7 @@ func TestFailingWrite(t *testing.T) {
 
 var errDiskFull = errors.New("disk full")
 
-// failingWriter writes half of its input once left writes are done.
+// failingWriter fails after left writes, having written half of its input.
 type failingWriter struct {
 	file *os.File
 	left int

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mustNew makes a filter that is closed with the test.
+// mustNew returns a filter to be closed when the test ends.
 func mustNew(t testing.TB, shape Shape, scheme string) *Filter {
 	t.Helper()
 	f, err := New(shape, scheme)
@@ -43,15 +43,15 @@ func library(f *Filter) *bloom.BloomFilter {
 	return bloom.FromWithM(f.words, uint(f.shape.Bits), uint(f.shape.Hashes))
 }
 
-// checkCount compares the running count of ones with a fresh one.
+// checkCount compares Ones with a fresh count.
 func checkCount(t interface{ Fatalf(string, ...any) }, f *Filter) {
 	if want := uint64(bitset.From(f.words).Count()); f.Ones() != want {
 		t.Fatalf("Ones() = %d, there are %d", f.Ones(), want)
 	}
 }
 
-// shapes has sizes that are powers of two and not, tiny ones, ones that end
-// inside a word, and every remainder of k by 4, by which the hash is chosen.
+// shapes cover powers of two and others, tiny sizes, ends inside a word, and every k modulo 4,
+// which selects the hash.
 var shapes = []Shape{
 	{1, 1},
 	{2, 2},
@@ -125,7 +125,7 @@ func TestFilterEqualsLibrary(t *testing.T) {
 				lib.Add(keyBytes(key))
 			}
 		}
-		// Few distinct keys, so that they repeat inside a batch and between.
+		// Few distinct keys, so that they repeat within a batch and between batches.
 		batch := rapid.SliceOfN(rapid.Uint64Range(0, 300), 0, 300)
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
@@ -142,7 +142,7 @@ func TestFilterEqualsLibrary(t *testing.T) {
 			"test lazily": func(t *rapid.T) {
 				keys := batch.Draw(t, "keys")
 				seen := make([]bool, len(keys)+1)
-				for i := range seen { // what was there before does not matter
+				for i := range seen { // earlier values must not matter
 					seen[i] = i%3 == 0
 				}
 				f.TestLazily(keys, seen)
@@ -176,7 +176,7 @@ func TestReduceIsModulo(t *testing.T) {
 	})
 }
 
-// TestSideBySideHasNoRace is meant for the race detector.
+// TestSideBySideHasNoRace is for the race detector.
 func TestSideBySideHasNoRace(t *testing.T) {
 	f := mustNew(t, ForItems(10000), "s")
 	keys := randomKeys(1, 5000)

@@ -9,8 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/filter-v1 anew")
 
-// TestFixtureOfVersion1 opens a file from the time of version 1. It must open for ever. A new
-// version gets a fixture of its own, under a new name.
+// TestFixtureOfVersion1 opens a file of version 1, as must always work. A new version adds a file.
 func TestFixtureOfVersion1(t *testing.T) {
 	const path = "testdata/filter-v1"
 	want := mustNew(t, Shape{10007, 8}, "fs1-xxh3-n50-w16")
@@ -30,7 +29,7 @@ func TestFixtureOfVersion1(t *testing.T) {
 	if !bytes.Equal(gotStamp, stamp) {
 		t.Fatalf("stamp %q, want %q", gotStamp, stamp)
 	}
-	// And it is written today as it was then.
+	// It must also be written as it was then.
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FuzzOpen: an input is refused, or is a filter that is written again as the same bytes. head is
-// the header without its padding and checksum. Those are added, and so is the trailer: random
-// bytes would never pass them. The two parts are tried unchanged, too.
+// FuzzOpen checks that an input is refused, or is a filter written back as the same bytes. head is
+// the header without padding and checksum. These and the trailer are added, since random bytes
+// would never pass them. Both parts are also tried unchanged.
 func FuzzOpen(f *testing.F) {
 	small, err := New(Shape{100, 3}, "scheme-1")
 	if err != nil {
@@ -49,7 +49,7 @@ func checkDecode(t *testing.T, data []byte) {
 	useAll(t, f)
 }
 
-// useAll checks an accepted filter's promises.
+// useAll uses an accepted filter.
 func useAll(t *testing.T, f *Filter) {
 	checkCount(t, f)
 	keys, seen := []uint64{0, 1, ^uint64(0)}, make([]bool, 3)

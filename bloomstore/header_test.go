@@ -10,8 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// TestHeaderOfOtherSize: a file with a byte more or less than its header says is refused, also by
-// ReadHeader.
+// TestHeaderOfOtherSize changes the length of a file by one byte. ReadHeader must refuse it.
 func TestHeaderOfOtherSize(t *testing.T) {
 	whole := saved(t, sample(t), []byte("stamp"))
 	for name, data := range map[string][]byte{"longer": append(whole[:len(whole):len(whole)], 0), "shorter": whole[:len(whole)-1]} {
@@ -25,8 +24,7 @@ func TestHeaderOfOtherSize(t *testing.T) {
 	}
 }
 
-// TestHeaderLongerThanItsNames: the length of the header must follow from the names, even if all
-// checksums are right.
+// TestHeaderLongerThanItsNames checks a longer header than its names need, with correct checksums.
 func TestHeaderLongerThanItsNames(t *testing.T) {
 	h := Header{Shape: Shape{640, 8}, Scheme: "scheme-1", Stamp: []byte("stamp")}
 	b := append(h.encode(), make([]byte, pageSize)...)

@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// TestKilledBeforeRename lets a child process die between writing the whole new filter and
-// renaming it.
+// TestKilledBeforeRename kills a child process between writing the new filter and renaming it.
 func TestKilledBeforeRename(t *testing.T) {
 	const env = "BLOOMSTORE_KILL_AT"
 	if path := os.Getenv(env); path != "" {
@@ -38,7 +37,7 @@ func TestKilledBeforeRename(t *testing.T) {
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || strings.Contains(string(out), "still alive") {
 		t.Fatalf("child ended with %v, want it killed: %s", err, out)
 	}
-	// What the child left shows that it got as far as it should.
+	// The child's file shows that it got far enough.
 	if h, err := ReadHeader(path + ".tmp"); err != nil || string(h.Stamp) != "new" {
 		t.Fatalf("the child left %+v, %v", h, err)
 	}

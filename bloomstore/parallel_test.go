@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestParallelIsAdd compares with Add, also with fewer keys than are worth a goroutine.
+// TestParallelIsAdd compares with Add, also for too few keys to be worth a goroutine.
 func TestParallelIsAdd(t *testing.T) {
 	keys := randomKeys(1, 5000)
 	for _, shape := range append(shapes, ForItems(5000)) {
@@ -18,7 +18,7 @@ func TestParallelIsAdd(t *testing.T) {
 	}
 }
 
-// TestSharedIsAdd adds keys by several goroutines at once, many of them by more than one.
+// TestSharedIsAdd adds keys from several goroutines at once, many of them from more than one.
 func TestSharedIsAdd(t *testing.T) {
 	keys := randomKeys(2, 6000)
 	for _, shape := range shapes {

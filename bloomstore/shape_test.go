@@ -11,7 +11,7 @@ func TestSizing(t *testing.T) {
 	}{
 		{ForItems(536_870_912), Shape{1 << 33, 8}},
 		{ForItems(1_000_000), Shape{16_000_000, 8}},
-		{ForItems(5), Shape{128, 8}}, // whole words
+		{ForItems(5), Shape{128, 8}}, // rounded up to whole words
 		{ForItems(0), Shape{64, 8}},
 		{ForItems(math.MaxUint64), Shape{maxBits, 8}},
 		{ForMemory(1 << 30), Shape{1 << 33, 8}},
@@ -39,7 +39,7 @@ func TestPredictedRate(t *testing.T) {
 		want  float64
 	}{
 		{0, 0},
-		{1, math.Pow(5e-7, 8)}, // to 7 digits, where 1 − e^(−x) would have none
+		{1, math.Pow(5e-7, 8)}, // 1 − e^(−x) is nearly x
 		{1_000_000, 5.745e-4},
 		{2_000_000, 2.549e-2},
 		{math.MaxUint64, 1},
@@ -51,10 +51,9 @@ func TestPredictedRate(t *testing.T) {
 	}
 }
 
-// TestMeasuredRate fills filters to a share of their design load. It compares the share of other
-// keys reported as seen with both figures of the package. Keys are fixed. With 8 probes the rate
-// at a quarter of the load is 3.6e-8, too small for a test, so fewer probes show the same
-// formula.
+// TestMeasuredRate fills filters to a share of their design load and compares the share of false
+// positives with both figures of the package. Keys are fixed. With 8 probes the rate at a quarter
+// of the load is 3.6e-8, too small for a test, so fewer probes test the formula.
 func TestMeasuredRate(t *testing.T) {
 	for _, c := range []struct {
 		hashes int
@@ -79,7 +78,7 @@ func TestMeasuredRate(t *testing.T) {
 		if testing.Short() && want < 0.01 {
 			continue // millions of keys
 		}
-		// 12000 expected hits: the standard deviation is 0.9%.
+		// 12,000 expected hits have a standard deviation of 0.9%.
 		got := measureRate(f, int(12_000/want))
 		t.Logf("k %d, load %.2f: measured %.4g, predicted %.4g (%+.2f%%)", c.hashes, c.load, got, want, 100*(got/want-1))
 		if math.Abs(got-want) > 0.03*want {
@@ -88,7 +87,7 @@ func TestMeasuredRate(t *testing.T) {
 	}
 }
 
-// measureRate returns the share of n fresh keys that f has seen.
+// measureRate returns the share of n fresh keys that f reports as seen.
 func measureRate(f *Filter, n int) float64 {
 	const batch = 10_000
 	seen := make([]bool, batch)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSnapshotWhileAdding: keys are added meanwhile. The file is sound. It holds all keys from before
-// the snapshot, and no bit missing from the filter.
+// TestSnapshotWhileAdding adds keys during a snapshot. The file is sound. It holds all keys from
+// before the snapshot, and no bit missing from the filter.
 func TestSnapshotWhileAdding(t *testing.T) {
 	for _, shape := range []Shape{{Bits: 100, Hashes: 3}, {Bits: 64 * snapshotWords, Hashes: 8}, {Bits: 64*3*snapshotWords + 17, Hashes: 8}} {
 		f, err := New(shape, "test")
@@ -68,7 +68,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsTheFileOfSave: without additions a snapshot has the bytes of Save.
+// TestSnapshotIsTheFileOfSave checks that a snapshot without additions has the bytes of Save.
 func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	f, err := New(ForItems(100_000), "test")
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *stoppingFile) WriteAt(b []byte, at int64) (int, error) {
 	return f.File.WriteAt(b, at)
 }
 
-// TestSnapshotGivenUp: an aborted snapshot leaves no file, however far it came.
+// TestSnapshotGivenUp checks that a snapshot aborted at any point leaves no file.
 func TestSnapshotGivenUp(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 3 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
@@ -190,7 +190,7 @@ func (f *failingFile) Sync() error { return errors.Join(f.fail(), f.File.Sync())
 
 func (f *failingFile) Close() error { return errors.Join(f.fail(), f.File.Close()) }
 
-// TestSnapshotReportsEveryFailure: whichever operation fails, the result is its error.
+// TestSnapshotReportsEveryFailure checks that the error of any failed operation is the result.
 func TestSnapshotReportsEveryFailure(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 9 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {

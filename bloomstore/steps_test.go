@@ -33,8 +33,8 @@ func (f *watchedFile) Close() error { return errors.Join(f.step("close"), f.File
 
 func second(_ int, err error) error { return err }
 
-// TestSnapshotSyncedBehindItsLastWrite: once Wait returns no error, the file may be renamed: it
-// was synced after its last write. A failed sync or close is reported.
+// TestSnapshotSyncedBehindItsLastWrite checks that the file is synced after its last write once
+// Wait returns no error, so it may be renamed. A failed sync or close is reported.
 func TestSnapshotSyncedBehindItsLastWrite(t *testing.T) {
 	f, err := New(Shape{Bits: 64 * 2 * snapshotWords, Hashes: 8}, "test")
 	if err != nil {
