@@ -24,8 +24,7 @@ import (
 
 const casesDir = "../testdata/decision"
 
-// A decisionCase is a file of testdata/decision; its README says how they are
-// written.
+// A decisionCase is a file of testdata/decision, whose README describes the format.
 type decisionCase struct {
 	name  string
 	rules dedup.Rules
@@ -81,10 +80,10 @@ func (c *decisionCase) run(t *testing.T, cfg dedup.Config) {
 	}
 }
 
-// estimateError is four standard deviations of what sketches tell (feature/twostage).
+// estimateError is four standard deviations of a sketch estimate (feature/twostage).
 const estimateError = .16
 
-// isSaid reports whether a result says the item, or for "score ~0.7" about that.
+// isSaid reports whether a result contains the item, or for "score ~0.7" a value near it.
 func isSaid(said []string, item string) bool {
 	name, about, ok := strings.Cut(item, " ~")
 	if !ok {
@@ -104,8 +103,8 @@ func isSaid(said []string, item string) bool {
 	return false
 }
 
-// inCommon tells of each earlier document how many runs of five words it has in common
-// with the i-th, by sets of the words themselves: C and M without a sketch.
+// inCommon describes how many runs of five words the i-th document shares with each earlier one.
+// Sets of the words give C and M without a sketch.
 func (c *decisionCase) inCommon(i int) string {
 	var b strings.Builder
 	d := runsOfText(c.docs[i].text)
@@ -124,7 +123,7 @@ func (c *decisionCase) inCommon(i int) string {
 	return b.String()
 }
 
-// runsOfText are the distinct runs of a text.
+// runsOfText returns the distinct runs of a text.
 func runsOfText(text string) map[string]bool {
 	var words []string
 	s := canon.NewScanner()
@@ -146,7 +145,7 @@ func weights(set *feature.Sketch) (weight uint32) {
 	return weight
 }
 
-// tell writes a result as a case does, with everything that a case may say.
+// tell formats a result as in a case, with every possible item.
 func tell(r *dedup.Result) []string {
 	verdict := r.Verdict.String()
 	if r.Of.Num != 0 {
@@ -220,7 +219,7 @@ func readText(t *testing.T, file string) string {
 	return strings.ReplaceAll(string(data), "\r\n", "\n")
 }
 
-// finish gives the last document its text.
+// finish sets the text of the last document.
 func (c *decisionCase) finish(t *testing.T, lines []string) {
 	t.Helper()
 	if len(c.docs) == 0 {
@@ -240,7 +239,7 @@ func (c *decisionCase) finish(t *testing.T, lines []string) {
 	e.Extract(&doc.set, []byte(doc.text))
 }
 
-// include returns the line, or what it stands for.
+// include returns the line, or the text it includes.
 func (c *decisionCase) include(t *testing.T, line string) string {
 	t.Helper()
 	m := includeLine.FindStringSubmatch(line)

@@ -17,8 +17,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// post draws a text of a few clauses that others have too: many are exact copies, many too
-// short for a sketch.
+// post draws a text of a few shared clauses. Many are exact copies, many too short for a sketch.
 func post(rt *rapid.T) string {
 	n := rapid.SampledFrom([]int{1, 2, 3, 12}).Draw(rt, "clauses")
 	var clauses []string
@@ -28,7 +27,7 @@ func post(rt *rapid.T) string {
 	return strings.Join(clauses, ", ")
 }
 
-// denying confirms all but one in so many pairs, by a hash of the two; 0: all of them.
+// denying denies one in oneIn pairs, chosen by a hash of the two; 0 denies none.
 func denying(oneIn uint64) dedup.Confirmer {
 	return func(text, id []byte, record *dedup.Record) (dedup.Confirmation, error) {
 		h := xxh3.Hash(append(append(slices.Clone(text), 0), id...))
@@ -83,9 +82,8 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *ded
 	return results, store
 }
 
-// TestNothingUnconfirmedIsRemoved: with any answers, one after the other and together,
-// what is removed was confirmed against the document that is named, and both ways come to
-// the same.
+// TestNothingUnconfirmedIsRemoved checks that each removed document was confirmed against the
+// document it names. Decisions one by one and in a batch agree.
 func TestNothingUnconfirmedIsRemoved(t *testing.T) {
 	events := map[string]int{}
 	wanted := []string{"left open, and confirmed", "not confirmed"}
@@ -143,8 +141,8 @@ func TestNothingUnconfirmedIsRemoved(t *testing.T) {
 	}
 }
 
-// TestExactCopiesAreConfirmedToo: one that is not is kept, and told of, also where it has no
-// segment by which it would be found again; the next copy is asked about both.
+// TestExactCopiesAreConfirmedToo checks that an unconfirmed exact copy is kept and found again,
+// even without a segment. The next copy is compared with both.
 func TestExactCopiesAreConfirmedToo(t *testing.T) {
 	for _, text := range []string{"short", "one clause that is long enough, and another one that is as long"} {
 		var asked []string
@@ -176,7 +174,7 @@ func TestExactCopiesAreConfirmedToo(t *testing.T) {
 	}
 }
 
-// TestConfirmingIsForDecisions: Check asks nobody, and what cannot be confirmed is refused.
+// TestConfirmingIsForDecisions checks that Check never asks. New refuses mosaics or a lone filter.
 func TestConfirmingIsForDecisions(t *testing.T) {
 	asked := 0
 	failing := func([]byte, []byte, *dedup.Record) (dedup.Confirmation, error) {
@@ -216,8 +214,8 @@ func TestConfirmingIsForDecisions(t *testing.T) {
 	}
 }
 
-// TestVerifyAsksOnlyInDoubt: with Rules.Verify an exact copy, and one that a sketch is sure
-// of, is removed without a question; any other that is removed was confirmed.
+// TestVerifyAsksOnlyInDoubt checks that Rules.Verify removes exact copies, and those a sketch is
+// sure of, without asking. Any other removed document was confirmed.
 func TestVerifyAsksOnlyInDoubt(t *testing.T) {
 	events := map[string]int{}
 	wanted := []string{"exact", "sure", "confirmed", "not confirmed"}

@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// shopPage is a page of a shop: one frame of forty sentences, in which so many words in a
-// hundred are its own.
+// shopPage returns a page of a shop: a frame of forty sentences in which own words per hundred are
+// the page's.
 func shopPage(page, own int) string {
 	var b strings.Builder
 	for word := range 480 {
@@ -23,9 +23,8 @@ func shopPage(page, own int) string {
 	return b.String()
 }
 
-// TestThinPagesStay: of pages under one frame, each a copy of the first by little, the ninth
-// stays and all after it: what is removed makes the frame common. Who is nearly the first page
-// is found all the same.
+// TestThinPagesStay decides pages under one frame, each barely a copy of the first. All from
+// the ninth on stay, since removed pages make the frame common. A near copy is still found.
 func TestThinPagesStay(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
 	if err != nil {
@@ -60,7 +59,7 @@ func TestThinPagesStay(t *testing.T) {
 	}
 }
 
-// TestRemovedPageCountsOnce: a page that is removed each time it comes counts as one holder.
+// TestRemovedPageCountsOnce checks that a page removed repeatedly counts as one holder.
 func TestRemovedPageCountsOnce(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// newFilter returns a filter with room for so many keys; nil for none.
+// newFilter returns a filter for this many keys, or nil for 0.
 func newFilter(t interface {
 	Fatal(...any)
 	Cleanup(func())
@@ -34,11 +34,11 @@ func newFilter(t interface {
 	return f
 }
 
-// The filters a decision must not depend on: none, one that always lies, one that
-// often does, a good one.
+// filterSizes make the filters that must not affect a decision: none, one that always errs, one
+// that often does, a good one.
 var filterSizes = []uint64{0, 1, 40, 100_000}
 
-// newTable returns a table in maps, or one in a file.
+// newTable returns a table in memory, or one in a file of that name.
 func newTable(t *testing.T, name string) dedup.Store {
 	t.Helper()
 	if name == "" {
@@ -52,7 +52,7 @@ func newTable(t *testing.T, name string) dedup.Store {
 	return table
 }
 
-// event names what a decision shows beside its verdict.
+// event names an aspect of a decision beside its verdict.
 func event(r *dedup.Result) string {
 	switch {
 	case r.Exact:
@@ -74,8 +74,8 @@ var allEvents = []string{
 	"related over the comparable", "related beside others",
 }
 
-// TestVerdictsEqualOracle holds the deduper against the oracle on every field,
-// whatever the filter, and sees that every kind of verdict came up.
+// TestVerdictsEqualOracle compares every field, with any filter, and requires every kind of
+// verdict.
 func TestVerdictsEqualOracle(t *testing.T) {
 	events := map[string]int{}
 	wanted := slices.Concat(allEvents, allWays)
@@ -118,7 +118,7 @@ func TestVerdictsEqualOracle(t *testing.T) {
 	}
 }
 
-// drawWorld draws a world of either kind, and a threshold for it.
+// drawWorld draws a world of either kind and a threshold for it.
 func drawWorld(t *rapid.T, rules *dedup.Rules) (drawer, feature.Scheme) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	if rapid.Bool().Draw(t, "texts") {
@@ -133,8 +133,7 @@ func drawWorld(t *rapid.T, rules *dedup.Rules) (drawer, feature.Scheme) {
 	return w, feature.Scheme{}
 }
 
-// The table in a file gives the verdicts of the one in maps, over checkpoints,
-// runs and merges.
+// TestFileTableGivesSameVerdicts uses a table in a file, over checkpoints, runs and merges.
 func TestFileTableGivesSameVerdicts(t *testing.T) {
 	for seed := range 6 {
 		table := newTable(t, fmt.Sprint("table", seed, ".db")).(*docmap.Table)

@@ -12,7 +12,7 @@ import (
 
 const sentence = "A sentence that is long enough to be a segment of its own."
 
-// See, Decide and Check, each of which needs what was closed.
+// wantError checks that See and Check report the error.
 func wantError(t *testing.T, d *dedup.Deduper, want string) {
 	t.Helper()
 	for _, text := range []string{sentence, "Another one, which no filter and no table have ever seen before."} {
@@ -25,8 +25,7 @@ func wantError(t *testing.T, d *dedup.Deduper, want string) {
 	}
 }
 
-// A deduper whose table or filter was closed says so, also about documents for
-// which it would not have asked the one that is gone.
+// TestDeduperAfterTableClose checks that a closed table is reported even if it is not needed.
 func TestDeduperAfterTableClose(t *testing.T) {
 	table := newTable(t, "table.db").(*docmap.Table)
 	d, err := dedup.New(dedup.Config{Table: table, Filter: newFilter(t, 1000)})
@@ -39,7 +38,7 @@ func TestDeduperAfterTableClose(t *testing.T) {
 	wantError(t, d, "the table was closed")
 }
 
-// A filter that has grown is another one, and the old one is closed.
+// TestDeduperAfterFilterClose closes a filter, as happens when it grows and is replaced.
 func TestDeduperAfterFilterClose(t *testing.T) {
 	table, small := newTable(t, "table.db"), newFilter(t, 1000)
 	d, err := dedup.New(dedup.Config{Table: table, Filter: small})
@@ -59,7 +58,7 @@ func TestDeduperAfterFilterClose(t *testing.T) {
 	}
 }
 
-// A filter alone, and with nothing left to judge by.
+// TestDeduperWithoutTable decides by a filter alone, then by nothing.
 func TestDeduperWithoutTable(t *testing.T) {
 	var none *docmap.Table
 	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 1000), Table: none})
@@ -97,9 +96,9 @@ func nan() float64 {
 	return zero / zero
 }
 
-// The thresholds of the manual, seen by documents just at them.
+// TestDefaultThresholds checks the thresholds in the manual at their limits.
 func TestDefaultThresholds(t *testing.T) {
-	some := func(shared int) *feature.Sketch { // of ten segments of 8 units, weight 6, in 80 units
+	some := func(shared int) *feature.Sketch { // ten segments of 8 units, each weighing 6, of 80 units
 		set := &feature.Sketch{Whole: uint64(1000 + shared)}
 		for i := range 10 {
 			key := uint64(i + 1)
@@ -139,7 +138,7 @@ func TestDefaultThresholds(t *testing.T) {
 	}
 }
 
-// The times that documents are stored with.
+// TestTimeOfDocuments checks the times stored with documents.
 func TestTimeOfDocuments(t *testing.T) {
 	table := &dedup.Memory{}
 	at := time.Unix(1700000000, 0)
@@ -166,8 +165,8 @@ func TestVerdictNames(t *testing.T) {
 	}
 }
 
-// A document with the id of its witness is a page fetched again; one with the id
-// of another, or that repeats nobody, is not.
+// TestSameID checks that a document with the ID of its witness is a page fetched again. One with
+// another ID, or without a witness, is not.
 func TestSameID(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
 	if err != nil {

@@ -9,17 +9,16 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A meeting is two kept documents or more, and one after them that has the key of
-// a whole text in common with them. No two texts are known that meet so under a
-// secret; what must come of it is shown on the level of keys.
+// A meeting is a document that shares the key of a whole text with kept documents before it. No two
+// such texts are known under a secret, so the tests make the keys.
 type meeting struct {
 	name    string
 	earlier []*feature.Sketch
 	set     *feature.Sketch
-	of      string // the witness; empty where the document is to be kept
+	of      string // the witness; empty if the document is kept
 }
 
-// segmentsOf makes features of the given keys, the widest first.
+// segmentsOf returns features with these keys, the widest first.
 func segmentsOf(whole uint64, keys ...uint64) *feature.Sketch {
 	set := &feature.Sketch{Whole: whole}
 	for i, key := range keys {
@@ -34,7 +33,7 @@ func truncated(set *feature.Sketch) *feature.Sketch {
 	return set
 }
 
-// holders makes n documents that hold the key as one of their segments.
+// holders returns n documents that hold the key as one of their segments.
 func holders(n int, key uint64) (sets []*feature.Sketch) {
 	for i := range uint64(n) {
 		sets = append(sets, segmentsOf(900+i, 910+i, 920+i, key, 930+i))
@@ -78,8 +77,8 @@ func meetings() []meeting {
 	}
 }
 
-// TestExactCopyAgreesInAll: what meets an earlier document in the key of its
-// whole text alone is no copy of it, in either table, whatever the filter.
+// TestExactCopyAgreesInAll checks that a document sharing the key of its whole text alone is no
+// copy, in either table, with any filter.
 func TestExactCopyAgreesInAll(t *testing.T) {
 	for i, m := range meetings() {
 		for _, file := range []string{"", fmt.Sprint("table", i, ".db")} {
@@ -110,8 +109,8 @@ func (m *meeting) check(t *testing.T, table dedup.Store, filterKeys uint64) {
 	}
 }
 
-// TestSharedKeyBelowTheCutOff: a source cannot have a segment below its cut-off, so
-// a key that it has there is of another segment, and no part of what is compared.
+// TestSharedKeyBelowTheCutOff checks a key shared below a source's cut-off. The source cannot have
+// that segment, so the key is of another, and is not compared.
 func TestSharedKeyBelowTheCutOff(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
 	if err != nil {
@@ -120,8 +119,8 @@ func TestSharedKeyBelowTheCutOff(t *testing.T) {
 	if _, err := d.Decide(dedup.Document{ID: "source", Sketch: truncated(segmentsOf(1, 11, 12, 13, 14, 15, 16))}); err != nil {
 		t.Fatal(err)
 	}
-	// Five are comparable, of 45 units, and two of them are shared, 14 units.
-	// The key of the 40 units below would make that 52.
+	// Five segments are comparable, of 45 units, and two are shared, of 14 units. The key of 40
+	// units below would make that 52.
 	set := segmentsOf(2, 11, 12, 23, 24, 25, 26)
 	set.Features = append(set.Features, feature.Feature{Key: 13, Order: 39, Width: 50, Units: 40})
 	set.Units = 54 + 40 + 100
@@ -130,7 +129,7 @@ func TestSharedKeyBelowTheCutOff(t *testing.T) {
 	}
 }
 
-// checkpoint moves what a file's table holds into the file.
+// checkpoint flushes a table to its file, if any.
 func checkpoint(t *testing.T, table dedup.Store) {
 	t.Helper()
 	if disk, ok := table.(*docmap.Table); ok {

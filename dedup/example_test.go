@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A program with no files: documents one by one, everything in memory.
+// This example uses no files: it decides documents one by one, with everything in memory.
 func Example() {
 	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
 	if err != nil {
@@ -38,8 +38,7 @@ func Example() {
 	// thursday: duplicate of monday, exact: true, 3 of 3 segments
 }
 
-// Without a table the memory is that of the filter, fixed from the start, and
-// nobody is named.
+// Without a table, memory is that of the filter, fixed from the start, and no witness is named.
 func ExampleNew_filterOnly() {
 	scheme := feature.Scheme{}
 	filter, err := bloomstore.New(bloomstore.ForItems(10_000), scheme.Name())

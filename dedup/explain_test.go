@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// TestWhySaysWhatCheckDecides: with every method and both scores. Of a duplicate one reason
-// calls somebody a copy, and of a document that is kept none does.
+// TestWhySaysWhatCheckDecides compares Explain with Check, with four methods and both scores. Only
+// a duplicate has a reason that calls an earlier document a copy.
 func TestWhySaysWhatCheckDecides(t *testing.T) {
 	schemes := []feature.Scheme{{}, {Method: "shingles"}, {Method: "simhash"}, {Method: "exact"}}
 	rapid.Check(t, func(rt *rapid.T) {

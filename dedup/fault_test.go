@@ -9,8 +9,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A faulty is a store that fails at the n-th call of one method, or record it reads,
-// and counts.
+// A faulty is a store that counts calls and fails at the n-th call or record of one method.
 type faulty struct {
 	dedup.Memory
 	method string
@@ -53,8 +52,8 @@ func (f *faulty) Records(nums []uint32, ids, data [][]byte) error {
 	return f.Memory.Records(nums, ids, data)
 }
 
-// stream is judged into every kind of verdict: two documents, an exact copy, a
-// near copy that shares with both, one assembled from both, a page that quotes.
+// stream returns documents for every verdict. They are two unique ones, an exact copy, a near copy
+// that shares with both, a mosaic of both, and a page that quotes.
 func stream() []*feature.Sketch {
 	a, b := segmentsOf(1, 11, 12, 13, 14, 15, 16), segmentsOf(2, 21, 22, 23, 24, 25, 26)
 	near := segmentsOf(3, 11, 12, 13, 14, 15, 21)
@@ -64,8 +63,7 @@ func stream() []*feature.Sketch {
 	return []*feature.Sketch{a, b, a, near, mosaic, long, page}
 }
 
-// Every call to the table may fail, and whatever fails is told: no verdict, and
-// with the document's name.
+// TestTableErrorsAreTold fails each call to the table. The error names the document, and no copy.
 func TestTableErrorsAreTold(t *testing.T) {
 	count := &faulty{}
 	verdicts, err := judgeStream(count)
@@ -101,16 +99,15 @@ func judgeStream(table dedup.Store) (string, error) {
 	return strings.Join(verdicts, " "), nil
 }
 
-// What is asked of the table, and what the counts say of it: documents of which
-// the filter has seen too little cost no look-up, and only documents that could
-// be a witness or a source are read.
+// TestTableIsAskedOnlyWhereItMatters counts look-ups and reads. A document costs no look-up if the
+// filter has seen too little of it. Only possible witnesses and sources are read.
 func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 	table := &faulty{}
 	d, err := dedup.New(dedup.Config{Table: table, Filter: newFilter(t, 1_000_000), Rules: dedup.Rules{Threshold: 0.5}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Units are 9 a segment, weights 7: a fifth of eight segments, 72, is 14.4.
+	// A segment has 9 units and weighs 7: a fifth of eight segments, 72, is 14.4.
 	for i, c := range []struct {
 		set           *feature.Sketch
 		lookups, docs int
@@ -140,7 +137,6 @@ func TestTableIsAskedOnlyWhereItMatters(t *testing.T) {
 	}
 }
 
-// withRunKeys adds run keys to segments.
 func withRunKeys(set *feature.Sketch, keys ...uint64) *feature.Sketch {
 	for _, key := range keys {
 		set.Features = append(set.Features, feature.Feature{Key: key, Order: key})
@@ -149,7 +145,7 @@ func withRunKeys(set *feature.Sketch, keys ...uint64) *feature.Sketch {
 	return set
 }
 
-// Keys that the filter has falsely seen are counted as refuted.
+// TestRefutedKeysAreCounted checks that keys the filter has falsely seen count as refuted.
 func TestRefutedKeysAreCounted(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// wholeTextKeys are the four keys of a whole text: the first four numbers of
-// SplitMix64 where its state runs through the fingerprint and those after it.
+// wholeTextKeys returns the SplitMix64 hashes of the fingerprint and of the next three numbers.
 func wholeTextKeys(whole uint64) (keys []uint64) {
 	for i := range uint64(4) {
 		z := whole + i + 0x9e3779b97f4a7c15
@@ -26,7 +25,7 @@ func wholeTextKeys(whole uint64) (keys []uint64) {
 	return keys
 }
 
-// chance is the upper tail of the binomial distribution, by its definition.
+// chance returns the upper tail of the binomial distribution, by its definition.
 func chance(n, hits int, rate float64) float64 {
 	sum := 0.0
 	for i := hits; i <= n; i++ {
@@ -36,8 +35,7 @@ func chance(n, hits int, rate float64) float64 {
 	return sum
 }
 
-// byFilter decides by the letter of docs/design.md, "Without a table", and says
-// which of its conditions held.
+// byFilter decides as docs/design.md, "Without a table", and names the condition that held.
 func byFilter(f *bloomstore.Filter, threshold float64, set *feature.Sketch) (r dedup.Result, why string) {
 	n := len(set.Features)
 	r = dedup.Result{Kept: true, Segments: n, Comparable: n}
@@ -82,8 +80,8 @@ func byFilter(f *bloomstore.Filter, threshold float64, set *feature.Sketch) (r d
 	return r, "unique"
 }
 
-// TestFilterOnlyEqualsRules holds decisions without a table against the rules, on
-// every field, from an empty filter to one that has seen nearly everything.
+// TestFilterOnlyEqualsRules compares decisions without a table with the rules, on every field. The
+// filters range from empty to one that has seen nearly everything.
 func TestFilterOnlyEqualsRules(t *testing.T) {
 	reasons := map[string]int{}
 	checkUntil(t, func() bool { return len(reasons) == 5 }, func(rt *rapid.T) {
@@ -120,8 +118,8 @@ func TestFilterOnlyEqualsRules(t *testing.T) {
 	}
 }
 
-// A copy of any length is exact up to the rate of false positives at which chance
-// produces one in a billion, and no further.
+// TestFilterOnlyExactUntilFull checks that a copy of any length is exact until the rate of false
+// positives produces one in a billion by chance.
 func TestFilterOnlyExactUntilFull(t *testing.T) {
 	filter := newFilter(t, 100_000)
 	d, err := dedup.New(dedup.Config{Filter: filter})
@@ -142,7 +140,7 @@ func TestFilterOnlyExactUntilFull(t *testing.T) {
 	}
 }
 
-// fillTo adds keys until the filter errs at that rate.
+// fillTo adds keys up to this rate of false positives.
 func fillTo(f *bloomstore.Filter, rate float64) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for f.Rate() < rate {
@@ -150,7 +148,7 @@ func fillTo(f *bloomstore.Filter, rate float64) {
 	}
 }
 
-// Without a table the keys that stand for a whole text are the keys of no segment.
+// TestFilterOnlySegmentIsNoWholeText checks that the keys for a whole text are those of no segment.
 func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 100_000)})
 	if err != nil {
@@ -167,7 +165,7 @@ func TestFilterOnlySegmentIsNoWholeText(t *testing.T) {
 	}
 }
 
-// Texts whose fingerprints are neighbours have three of their four keys in common.
+// TestFilterOnlyAsksForAllFourKeys checks neighbouring fingerprints, with three keys in common.
 func TestFilterOnlyAsksForAllFourKeys(t *testing.T) {
 	for _, near := range []uint64{499, 501} {
 		d, err := dedup.New(dedup.Config{Filter: newFilter(t, 100_000)})

@@ -28,7 +28,7 @@ func TestBinomialTail(t *testing.T) {
 	}
 }
 
-// filterOnly returns a deduper without a table whose filter has room for keys.
+// filterOnly returns a deduper with a filter for this many keys and no table.
 func filterOnly(t *testing.T, keys uint64) *Deduper {
 	t.Helper()
 	f, err := bloomstore.New(bloomstore.ForItems(keys), "test")
@@ -50,8 +50,7 @@ var texts = []string{
 	strings.Repeat("0。1。2。3。4。5。6。7。8。9。", 30),
 }
 
-// Without a table an exact copy is found however short it is, and whatever share
-// of it is in pieces too short to be segments.
+// TestFilterOnlyFindsExactCopies checks copies of any length, even if too short for segments.
 func TestFilterOnlyFindsExactCopies(t *testing.T) {
 	d := filterOnly(t, 100_000)
 	for pass, want := range []Verdict{Unique, Duplicate} {
@@ -67,8 +66,7 @@ func TestFilterOnlyFindsExactCopies(t *testing.T) {
 	}
 }
 
-// A filter that lies about half of all keys must not remove short texts on its
-// word.
+// TestFullFilterRemovesNothingUnseen uses a filter that errs for half of all keys.
 func TestFullFilterRemovesNothingUnseen(t *testing.T) {
 	d := filterOnly(t, 1000)
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// poolOf is a crew of so many goroutines, which begin with the last task.
+// poolOf returns a pool of size goroutines, which begin with the last task.
 func poolOf(size int) dedup.Pool {
 	return dedup.Pool{Size: size, Run: func(tasks int, f func(worker, task int)) {
 		left := make(chan int, tasks)
@@ -40,7 +40,7 @@ func poolOf(size int) dedup.Pool {
 	}}
 }
 
-// addedOf is what is stored with a document of an id: of every third nothing.
+// addedOf returns the field stored with an ID, none for some.
 func addedOf(id string) []byte {
 	if len(id)%3 == 0 {
 		return nil
@@ -48,7 +48,7 @@ func addedOf(id string) []byte {
 	return dedup.AppendField(nil, 200, []byte(id))
 }
 
-// decideAll decides documents in one batch and returns what is told of them.
+// decideAll decides documents in one batch and returns their results.
 func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, pool dedup.Pool, ids []string, sets []*feature.Sketch) []dedup.Result {
 	var b dedup.Group
 	var linker dedup.Linker
@@ -76,9 +76,8 @@ func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, pool dedup.Pool, 
 	return results
 }
 
-// checkBatches decides documents in
-// batches, each on every field as the oracle has it; then what is stored and in the
-// filter as the documents one by one leave it.
+// checkBatches decides documents in batches and compares every field with the oracle, then the
+// store and the filter with those of single decisions.
 func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rules, events map[string]int) {
 	keys := rapid.SampledFrom(filterSizes).Draw(rt, "filter keys")
 	finds := rapid.Bool().Draw(rt, "finds passages")
@@ -86,7 +85,7 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 	var dedupers [2]*dedup.Deduper
 	for i := range stores {
 		cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &stores[i], Filter: newFilter(rt, keys), Now: fixedNow}
-		if finds { // which changes no number in a result
+		if finds { // must change no number in a result
 			cfg.Passages = func(*dedup.Document, []dedup.PassageCandidate, *dedup.Result) error { return nil }
 		}
 		var err error
@@ -136,8 +135,7 @@ func exported(t interface{ Fatal(...any) }, d *dedup.Deduper) []byte {
 	return b.Bytes()
 }
 
-// Documents in batches have the results of documents one by one, on every field, and
-// leave the same filter and the same store.
+// TestBatchesEqualOracle compares results, filter and store with those of single documents.
 func TestBatchesEqualOracle(t *testing.T) {
 	events := map[string]int{}
 	checkUntil(t, all(events, allEvents), func(rt *rapid.T) {
@@ -155,8 +153,8 @@ func TestBatchesEqualOracle(t *testing.T) {
 	}
 }
 
-// One menu under which all documents stand, some of them twins and some of them edited,
-// makes one component of a batch.
+// TestBatchOfOneMenu puts all documents under one menu, which makes them one component of a batch.
+// Some are twins, some are edited.
 func TestBatchOfOneMenu(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := dedup.Rules{Threshold: dedup.DefaultThreshold}
@@ -165,7 +163,7 @@ func TestBatchOfOneMenu(t *testing.T) {
 	})
 }
 
-// A menuWorld has every document under one menu.
+// A menuWorld puts every document under one menu.
 type menuWorld struct{ *textWorld }
 
 func (w menuWorld) document() *feature.Sketch {
@@ -182,7 +180,7 @@ func (w menuWorld) document() *feature.Sketch {
 	return w.extract(strings.Join(append(slices.Clone(w.menus[0]), old...), ". "))
 }
 
-// The table in a file, asked by several at once over checkpoints, runs and merges.
+// TestFileTableInBatches queries a table in a file concurrently, over checkpoints, runs and merges.
 func TestFileTableInBatches(t *testing.T) {
 	for seed := range 6 {
 		table := newTable(t, fmt.Sprint("table", seed, ".db")).(*docmap.Table)

@@ -14,10 +14,9 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// What a verdict may become when something changes that a person can judge
-// without computing anything. No oracle has a part in it.
+// These tests need no oracle. They make changes whose effect on a verdict needs no computation.
 
-// admit enters a document into a table as if it had been kept.
+// admit adds a document to a table as if it had been kept.
 func admit(t *rapid.T, table dedup.Store, set *feature.Sketch) {
 	m, err := feature.Scheme{}.New()
 	if err != nil {
@@ -35,7 +34,7 @@ func admit(t *rapid.T, table dedup.Store, set *feature.Sketch) {
 	}
 }
 
-// judge gives the result on a document after others.
+// judge returns the result on a document after others.
 func judge(t *rapid.T, rules dedup.Rules, earlier []*feature.Sketch, set *feature.Sketch) dedup.Result {
 	table := &dedup.Memory{}
 	for _, e := range earlier {
@@ -52,7 +51,7 @@ func judge(t *rapid.T, rules dedup.Rules, earlier []*feature.Sketch, set *featur
 	return r
 }
 
-// scene is a history and documents to judge after it.
+// A scene is a history and documents to judge after it.
 type scene struct {
 	*world
 	rules   dedup.Rules
@@ -72,8 +71,8 @@ func drawScene(t *rapid.T) *scene {
 	return s
 }
 
-// checkUntil checks a property, and goes on with other draws until they have shown
-// enough: with -short there are 20 of them, which may all miss what is seldom.
+// checkUntil checks a property until the draws have shown enough. With -short a check has 20 draws,
+// which may all miss rare cases.
 func checkUntil(t *testing.T, enough func() bool, property func(t *rapid.T)) {
 	for range 25 {
 		rapid.Check(t, property)
@@ -83,15 +82,14 @@ func checkUntil(t *testing.T, enough func() bool, property func(t *rapid.T)) {
 	}
 }
 
-// all reports whether each event was counted.
+// all returns a function that reports whether each wanted event was counted.
 func all(events map[string]int, wanted []string) func() bool {
 	return func() bool {
 		return !slices.ContainsFunc(wanted, func(e string) bool { return events[e] == 0 })
 	}
 }
 
-// checkScenes calls f for many documents and demands that some had the verdict
-// that the property is about.
+// checkScenes calls f for many documents, and requires that some had the verdict about.
 func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result)) {
 	met := 0
 	checkUntil(t, func() bool { return met >= 3 }, func(rt *rapid.T) {
@@ -127,7 +125,7 @@ func TestKeptIsWhatTheVerdictSays(t *testing.T) {
 	})
 }
 
-// A document that shares nothing changes nothing.
+// TestUnrelatedDocumentChangesNothing adds a document that shares nothing.
 func TestUnrelatedDocumentChangesNothing(t *testing.T) {
 	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		other := s.set([]int{5001, 5002, 5003, 5004, 5005, 5006})
@@ -150,8 +148,7 @@ func keysOf(set *feature.Sketch) []uint64 {
 	return keys
 }
 
-// One more document that shares a single segment: what one earlier document
-// decides alone stays decided.
+// TestThirdDocumentSharingOneSegment adds a document. It must not undo what another alone decides.
 func TestThirdDocumentSharingOneSegment(t *testing.T) {
 	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if len(set.Features) == 0 {
@@ -194,7 +191,7 @@ func noMoreOfACopy(t *rapid.T, before, after dedup.Result) {
 	}
 }
 
-// A segment that turns into one nobody has never makes a document more of a copy.
+// TestLessEvidenceIsNoMoreCopy replaces a segment by a new one, which must make no copy.
 func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
 	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if before.Exact || len(set.Features) == 0 {
@@ -208,8 +205,7 @@ func TestLessEvidenceIsNoMoreCopy(t *testing.T) {
 	})
 }
 
-// Text of its own, too short to be a segment, never makes a document more of a
-// copy.
+// TestShortTextOfItsOwn adds new text too short for a segment, which must make no copy.
 func TestShortTextOfItsOwn(t *testing.T) {
 	checkScenes(t, dedup.Duplicate, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		longer := *set
@@ -220,7 +216,7 @@ func TestShortTextOfItsOwn(t *testing.T) {
 	})
 }
 
-// A higher threshold finds no more.
+// TestHigherThresholdFindsNoMore raises the threshold.
 func TestHigherThresholdFindsNoMore(t *testing.T) {
 	checkScenes(t, dedup.Related, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		higher := s.rules
@@ -235,12 +231,11 @@ func TestHigherThresholdFindsNoMore(t *testing.T) {
 	})
 }
 
-// In which order the earlier documents came decides whom a document is said to
-// repeat where several are as good, and nothing else.
+// TestOrderOfEarlierDocuments reverses the history. Only equally good witnesses may change.
 func TestOrderOfEarlierDocuments(t *testing.T) {
 	checkScenes(t, dedup.Mosaic, func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result) {
 		if before.Exact || s.holders(set.Whole) > 0 {
-			return // the first copies alone are known of a text
+			return // only the first copies of a text are known
 		}
 		after := judge(t, s.rules, reversed(s.history), set)
 		if after.Verdict != before.Verdict || after.Score != before.Score || after.Seen != before.Seen {
@@ -255,7 +250,7 @@ func reversed(sets []*feature.Sketch) []*feature.Sketch {
 	return sets
 }
 
-// Check remembers nothing, and Decide says what Check said.
+// TestCheckRemembersNothing checks that Check stores nothing, and that Decide agrees with it.
 func TestCheckRemembersNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawScene(rt)

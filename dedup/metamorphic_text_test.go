@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// What a person expects of texts, where sketches decide. No oracle has a part in it.
+// These tests check obvious properties of texts decided by sketches, without an oracle.
 
 // A textScene is a history of texts and some to judge after it.
 type textScene struct {
@@ -39,8 +39,8 @@ func drawTextScene(t *rapid.T) *textScene {
 	return s
 }
 
-// checkTexts calls f for many texts with what was decided about them, and demands that
-// some were told to be copies by their sketches and some to be new.
+// checkTexts calls f for many texts with their results. Sketches must have found some to be copies,
+// and some must be new.
 func checkTexts(t *testing.T, f func(t *rapid.T, s *textScene, text string, before dedup.Result)) {
 	copies, others := 0, 0
 	checkUntil(t, func() bool { return copies >= 10 && others >= 10 }, func(rt *rapid.T) {
@@ -61,7 +61,7 @@ func checkTexts(t *testing.T, f func(t *rapid.T, s *textScene, text string, befo
 	}
 }
 
-// An exact copy of what was kept is removed, whatever else there is.
+// TestExactCopyIsAlwaysRemoved adds the text itself to any history.
 func TestExactCopyIsAlwaysRemoved(t *testing.T) {
 	checkTexts(t, func(t *rapid.T, s *textScene, text string, _ dedup.Result) {
 		history := append(s.history, s.extract(text))
@@ -71,7 +71,7 @@ func TestExactCopyIsAlwaysRemoved(t *testing.T) {
 	})
 }
 
-// A text of which nobody has a word changes nothing.
+// TestUnrelatedTextChangesNothing adds a text that shares no words.
 func TestUnrelatedTextChangesNothing(t *testing.T) {
 	other := ""
 	for i := range 200 {
@@ -88,7 +88,7 @@ func TestUnrelatedTextChangesNothing(t *testing.T) {
 	})
 }
 
-// A higher threshold removes no more of the documents that come after one history.
+// TestHigherThresholdRemovesNoMore raises the threshold for documents after the same history.
 func TestHigherThresholdRemovesNoMore(t *testing.T) {
 	checkTexts(t, func(t *rapid.T, s *textScene, text string, before dedup.Result) {
 		higher := s.rules
@@ -99,7 +99,7 @@ func TestHigherThresholdRemovesNoMore(t *testing.T) {
 	})
 }
 
-// Case, width, other punctuation and line ends change nothing.
+// TestWritingChangesNothing changes case, width, punctuation and line ends.
 func TestWritingChangesNothing(t *testing.T) {
 	wide := func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
@@ -119,7 +119,7 @@ func TestWritingChangesNothing(t *testing.T) {
 	})
 }
 
-// The secret decides nothing: a stream of documents gets the same answers under any.
+// TestSecretChangesNoVerdict checks that a stream gets the same results under any secret.
 func TestSecretChangesNoVerdict(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -136,7 +136,7 @@ func TestSecretChangesNoVerdict(t *testing.T) {
 	})
 }
 
-// judgeTexts is what is said of a hundred documents.
+// judgeTexts returns the results for a hundred documents.
 func judgeTexts(t *rapid.T, w *textWorld) (results []dedup.Result) {
 	d, err := dedup.New(dedup.Config{Scheme: w.scheme, Table: &dedup.Memory{}})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// simhash is the method of Charikar (2002), by four blocks of 16 bits: what
-// docs/extend.md, "Add a method", comes to.
+// simhash is the method of Charikar (2002) as in docs/extend.md, "Add a method": 4 blocks of 16
+// bits.
 type simhash struct{ far int }
 
 const simhashBlocks = 4
@@ -71,7 +71,7 @@ func (e *simhashExtractor) add(part []byte, dst *method.Sketch) {
 }
 
 type simhashJudge struct {
-	far    int // the most bits that a copy may differ by
+	far    int // maximum number of different bits in a copy
 	sketch *method.Sketch
 }
 
@@ -113,8 +113,8 @@ func (j *simhashJudge) Compare(_ *method.Candidate, record []byte) (f method.Fin
 	return f, nil
 }
 
-// TestAddAMethod: a method that dedup knows nothing of finds a near copy of a long
-// text by its own keys, record and rule, and an exact one by the whole text.
+// TestAddAMethod checks a method unknown to dedup. It finds a near copy of a long text by its own
+// keys, record and rule, and an exact copy by the whole text.
 func TestAddAMethod(t *testing.T) {
 	var table dedup.Memory
 	d, err := dedup.New(dedup.Config{Method: simhash{far: 3}, Table: &table})
@@ -146,7 +146,7 @@ func TestAddAMethod(t *testing.T) {
 	}
 }
 
-// words is a text of n words, of which another seed has other ones.
+// words returns a text of n words, different for each seed.
 func words(seed, n int) string {
 	var b strings.Builder
 	for i := range n {

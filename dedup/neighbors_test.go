@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestNearIsExact: what is looked up by what is near is looked up by its whole text too,
-// also where the method has found nothing in it.
+// TestNearIsExact checks that exact copies are found by their whole text, even if the method
+// extracts nothing from it.
 func TestNearIsExact(t *testing.T) {
 	scheme := feature.Scheme{Method: "simhash"}
 	extractor, err := feature.NewExtractor(scheme)
@@ -30,8 +30,7 @@ func TestNearIsExact(t *testing.T) {
 	}
 }
 
-// TestThin: a method's memory is filled anew where most of what it has is gone, and finds
-// what it found.
+// TestThin checks that a method's memory is rebuilt once most is gone, and still finds the rest.
 func TestThin(t *testing.T) {
 	scheme := feature.Scheme{Method: "simhash"}
 	table := &fading{}
@@ -46,7 +45,7 @@ func TestThin(t *testing.T) {
 		}
 	}
 	table.gone = 30
-	for _, documents := range []uint64{20, 10} { // the second has it filled anew
+	for _, documents := range []uint64{20, 10} { // the second rebuilds the memory
 		if err := d.Thin(documents); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +58,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// fading has lost its first documents.
+// fading is a store that has lost its first documents.
 type fading struct {
 	dedup.Memory
 	gone, asked uint32

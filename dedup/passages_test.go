@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/feature/units"
 )
 
-// textsByID are earlier texts.
+// textsByID holds earlier texts by ID.
 type textsByID struct {
 	texts      map[string]string
 	candidates []dedup.PassageCandidate
@@ -36,7 +36,7 @@ func (t textsByID) Read(num int, buf []byte) ([]byte, bool, error) {
 
 func (t textsByID) Same(int, []byte) bool { return true }
 
-// passageFinder finds passages in texts by their ids.
+// passageFinder returns a finder that reads texts by ID.
 func passageFinder(least int, texts map[string]string) dedup.PassageFinder {
 	finders := sync.Pool{New: func() any { return passages.NewFinder(least) }}
 	return func(doc *dedup.Document, candidates []dedup.PassageCandidate, r *dedup.Result) error {
@@ -61,7 +61,7 @@ func passageFinder(least int, texts map[string]string) dedup.PassageFinder {
 	}
 }
 
-// patchwork are texts in which stretches of a few stand in others, with words of their own between.
+// patchwork draws texts that contain stretches of earlier ones, with new words between.
 func patchwork(r *rand.Rand, n int) (texts []string) {
 	word := func(most int) string { return fmt.Sprintf("w%d", r.IntN(most)) }
 	for range n {
@@ -82,10 +82,9 @@ func patchwork(r *rand.Rand, n int) (texts []string) {
 	return texts
 }
 
-// TestPassagesOfGroups: a group's passages are those of its documents one by one, at any size of the
-// filter. They are in the text of the document named. While there are fewer documents than a key names,
-// passages have all words of the rows that an earlier one has, or end near them, if a row has two
-// picks for certain.
+// TestPassagesOfGroups checks that a group's passages are those of its documents one by one, with
+// any filter. The document named has the same words. While fewer documents than MaxHolders are
+// kept, and a row surely has two picks, a passage contains or adjoins each repeated row.
 func TestPassagesOfGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.SampledFrom([]int{25, 50, 90}).Draw(t, "least")
@@ -144,14 +143,14 @@ func TestPassagesOfGroups(t *testing.T) {
 	})
 }
 
-// rows are all rows of least words of kept documents, each with how many have it.
+// rows counts the kept documents that have each row of least words.
 type rows struct {
 	least int
 	docs  map[string]int
 	kept  int
 }
 
-// check compares the passages of a document with the rows before it, and adds its own.
+// check compares the passages of a document with the rows before it, and adds the document's rows.
 func (k *rows) check(t *rapid.T, id, text string, texts map[string]string, found []passages.Passage) {
 	words := units.New()
 	words.Read([]byte(text))
@@ -184,7 +183,7 @@ func (k *rows) check(t *rapid.T, id, text string, texts map[string]string, found
 			}
 		}
 	}
-	const near = passages.MaxWindow // an earlier document whose chains are found already is not read
+	const near = passages.MaxWindow // documents whose chains are already found are not read
 	for i := range want {
 		found := slices.Contains(marks[max(i-near, 0):min(i+near, len(marks))], true)
 		if want[i] && !found && k.kept < dedup.MaxHolders && k.least >= 90 {

@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// The data of a document is as docs/format.md has it.
+// TestRecordFormat checks the layout in docs/format.md.
 func TestRecordFormat(t *testing.T) {
 	for want, r := range map[string]dedup.Record{
 		"01000000":                     {},
@@ -34,8 +34,7 @@ func TestRecordFormat(t *testing.T) {
 	}
 }
 
-// TestRecordOfLaterPrograms: what they know more is passed over, another version
-// refused.
+// TestRecordOfLaterPrograms checks that unknown additions are kept, and other versions refused.
 func TestRecordOfLaterPrograms(t *testing.T) {
 	got, err := dedup.ParseRecord([]byte{1, 3, 2, 3, 7, 7, 7, 0xab})
 	if want := (dedup.Record{Verdict: dedup.Related, Time: 1, Added: []byte{7, 7, 7}, Sketch: []byte{0xab}}); err != nil || !cmp.Equal(got, want) {
@@ -48,7 +47,7 @@ func TestRecordOfLaterPrograms(t *testing.T) {
 	}
 }
 
-// TestFields: each is found by its tag among others, and what is cut short is refused.
+// TestFields checks that each field is found by its tag, and that a truncated one is refused.
 func TestFields(t *testing.T) {
 	added := dedup.AppendField(dedup.AppendField(dedup.AppendField(nil, 1, []byte("one")), 3, nil), 200, make([]byte, 300))
 	r := dedup.Record{Added: added}
@@ -69,8 +68,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Whatever is read back is written as it was, but for numbers written longer than
-// they need be.
+// FuzzRecord checks that a parsed record survives a rewrite, which may only shorten its integers.
 func FuzzRecord(f *testing.F) {
 	r := dedup.Record{Verdict: dedup.Mosaic, Time: -10, Sketch: []byte("sketch")}
 	f.Add(r.Append(nil))

@@ -17,8 +17,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A dealt store is a stack whose first documents are dealt to its earlier stores, one
-// after the other, so that those are not empty.
+// A dealt store is a stack that fills its earlier stores first, so that they are not empty.
 type dealt struct {
 	*dedup.Stack
 	earlier []dedup.SharedStore
@@ -56,7 +55,7 @@ func (d *dealt) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 	return first, err
 }
 
-// A stack keeps the contract of a store, wherever its documents are divided.
+// TestStackIsAStore checks the contract of a store, however the documents are divided.
 func TestStackIsAStore(t *testing.T) {
 	for _, sizes := range [][]uint32{{}, {0}, {1}, {3, 0, 5}, {7, 2}, {100, 1000}} {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
@@ -76,7 +75,7 @@ func TestStackIsAStore(t *testing.T) {
 	})
 }
 
-// A full store has no number for one more.
+// A full store leaves one number for a later store.
 type full struct{ dedup.Memory }
 
 func (*full) Documents() uint32 { return math.MaxUint32 - 1 }
@@ -95,9 +94,8 @@ func TestStackWithoutNumbers(t *testing.T) {
 	}
 }
 
-// Documents in several stores, each made against those before it, are judged as in one:
-// on every field as the oracle has it, one by one or in batches, with filters or without.
-// Wherever the stream is divided the verdicts are the same.
+// TestStackEqualsOracle divides a stream into stores, each made against those before it. Every
+// field equals the oracle's, one by one or in batches, with or without filters.
 func TestStackEqualsOracle(t *testing.T) {
 	events := map[string]int{}
 	checkUntil(t, all(events, allEvents), func(rt *rapid.T) {
@@ -159,8 +157,8 @@ func judgePart(rt *rapid.T, d *dedup.Deduper, pool dedup.Pool, ids []string, set
 	return got
 }
 
-// Stores made apart from each other count as one in which all their documents were kept:
-// of a key the first holders are named over all of them.
+// TestStackOfStoresMadeApart checks that stores made independently count as one with all their
+// documents. The holders named for a key are the first over all stores.
 func TestStackOfStoresMadeApart(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := dedup.Rules{Threshold: 0.5}
@@ -205,7 +203,7 @@ func TestStackOfStoresMadeApart(t *testing.T) {
 	})
 }
 
-// A recorder adds what is kept to another store too.
+// A recorder also adds documents to another store.
 type recorder struct {
 	*dedup.Memory
 	also *dedup.Memory
@@ -218,8 +216,8 @@ func (r recorder) Add(ids []string, data [][]byte, keys [][]uint64, times []uint
 	return r.Memory.Add(ids, data, keys, times, marks)
 }
 
-// TestStackOfLongDocuments: the filters of earlier stores are asked for all keys of a
-// document, however many it has; that of its whole text is the last.
+// TestStackOfLongDocuments checks that the filters of earlier stores are asked for all keys of a
+// long document. The last is that of its whole text.
 func TestStackOfLongDocuments(t *testing.T) {
 	scheme := feature.Scheme{Segments: 500}
 	extractor, err := feature.NewExtractor(scheme)
@@ -248,8 +246,8 @@ func TestStackOfLongDocuments(t *testing.T) {
 	}
 }
 
-// TestStackWithoutTheForgotten: of a key that was closed in a later store the live
-// holders of both are named, and it is common; and whoever was taken back is not live.
+// TestStackWithoutTheForgotten checks a key closed in a later store: it is common, and the live
+// holders of both stores are named. Forgotten documents are not live.
 func TestStackWithoutTheForgotten(t *testing.T) {
 	type forgetful interface {
 		dedup.SharedStore

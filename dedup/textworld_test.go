@@ -11,19 +11,19 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A textWorld draws texts that are made of each other: copied, edited, cut, shuffled,
-// quoted, under menus. The real extractor makes the sketches.
+// A textWorld draws texts made of each other: copied, edited, cut, shuffled, quoted, under menus.
+// The real extractor makes the sketches.
 type textWorld struct {
 	rng       *rand.Rand
 	extractor *feature.Extractor
 	scheme    feature.Scheme
 	menus     [2][]string
-	famous    []string   // what many quote
+	famous    []string   // sentences that many quote
 	earlier   [][]string // sentences of each document
 	text      string     // of the document drawn last
 }
 
-// secrets are what a scheme may be keyed with.
+// secrets are possible keys of a scheme.
 var secrets = [][]byte{nil, []byte("0123456789abcdef"), []byte("another secret!!")}
 
 func newTextWorld(seed uint64, key []byte) *textWorld {
@@ -43,7 +43,7 @@ func newTextWorld(seed uint64, key []byte) *textWorld {
 	return w
 }
 
-// words is a sentence of so many words, in English or in Chinese.
+// words returns a sentence of n words, in English or Chinese.
 func (w *textWorld) words(n int) string {
 	var b strings.Builder
 	chinese := w.rng.IntN(3) == 0
@@ -65,7 +65,7 @@ func (w *textWorld) fresh(n int) (sentences []string) {
 	return sentences
 }
 
-// document draws one and returns its sketch.
+// document draws a document and returns its sketch.
 func (w *textWorld) document() *feature.Sketch {
 	d := w.draw()
 	w.earlier = append(w.earlier, d)
@@ -98,14 +98,14 @@ func (w *textWorld) draw() []string {
 		return old
 	case 5: // a quotation, or a longer edition
 		return append(old, w.fresh(w.rng.IntN(1+2*len(old)))...)
-	case 6: // of another one too
+	case 6: // joined with another
 		both := append(old, w.earlier[w.rng.IntN(len(w.earlier))]...)
 		return both[:min(60, len(both))]
 	case 7: // single words
 		return []string{w.words(w.rng.IntN(30))}
-	case 8, 9: // a page that quotes what many quote
+	case 8, 9: // a page that quotes the famous sentences
 		return append(w.fresh(2*len(w.famous)+w.rng.IntN(20)), w.famous...)
-	case 10, 15: // or has it as its own
+	case 10, 15: // the famous sentences, edited
 		return w.edit(w.famous, 1+w.rng.IntN(5))
 	case 11, 16: // an article under the other menu
 		return w.underMenu(w.withoutMenu(old))
@@ -115,7 +115,7 @@ func (w *textWorld) draw() []string {
 	return w.fresh(1 + w.rng.IntN(60))
 }
 
-// edit changes a word of every so many sentences.
+// edit changes one character in one of every so many sentences.
 func (w *textWorld) edit(sentences []string, every int) []string {
 	sentences = slices.Clone(sentences)
 	for i := w.rng.IntN(every); i < len(sentences); i += every {
@@ -141,14 +141,14 @@ func (w *textWorld) withoutMenu(sentences []string) []string {
 // A drawer is a world of either kind.
 type drawer interface{ document() *feature.Sketch }
 
-// A watch names by which way of rules 12 to 14 a document came to its verdict.
+// A watch names the ways of rules 12 to 14 by which documents came to their verdicts.
 type watch struct {
 	threshold float64
 	kept      []*feature.Sketch
 	holders   map[uint64]int
 }
 
-// see returns the ways of a result, and takes the document for kept if it is.
+// see returns the ways of a result, and stores the document if it is kept or counted.
 func (w *watch) see(set *feature.Sketch, r *dedup.Result) (ways []string) {
 	if r.Of.Num != 0 && !r.Exact && r.Estimated {
 		ways = w.ways(set, r)

@@ -8,20 +8,19 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A world draws documents over few segments, so that they quote each other, are
-// assembled from each other, and meet at common segments, ties and cut-offs.
+// A world draws documents over few segments. They quote each other, are assembled from each other,
+// and meet at common segments, ties and cut-offs.
 type world struct {
 	rng     *rand.Rand
-	words   int // distinct segments there are
-	widths  int // distinct widths: few make ties
-	most    int // segments chosen of a document
+	words   int // number of distinct segments
+	widths  int // number of distinct widths: few make ties
+	most    int // maximum number of segments chosen per document
 	footer  int // segments that many documents end with
 	earlier []*feature.Sketch
 	ids     [][]int // of all segments of each earlier document
 }
 
-// newWorld draws from a seed and not piece by piece: rapid prefers small numbers,
-// which give copies and little else.
+// newWorld draws from one seed, since rapid prefers small numbers, which give little but copies.
 func newWorld(seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	return &world{
@@ -40,13 +39,13 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// segment is the id-th of the world, ids from 1. Its width and units follow from
-// the id, as they do from the text of a real one.
+// segment returns the segment with this id, from 1. Its width and units follow from the id, as they
+// do from the text of a real one.
 func (w *world) segment(id int) feature.Feature {
 	return feature.Feature{Key: mix(uint64(id)), Order: mix(^uint64(id)), Width: 12 + uint32(id%w.widths), Units: 1 + uint32(id*7%17)}
 }
 
-// document draws one: new, or made of earlier ones in some way.
+// document draws a new document, or one made of earlier ones.
 func (w *world) document() *feature.Sketch {
 	var ids []int
 	if len(w.earlier) > 0 {
@@ -88,8 +87,7 @@ func (w *world) part(of int) []int {
 	return slices.Clone(ids[from:to])
 }
 
-// again is an exact copy, or one that an adversary made: the same whole text over
-// other segments.
+// again returns an exact copy, or an adversary's: the same whole text over other segments.
 func (w *world) again(set *feature.Sketch) *feature.Sketch {
 	if w.rng.IntN(4) > 0 {
 		return set
@@ -105,8 +103,8 @@ func (w *world) keep(set *feature.Sketch, ids []int) *feature.Sketch {
 	return set
 }
 
-// set makes the features that a text of these segments would have, and sometimes
-// a collision: a segment's key that is the key of a whole text, or the reverse.
+// set returns the features of a text with these segments. Sometimes the key of a segment is that of
+// a whole text, or the reverse.
 func (w *world) set(ids []int) *feature.Sketch {
 	set := &feature.Sketch{Whole: 1}
 	seen := map[int]bool{}
@@ -133,7 +131,7 @@ func (w *world) set(ids []int) *feature.Sketch {
 	return set
 }
 
-// choose leaves the first most features in the order of choice.
+// choose keeps the first most features in the order of choice.
 func choose(set *feature.Sketch, most int) {
 	slices.SortFunc(set.Features, func(a, b feature.Feature) int {
 		return cmp.Or(cmp.Compare(b.Width, a.Width), cmp.Compare(a.Order, b.Order))
@@ -143,8 +141,7 @@ func choose(set *feature.Sketch, most int) {
 	}
 }
 
-// drawThreshold draws a decimal, or a quotient of small numbers that shares of
-// small documents meet exactly.
+// drawThreshold draws a decimal, or a ratio that shares of small documents meet exactly.
 func drawThreshold(rng *rand.Rand) float64 {
 	if rng.IntN(2) == 0 {
 		return float64(4+rng.IntN(17)) / 20

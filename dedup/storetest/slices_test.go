@@ -10,8 +10,7 @@ import (
 	"github.com/firstseen/firstseen/dedup/storetest"
 )
 
-// sortedSlices is a store made by following docs/extend.md, "Add a store": entries
-// sorted by key, and documents one after the other.
+// sortedSlices is the store of docs/extend.md, "Add a store": entries sorted by key, and documents.
 type sortedSlices struct {
 	entries []entry
 	ids     []string
@@ -97,7 +96,7 @@ func TestSortedSlices(t *testing.T) {
 	storetest.Run(t, func(*testing.T) dedup.Store { return &sortedSlices{} })
 }
 
-// A Deduper works with it, and refuses to when it was closed.
+// TestDeduperOverSortedSlices checks that a Deduper works with the store, and not once closed.
 func TestDeduperOverSortedSlices(t *testing.T) {
 	s := &sortedSlices{}
 	d, err := dedup.New(dedup.Config{Table: s})

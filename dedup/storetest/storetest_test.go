@@ -12,7 +12,7 @@ func TestMemory(t *testing.T) {
 	Run(t, func(*testing.T) dedup.Store { return &dedup.Memory{} })
 }
 
-// A bad store is right but for one thing.
+// A bad store breaks one rule.
 type bad struct {
 	dedup.Memory
 	lookup  func(m *dedup.Memory, keys []uint64, holders []uint32, n []uint8) error
@@ -43,7 +43,7 @@ func (b *bad) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, 
 
 var errBad = errors.New("it does not work")
 
-// badStores are stores that each break one rule.
+// badStores each break one rule.
 var badStores = map[string]func() dedup.Store{
 	"numbers from 0": func() dedup.Store {
 		return &bad{add: func(m *dedup.Memory, ids []string, data [][]byte, keys [][]uint64, marks []bool) (uint32, error) {
@@ -204,7 +204,7 @@ var badStores = map[string]func() dedup.Store{
 	"Close without Closed":  func() dedup.Store { return &halfClosable{} },
 }
 
-// A keeper keeps what it was given until it is asked.
+// A keeper keeps the slices passed to Add until it is queried.
 type keeper struct {
 	bad
 	ids   [][]string
@@ -237,7 +237,7 @@ func (k *keeper) Records(nums []uint32, ids, data [][]byte) error {
 	return k.Memory.Records(nums, ids, data)
 }
 
-// A closable store answers although it is closed.
+// A closable store answers even when closed.
 type closable struct {
 	dedup.Memory
 	closed, liar, once bool
@@ -257,7 +257,7 @@ type halfClosable struct{ dedup.Memory }
 
 func (*halfClosable) Close() error { return nil }
 
-// Whoever breaks a rule is found, and not by a panic.
+// TestBadStoresAreFound checks that every broken rule is found, without a panic.
 func TestBadStoresAreFound(t *testing.T) {
 	for name, open := range badStores {
 		t.Run(name, func(t *testing.T) {
