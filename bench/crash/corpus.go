@@ -15,17 +15,16 @@ import (
 	"github.com/firstseen/firstseen/bench/texts"
 )
 
-// inputDocs is how many documents the inputs have, copies included: enough for
-// dozens of checkpoints and, with a small table in memory, merges of two levels.
+// inputDocs is the number of documents in the inputs, copies included: enough for dozens of
+// checkpoints and, with a small memtable, merges of two levels.
 const inputDocs = 1200
 
-// largeDocs is how many there are in c.jsonl: 54,000 keys, so that merges are of runs
-// with several bins and take several checkpoints.
+// largeDocs is the number of documents in c.jsonl. Their 54,000 keys make merges of runs with
+// several bins, which take several checkpoints.
 const largeDocs = 3500
 
-// writeInputs writes a.jsonl and b.jsonl, plain and compressed: documents of all
-// kinds, bad records, blank lines, a menu that everybody has, and no line end at
-// the end. c.jsonl has new documents only. The archives are of writeArchives.
+// writeInputs writes a.jsonl and b.jsonl, plain and compressed: documents of all kinds, bad
+// records, blank lines, a common menu, no final line end. c.jsonl has new documents only.
 func writeInputs(dir string) error {
 	t := texts.New(1)
 	var files [2]bytes.Buffer
@@ -66,12 +65,12 @@ func writeInputs(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "c.jsonl"), out.Bytes(), 0o666)
 }
 
-// archiveDocs is how many documents the archives have.
+// archiveDocs is the number of documents in the archives.
 const archiveDocs = 500
 
-// writeArchives writes a.warc.gz, a member for each record, and b.warc: documents of all
-// kinds, answers that are none, revisits, rubbish, and now and then a record of 1.2 MB, longer than
-// any block, with short ones behind it.
+// writeArchives writes a.warc.gz, with a member per record, and b.warc: documents of all kinds,
+// failed responses, revisits, rubbish. Some records of 1.2 MB are longer than any block, with short
+// ones after them.
 func writeArchives(dir string) error {
 	t := texts.New(3)
 	var files [2]bytes.Buffer
@@ -108,14 +107,14 @@ func writeArchives(dir string) error {
 	return nil
 }
 
-// archived is the record of an answer.
+// archived returns the record of a response.
 func archived(uri string, status int, text string) []byte {
 	answer := fmt.Sprintf("HTTP/1.1 %d x\r\nContent-Type: text/plain\r\n\r\n%s", status, text)
 	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		uri, len(answer), answer)
 }
 
-// unpack decompresses by the ending of a name.
+// unpack decompresses data by the extension of its name.
 func unpack(name string, data []byte) ([]byte, error) {
 	switch filepath.Ext(name) {
 	case ".gz":

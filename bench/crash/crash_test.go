@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestKills kills some runs over files; there is no difference to be found.
+// TestKills kills some runs over files, and expects no difference.
 func TestKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs it often")
@@ -31,7 +31,7 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// TestDifferences sees whatever is not as it was in one of two equal runs.
+// TestDifferences changes one of two equal runs, and expects each change to be found.
 func TestDifferences(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -92,7 +92,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestRecord holds the promises of a stream against answers.
+// TestRecord checks answers against the promises of a stream.
 func TestRecord(t *testing.T) {
 	a, copyOfA, b := message{"1", 0}, message{"2", 0}, message{"3", 1}
 	late := func() time.Time { return time.Now().Add(saveEvery + 2*saveSlack) }
@@ -155,7 +155,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestCountLog counts calls as strace does: for each thread.
+// TestCountLog checks that calls are counted per thread, as by strace.
 func TestCountLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	write(t, path, `7 fsync(3</x>) = 0

@@ -14,9 +14,8 @@ import (
 	"strings"
 )
 
-// faulty are the system calls that are let fail, and with what. A write that stops
-// short is made by a limit on the size of files and not by strace, which would
-// claim bytes to be written that are not.
+// faulty lists the system calls to fail, with their errors. Short writes come from a limit on file
+// sizes, since strace would report bytes as written that are not.
 var faulty = []struct {
 	call   string
 	errors []string
@@ -41,17 +40,16 @@ var faulty = []struct {
 // shortWrite is the fault of a file that may not grow.
 const shortWrite = "short write"
 
-// HaveStrace reports whether there is an strace that can let system calls fail.
+// HaveStrace reports whether strace is installed and can make system calls fail.
 func HaveStrace() bool {
 	return exec.Command("strace", "-f", "-o", os.DevNull, "-e", "inject=fsync:error=EIO", "true").Run() == nil
 }
 
-// Faults lets system calls on the files of a run fail, one of them or all from one
-// on, until cfg.N runs have met a fault. The program must say so and end with an
-// exit code that is not that of success, or come to the right result all the same;
-// given again without faults, the command must come to it. A third of the runs was
-// killed before and is being continued. Output and error are as for [Kills]. Without
-// strace it says so and does nothing.
+// Faults makes system calls on the files of a run fail, one or all from one on, until cfg.N runs
+// have met a fault. The program must report it and exit with a failure, or still reach the right
+// result. The same command without faults must reach it. A third of the runs were killed before and
+// are being continued. Output and error are as for [Kills]. Without strace it says so and does
+// nothing.
 func Faults(ctx context.Context, cfg Config, out io.Writer) error {
 	if !HaveStrace() {
 		_, err := fmt.Fprintln(out, "faults: skipped: there is no strace here that can let system calls fail (Debian's package strace; on a container, ptrace must be allowed)")
@@ -81,11 +79,11 @@ func Faults(ctx context.Context, cfg Config, out io.Writer) error {
 // faulting is one trial.
 type faulting struct {
 	*killing
-	calls []map[string]int // of an undisturbed run, for each step
+	calls []map[string]int // of an undisturbed run, per step
 }
 
-// trace is the command line of strace. It sees only calls on the files of the run:
-// what the runtime of Go asks of the system is not the program's to answer for.
+// trace returns the command line of strace. It traces only calls on the files of the run, since the
+// program is not responsible for those of the Go runtime.
 func trace(dir string, w *workload, log string, expression ...string) []string {
 	args := []string{"strace", "-f", "-y", "--seccomp-bpf", "--quiet=attach,exit,path-resolution", "-o", log}
 	for _, e := range expression {
@@ -111,8 +109,8 @@ func trace(dir string, w *workload, log string, expression ...string) []string {
 	return args
 }
 
-// countCalls runs a workload undisturbed and counts its calls, for each step and
-// kind the most of any thread, which is how strace counts them.
+// countCalls runs a workload undisturbed and counts its calls per step and kind. The maximum over
+// all threads counts, as for strace.
 func (b *bench) countCalls(ctx context.Context, w *workload) ([]map[string]int, error) {
 	dir := filepath.Join(b.root, w.name+"-calls")
 	if err := w.setUp(b.root, dir); err != nil {
@@ -122,7 +120,7 @@ func (b *bench) countCalls(ctx context.Context, w *workload) ([]map[string]int, 
 	for _, s := range w.steps {
 		log := filepath.Join(dir, "calls")
 		cmd := b.program.under(ctx, dir, trace(dir, w, log, "trace="+strings.Join(callNames(), ",")), s.args...)
-		_ = cmd.Run() // its code is looked at
+		_ = cmd.Run() // the exit code is checked below
 		if code := cmd.ProcessState.ExitCode(); code != s.code {
 			return nil, fmt.Errorf("%s: under strace it ends with code %d, want %d: %s", w.name, code, s.code, said(cmd))
 		}
@@ -182,8 +180,7 @@ func (f *faulting) trial(ctx context.Context) []string {
 	return f.compare(ctx, f.reference, f.dir)
 }
 
-// disturbed runs a step with faults, and before that perhaps kills one. It reports
-// whether the step is over.
+// disturbed runs a step with faults, sometimes after a kill. It reports whether the step is over.
 func (f *faulting) disturbed(ctx context.Context, at int, last bool) (over bool, difference string) {
 	s := f.steps[at]
 	if f.rng.IntN(3) == 0 {
@@ -228,12 +225,12 @@ func (f *faulting) disturbed(ctx context.Context, at int, last bool) (over bool,
 	return over, ""
 }
 
-// faultyCommand draws a fault and returns the command that meets it, a description
-// that begins with the call, and where strace notes what it did.
+// faultyCommand draws a fault. It returns the command that meets it, a description that begins with
+// the call, and the log of strace.
 func (f *faulting) faultyCommand(ctx context.Context, at int) (cmd *exec.Cmd, fault, log string) {
 	s := f.steps[at]
 	if f.rng.IntN(8) == 0 {
-		blocks := 1 + f.rng.IntN(int(f.size/512)) // sh counts 512 bytes
+		blocks := 1 + f.rng.IntN(int(f.size/512)) // sh counts in units of 512 bytes
 		fault = fmt.Sprintf("%s, no file larger than %d bytes", strings.ReplaceAll(shortWrite, " ", "-"), blocks*512)
 		limit := []string{"sh", "-c", "ulimit -f " + strconv.Itoa(blocks) + `; exec "$@"`, "sh"}
 		return f.program.under(ctx, f.dir, limit, s.args...), fault, ""
@@ -244,7 +241,7 @@ func (f *faulting) faultyCommand(ctx context.Context, at int) (cmd *exec.Cmd, fa
 	}
 	failure := pick.errors[f.rng.IntN(len(pick.errors))]
 	when := strconv.Itoa(1 + f.rng.IntN(f.calls[at][pick.call]))
-	// An interrupted call is tried again, for ever if it never gets through.
+	// An interrupted call is retried, forever if it never succeeds.
 	if f.rng.IntN(3) == 0 && failure != "EINTR" {
 		when += "+" // that one and all after it
 	}
@@ -254,7 +251,7 @@ func (f *faulting) faultyCommand(ctx context.Context, at int) (cmd *exec.Cmd, fa
 		strings.Replace(expression, ":", " ", 1), log
 }
 
-// injected returns the first call that was let fail, or "".
+// injected returns the first call that was made to fail, or "".
 func injected(log string) string {
 	file, err := os.Open(log)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// Config says how many trials to make of what.
+// Config selects the trials.
 type Config struct {
 	Program  *Program
-	Dir      string // for everything that is written; left behind where Keep
-	N        int    // kills or faults that have to arrive, over all workloads
+	Dir      string // for all files; left behind with Keep
+	N        int    // kills or faults that must arrive, over all workloads
 	Seed     uint64
 	From     int    // number of the first trial
 	Workload string // only this one
@@ -32,14 +32,12 @@ type Config struct {
 // ErrDifferences is returned if a disturbed run has another result than an undisturbed one.
 var ErrDifferences = errors.New("there were differences")
 
-// Kills kills runs of the workloads until cfg.N signals have ended one, gives the
-// same command again until it ends, and compares outputs, summary and index with
-// those of a run that was not disturbed. It prints one line for each workload: how
-// many trials and kills there were, where the kills arrived, and how many trials
+// Kills kills runs of the workloads until cfg.N signals have ended one. It repeats each command
+// until it ends, and compares outputs, summary and index with those of an undisturbed run. It
+// prints a line for each workload: the trials, the kills and their places, and the trials that
 // differed. The error is ErrDifferences if any did.
 func Kills(ctx context.Context, cfg Config, out io.Writer) error {
-	// Whoever is started by nohup passes on that SIGHUP is to be ignored, unless
-	// he catches it.
+	// Children inherit that nohup has SIGHUP ignored, unless this process catches it.
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -58,7 +56,7 @@ func Kills(ctx context.Context, cfg Config, out io.Writer) error {
 	})
 }
 
-// A campaign does trials of workloads in turn until enough has arrived.
+// A campaign runs trials of workloads in turn until enough kills or faults have arrived.
 type campaign struct {
 	*bench
 	cfg  Config
@@ -66,7 +64,7 @@ type campaign struct {
 	what string
 }
 
-// trialFunc does one trial and returns its differences and what happened.
+// trialFunc runs one trial and returns its differences and history.
 type trialFunc func(ctx context.Context, r *reference, rng *rand.Rand, dir string, l *ledger) (differences, history []string)
 
 func (c *campaign) run(ctx context.Context, all []*workload, trial trialFunc) error {
@@ -103,7 +101,6 @@ func (c *campaign) run(ctx context.Context, all []*workload, trial trialFunc) er
 	return c.table(all, ledgers)
 }
 
-// arrived counts what has arrived in all workloads.
 func arrived(ledgers []*ledger) (n int) {
 	for _, l := range ledgers {
 		l.mu.Lock()
@@ -124,7 +121,7 @@ func (c *campaign) trial(ctx context.Context, r *reference, number int, l *ledge
 		differences = []string{err.Error()}
 	}
 	if ctx.Err() != nil {
-		return // what was cut off says nothing
+		return // an interrupted trial says nothing
 	}
 	l.end(r.name, number, history, differences)
 	if len(differences) == 0 || !c.cfg.Keep {
@@ -147,7 +144,7 @@ func (c *campaign) table(all []*workload, ledgers []*ledger) error {
 	return nil
 }
 
-// killing is one trial: a workload, killed some times and then left alone.
+// killing is one trial: a workload, killed several times and then left alone.
 type killing struct {
 	*bench
 	*reference
@@ -177,8 +174,7 @@ func (k *killing) trial(ctx context.Context) []string {
 	return k.compare(ctx, k.reference, k.dir)
 }
 
-// attempt runs the command once, and kills it if asked to. It reports whether the
-// step is over.
+// attempt runs the command once, and kills it if asked to. It reports whether the step is over.
 func (k *killing) attempt(ctx context.Context, s step, last, kill bool) (over bool, difference string) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -222,11 +218,11 @@ func wasKilled(cmd *exec.Cmd) bool {
 	return ok && status.Signaled() || cmd.ProcessState.ExitCode() == exitInterrupted
 }
 
-// An instant is when to kill.
+// An instant is the time of a kill.
 type instant struct {
-	file  string        // once it is there, or when empty at once
-	bytes int64         // and has so many bytes
-	gone  bool          // or is there no more, having been
+	file  string        // once it exists; empty: at once
+	bytes int64         // and has this size
+	gone  bool          // or has been removed
 	delay time.Duration // after that
 }
 
@@ -242,8 +238,8 @@ func (i *instant) String() string {
 	return fmt.Sprintf("%v after %s was there", i.delay, i.file)
 }
 
-// instant draws one: over the whole of the run's life, about a file that comes or
-// goes, or at so many bytes of output.
+// instant draws an instant: over the whole life of the run, when a file comes or goes, or at a size
+// of the output.
 func (k *killing) instant() *instant {
 	var in instant
 	switch kind := k.rng.IntN(10); {
@@ -288,7 +284,7 @@ func (i *instant) wait(dir string, ended <-chan struct{}) bool {
 	}
 }
 
-// signals are one or two, with some time between.
+// signals is one signal, or two with some time between.
 type signals struct {
 	list []syscall.Signal
 	gap  time.Duration
@@ -308,7 +304,7 @@ func (k *killing) signals() *signals {
 	return s
 }
 
-// send sends the signals, if the instant came before the end, and says so.
+// send sends the signals, if the instant came before the end, and describes them.
 func (s *signals) send(p *os.Process, came bool, ended <-chan struct{}) string {
 	if !came {
 		return ", which did not come"
@@ -330,5 +326,5 @@ func (s *signals) send(p *os.Process, came bool, ended <-chan struct{}) string {
 	return text
 }
 
-// pipeNames are the workloads of a stream; see pipe.go.
+// pipeNames returns the workloads of a stream; see pipe.go.
 func pipeNames() []*workload { return slices.Clone(pipeWorkloads) }

@@ -27,8 +27,7 @@ type outcome struct {
 	content content
 }
 
-// counted are the fields of the summary that do not depend on how often a run was
-// continued.
+// counted are the fields of the summary that do not depend on the number of restarts.
 var counted = []string{
 	"documents", "kept", "removed", "unique", "duplicates", "exact", "same_id", "mosaics", "related",
 	"revisits", "bad_records", "line_bytes",
@@ -63,9 +62,8 @@ func (w *workload) outcome(ctx context.Context, dir string) (*outcome, error) {
 	return o, err
 }
 
-// readOutput reads an output as it is to be compared. Of segments equally long the
-// one with the smaller key is quoted first; where each index draws its own key,
-// quotations are left out.
+// readOutput reads an output in comparable form. Of equally long segments, the one with the smaller
+// key is quoted first. If each index draws its own key, quotations are left out.
 func readOutput(path string, keyed bool) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil || !keyed {
@@ -88,7 +86,7 @@ func readOutput(path string, keyed bool) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// differences says in what an outcome is not the wanted one.
+// differences describes how an outcome differs from the wanted one.
 func (o *outcome) differences(want *outcome) []string {
 	var found []string
 	for name, file := range want.files {
@@ -106,16 +104,14 @@ func (o *outcome) differences(want *outcome) []string {
 	return found
 }
 
-// content is what an index holds, however its files look. Where each index draws
-// its own key, keys are left out, and what is compared are the groups of documents
-// that hold one.
+// content holds the contents of an index, whatever its files look like. If each index draws its own
+// key, it omits keys and compares the groups of documents that hold one.
 type content struct {
 	Docs, Keys int
 	Sum        string
 }
 
-// readContent also checks the index: the whole table, and that the filter knows
-// every key.
+// readContent also checks the index: the whole table, and that the filter contains every key.
 func readContent(ctx context.Context, dir string) (c content, err error) {
 	key, err := index.ReadKey(dir)
 	if err != nil {
@@ -179,8 +175,7 @@ func tableContent(t *docmap.Table, keyed bool) (c content, err error) {
 	return c, nil
 }
 
-// filterContent tells filters apart by their bits or, keyed, by how many keys were
-// added.
+// filterContent distinguishes filters by their bits or, if keyed, by the number of keys added.
 func filterContent(f *bloomstore.Filter, keyed bool) content {
 	c := content{Keys: int(f.Items())}
 	if !keyed {
@@ -189,7 +184,7 @@ func filterContent(f *bloomstore.Filter, keyed bool) content {
 	return c
 }
 
-// checkFilter wants every key of the table in the saved filter.
+// checkFilter checks that the saved filter contains every key of the table.
 func checkFilter(path string, t *docmap.Table) (err error) {
 	f, _, err := bloomstore.Open(path, t.Scheme())
 	if err != nil {

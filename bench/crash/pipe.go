@@ -15,10 +15,9 @@ import (
 	"github.com/firstseen/firstseen/bench/texts"
 )
 
-// The workloads of a stream: a feeder sends documents down a pipe and reads an
-// answer to each. After a kill it starts the program again and sends what was not
-// answered. In the last one the reader of the answers dies with the program, so
-// that answers already given are lost.
+// The workloads of a stream: a feeder sends documents down a pipe and reads an answer to each.
+// After a kill it restarts the program and resends unanswered documents. In pipe-reader the reader
+// of the answers dies with the program, so answers already given are lost.
 const (
 	pipeTable      = "pipe"
 	pipeFilterOnly = "pipe-filter-only"
@@ -29,16 +28,15 @@ var pipeWorkloads = []*workload{{name: pipeTable}, {name: pipeFilterOnly, filter
 
 const (
 	streamDocs = 240
-	// saveEvery is how often the program saves by time, where it can, and
-	// saveSlack how late that may be on a machine with other work.
+	// saveEvery is the interval at which the program saves by time, if it can. saveSlack is the
+	// maximum delay on a busy machine.
 	saveEvery = 200 * time.Millisecond
 	saveSlack = time.Second
-	// saveBytes is after how many bytes of lines it saves at the latest, where
-	// there is a table.
+	// saveBytes is the number of bytes of lines after which it saves at the latest, with a table.
 	saveBytes = 30 << 10
 )
 
-// A message is a document on its way: which text, under which id.
+// A message is a document on its way: a text under an ID.
 type message struct {
 	id   string
 	text int
@@ -58,10 +56,10 @@ type feeder struct {
 	*killing
 	record  *record
 	texts   *texts.Maker
-	queue   []message // not answered yet, in order
+	queue   []message // unanswered, in order
 	abandon bool
-	pace    time.Duration // between documents, at most
-	window  int           // documents sent and not answered, at most
+	pace    time.Duration // maximum between documents
+	window  int           // maximum number of unanswered documents
 }
 
 func (k *killing) pipe(ctx context.Context) []string {
@@ -86,7 +84,7 @@ func (k *killing) pipe(ctx context.Context) []string {
 	return f.record.differences
 }
 
-// fillQueue makes the stream: new texts and, a third of it, exact copies.
+// fillQueue makes the stream: new texts and, for a third, exact copies.
 func (f *feeder) fillQueue() {
 	for i := range streamDocs {
 		text := len(f.texts.Made)
@@ -123,7 +121,7 @@ type session struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	answers chan answered
-	sent    int // of the queue
+	sent    int // messages of the queue
 	bytes   int // of lines answered
 	ended   chan struct{}
 }
@@ -142,10 +140,10 @@ func (f *feeder) session(ctx context.Context, kill bool) (difference string) {
 	}
 	f.record.begin()
 	by, sent := s.feed(killAt)
-	// What the program wrote before its end stands in the pipe.
-	// A killed one does not see its end: that would be an order to end.
+	// The program's last output is still in the pipe. A killed one does not see the end of
+	// its input, which would be an order to end.
 	if by == nil {
-		_ = s.in.Close() // an error means that it has ended
+		_ = s.in.Close() // fails only if it has ended
 	}
 	s.drain(by != nil && f.name == pipeReader)
 	err := s.cmd.Wait()
@@ -156,7 +154,7 @@ func (f *feeder) session(ctx context.Context, kill bool) (difference string) {
 	case isOurFault(said(s.cmd)):
 		return "it panicked: " + said(s.cmd)
 	case by == nil && code == 1 && !f.abandon && strings.Contains(said(s.cmd), "index abandon"):
-		f.abandon = true // the next session says so
+		f.abandon = true // the next session uses --abandon
 		return ""
 	case by != nil && wasKilled(s.cmd):
 		return s.killed(by, sent, code)
@@ -194,8 +192,8 @@ func (s *session) start() error {
 	return nil
 }
 
-// feed sends and reads until all is answered, the program ends, or the time to
-// kill has come; then it returns what it was killed with.
+// feed sends and reads until everything is answered, the program ends, or the time to kill comes.
+// It then returns the signals it killed with.
 func (s *session) feed(killAt int) (by *signals, sent time.Time) {
 	for got := 0; len(s.queue) > 0; {
 		if got >= killAt {
@@ -218,7 +216,7 @@ func (s *session) feed(killAt int) (by *signals, sent time.Time) {
 	return nil, time.Time{}
 }
 
-// send sends the next document of the queue and now and then a bad line before it.
+// send sends the next document of the queue, sometimes after a bad line.
 func (s *session) send() error {
 	if s.pace > 0 {
 		time.Sleep(time.Duration(s.rng.Int64N(int64(s.pace))))
@@ -237,7 +235,7 @@ func (s *session) line(m message) string {
 	return texts.Line(m.id, s.texts.Made[m.text])
 }
 
-// take enters an answer, unless it is one to a bad line.
+// take records an answer, unless it is to a bad line.
 func (s *session) take(a answered) bool {
 	for i, m := range s.queue[:s.sent] {
 		if a.ID == m.id {
@@ -251,7 +249,7 @@ func (s *session) take(a answered) bool {
 	return false
 }
 
-// kill waits a moment, in which documents sent may be judged, and kills.
+// kill waits a moment, in which documents sent may be decided, and kills.
 func (s *session) kill() (*signals, time.Time) {
 	for range s.rng.IntN(s.window + 1) {
 		if s.sent < len(s.queue) && s.send() != nil {
@@ -264,7 +262,7 @@ func (s *session) kill() (*signals, time.Time) {
 	return by, now
 }
 
-// drain reads the answers left in the pipe, or loses them.
+// drain reads the answers left in the pipe, or discards them.
 func (s *session) drain(lose bool) {
 	for a := range s.answers {
 		if !lose {
@@ -273,7 +271,7 @@ func (s *session) drain(lose bool) {
 	}
 }
 
-// killed follows a kill. An orderly end by a signal forgets nothing.
+// killed records a kill. An orderly end by a signal forgets nothing.
 func (s *session) killed(by *signals, sent time.Time, code int) string {
 	s.sent, s.abandon = 0, false
 	switch {

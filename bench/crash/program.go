@@ -1,11 +1,10 @@
-// Package crash runs firstseen from outside, harms it on the way, and compares
-// what it comes to with a run that nobody disturbed.
+// Package crash runs firstseen from outside, disturbs it, and compares the result with that of an
+// undisturbed run.
 //
-// [Kills] sends signals at random instants and then gives the same command again,
-// [Faults] has the n-th system call fail. Both know the program by its command
-// line alone; what an index holds is read through the packages that own it. Every
-// choice of a trial follows from a seed and the trial's number, so one trial can be
-// repeated; the instants themselves are those of the machine.
+// [Kills] sends signals at random instants and repeats the command. [Faults] makes the n-th system
+// call fail. Both use the program by its command line alone, and read an index through the packages
+// that own it. A seed and the trial's number determine every choice, so a trial can be repeated.
+// The instants depend on the machine.
 package crash
 
 import (
@@ -19,8 +18,7 @@ import (
 	"time"
 )
 
-// patience is how long any run of the program may take. They take less than a
-// second; the rest is for machines with other work.
+// patience limits a run of the program. Most take less than a second; some machines are busy.
 const patience = 60 * time.Second
 
 // Program is a built firstseen.
@@ -36,13 +34,12 @@ func Build(ctx context.Context, pkg, dir string) (*Program, error) {
 	return p, nil
 }
 
-// command is the program in a folder, with a fixed time for its documents.
+// command returns the program in a folder, with a fixed time for its documents.
 func (p *Program) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return p.under(ctx, dir, nil, args...)
 }
 
-// under is the program started by another one, which gets it as its last
-// arguments.
+// under returns the program started by another one, which gets it as its last arguments.
 func (p *Program) under(ctx context.Context, dir string, by []string, args ...string) *exec.Cmd {
 	all := append(append(append([]string{}, by...), p.path), args...)
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
@@ -53,7 +50,7 @@ func (p *Program) under(ctx context.Context, dir string, by []string, args ...st
 	return cmd
 }
 
-// said is the standard error of a command.
+// said returns the standard error of a command.
 func said(cmd *exec.Cmd) string { return cmd.Stderr.(*bytes.Buffer).String() }
 
 // run runs the program to its end.
@@ -74,10 +71,10 @@ func (p *Program) knows(ctx context.Context, flag string) bool {
 	return !strings.Contains(stderr, "unknown flag")
 }
 
-// isOurFault reports whether a message is not one for a user but a stack.
+// isOurFault reports whether stderr is a stack trace and not a message for a user.
 func isOurFault(stderr string) bool {
 	return strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic:")
 }
 
-// Path is the path of the program.
+// Path returns the path of the program.
 func (p *Program) Path() string { return p.path }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A record is what a feeder was answered, and what follows from that:
+// A record holds the answers to a feeder, and checks that
 //
-//   - no text is answered kept a second time, unless the first answer was so short
-//     a time before a kill that the program need not have saved it,
-//   - no text is lost: one of its documents was answered kept.
+//   - no text is kept a second time, unless a kill came so soon after the first answer that the
+//     program need not have saved it,
+//   - no text is lost: one of its documents was kept.
 type record struct {
 	texts   []history
 	byTime  bool // the program saves by time
@@ -21,13 +21,13 @@ type record struct {
 	differences []string
 }
 
-// history is what was answered about one text.
+// history holds the answers about one text.
 type history struct {
 	kept      bool
-	forgotten bool // the program may not know it any more
+	forgotten bool // the program may have forgotten it
 	session   int  // of the last answer kept
 	at        time.Time
-	bytes     int // of lines of the session answered until then
+	bytes     int // of the session's lines answered until then
 	answered  int
 }
 
@@ -35,7 +35,7 @@ func newRecord(byTime, byBytes bool) *record { return &record{byTime: byTime, by
 
 func (r *record) begin() { r.session++ }
 
-// answer enters an answer. One given again, to the same document, is the old one.
+// answer records an answer. A repeated one, to the same document, is the old one.
 func (r *record) answer(m message, kept, again bool, bytes int) {
 	h := &r.texts[m.text]
 	r.answers++
@@ -53,15 +53,14 @@ func (r *record) answer(m message, kept, again bool, bytes int) {
 	*h = history{kept: true, session: r.session, at: time.Now(), bytes: bytes, answered: h.answered}
 }
 
-// killed follows a kill at an instant, when so many bytes of lines were answered:
-// what the session kept and need not have saved may be forgotten. An orderly end
-// saves all.
+// killed records a kill and the number of bytes of lines answered by then. Texts kept by the
+// session that need not have been saved may be forgotten. An orderly end saves all.
 func (r *record) killed(at time.Time, bytes int) {
 	for i := range r.texts {
 		h := &r.texts[i]
 		old := r.byTime && at.Sub(h.at) > saveEvery+saveSlack
-		// A checkpoint comes with the line that brings the bytes since the last
-		// to saveBytes, and before its answer.
+		// A checkpoint comes with the line that brings the bytes since the last one to saveBytes,
+		// before its answer.
 		const longest = 4 << 10
 		old = old || r.byBytes && bytes-h.bytes > saveBytes+longest
 		if h.kept && h.session == r.session && !old {
@@ -70,7 +69,7 @@ func (r *record) killed(at time.Time, bytes int) {
 	}
 }
 
-// checkLost wants every text answered kept once.
+// checkLost checks that every text was kept once.
 func (r *record) checkLost() {
 	for text, h := range r.texts {
 		if !h.kept {

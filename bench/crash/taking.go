@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// A taking is a series of commands in which documents are taken back, in a folder of its
-// own beside that of the inputs.
+// A taking is a series of commands that take documents back, in a folder beside that of the inputs.
 type taking struct {
 	name  string
 	steps [][]string
@@ -57,8 +56,8 @@ func takings() []taking {
 			within("9h", "3.jsonl", "--report", "3.report", timedIn[2]),
 			within("5h", "4.jsonl", "--report", "4.report", timedIn[3]),
 		}},
-		// A window of a third of the inputs, which come once more and then hours later; its
-		// slices have some 50 documents.
+		// A window of a third of the inputs, which come again and then hours later. Its slices have
+		// some 50 documents.
 		{"window", [][]string{
 			within("7h", "1.jsonl", "--docs", "300", "--batch", "first", timedIn[0]),
 			within("7h", "2.jsonl", "--batch", "second", "--same-id", "replace", timedIn[1]),
@@ -70,10 +69,10 @@ func takings() []taking {
 	}
 }
 
-// Takings kills the commands of series in which documents are forgotten, replaced,
-// cancelled, outlived and compacted, each at a random instant, until cfg.N kills have
-// arrived; gives the command again until it ends; and compares outputs and index with
-// those of a series that was not disturbed. The error is ErrDifferences if any differed.
+// Takings kills commands of series that forget, replace, cancel, outlive and compact documents,
+// each at a random instant, until cfg.N kills have arrived. It repeats each command until it ends,
+// and compares outputs and index with those of an undisturbed series. The error is ErrDifferences
+// if any differed.
 func Takings(ctx context.Context, cfg Config, out io.Writer) error {
 	in := filepath.Join(cfg.Dir, "in")
 	if err := os.MkdirAll(in, 0o777); err != nil {
@@ -131,12 +130,11 @@ func Takings(ctx context.Context, cfg Config, out io.Writer) error {
 	return nil
 }
 
-// timedIn are the inputs of writeTimed.
+// timedIn lists the inputs of writeTimed.
 var timedIn = []string{"../in/1.timed", "../in/2.timed", "../in/3.timed", "../in/4.timed"}
 
-// writeTimed writes the lines of a.jsonl and b.jsonl, and of both together, with times of
-// one a minute: both together come an hour later, and then eight. Some come late or tell
-// none.
+// writeTimed writes the lines of a.jsonl and b.jsonl, and twice of both, with times one minute
+// apart. Both together come an hour later, and then eight. Some lines are late or have no time.
 func writeTimed(dir string) error {
 	at := 1_600_000_000
 	for i, names := range [][]string{{"a.jsonl"}, {"b.jsonl"}, {"a.jsonl", "b.jsonl"}, {"a.jsonl", "b.jsonl"}} {
@@ -190,13 +188,13 @@ type takingTrial struct {
 	taking
 	program *Program
 	dir     string
-	took    []time.Duration // by each step, undisturbed
+	took    []time.Duration // per step, undisturbed
 	killed  []int           // by step
 	kills   int
 	came    []byte // digests of outputs and index
 }
 
-// run does all steps; with r each is killed a few times before it may end.
+// run runs all steps. With r it tries to kill each twice before it may end.
 func (t *takingTrial) run(ctx context.Context, r *rand.Rand) error {
 	if err := os.MkdirAll(t.dir, 0o777); err != nil {
 		return err
@@ -213,7 +211,7 @@ func (t *takingTrial) run(ctx context.Context, r *rand.Rand) error {
 		if r == nil {
 			t.took = append(t.took, time.Since(start))
 		}
-		gone := slices.Contains(args, "--batch") && args[0] == "index" && r != nil && strings.Contains(stderr, "no such batch") // it was done
+		gone := slices.Contains(args, "--batch") && args[0] == "index" && r != nil && strings.Contains(stderr, "no such batch") // already cancelled
 		if code != done && code != bad && !gone {
 			return fmt.Errorf("%s ends with code %d: %s", strings.Join(args, " "), code, stderr)
 		}
@@ -221,7 +219,7 @@ func (t *takingTrial) run(ctx context.Context, r *rand.Rand) error {
 	return t.look(ctx)
 }
 
-// kill runs a step for so long, and reports whether it was killed.
+// kill runs a step for this long, and reports whether it was killed.
 func (t *takingTrial) kill(ctx context.Context, i int, after time.Duration) bool {
 	cmd := t.program.command(ctx, t.dir, t.steps[i]...)
 	if err := cmd.Start(); err != nil {
@@ -233,7 +231,7 @@ func (t *takingTrial) kill(ctx context.Context, i int, after time.Duration) bool
 	return err != nil && !cmd.ProcessState.Exited()
 }
 
-// look notes what outputs and index hold, and checks the index.
+// look records the contents of outputs and index, and checks the index.
 func (t *takingTrial) look(ctx context.Context) error {
 	for _, args := range t.steps {
 		for _, flag := range []string{"--out", "--report"} {

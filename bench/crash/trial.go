@@ -20,14 +20,14 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// A bench is what trials share.
+// A bench is shared by all trials.
 type bench struct {
 	program *Program
 	root    string
 	every   bool // the program saves by time: --checkpoint-every
 }
 
-// prepare makes the inputs, and what each workload starts from.
+// prepare makes the inputs and the starting point of each workload.
 func prepare(ctx context.Context, p *Program, root string, all []*workload) (*bench, error) {
 	b := &bench{program: p, root: root, every: p.knows(ctx, "--checkpoint-every=1s")}
 	in := filepath.Join(root, "in")
@@ -56,7 +56,7 @@ func prepare(ctx context.Context, p *Program, root string, all []*workload) (*be
 type reference struct {
 	*workload
 	want  *outcome
-	took  time.Duration // all steps
+	took  time.Duration // for all steps
 	size  int64         // of the first output
 	items uint64        // of the filter
 }
@@ -88,7 +88,7 @@ func (b *bench) reference(ctx context.Context, w *workload) (*reference, error) 
 	return r, err
 }
 
-// compare holds a finished trial against the reference, and runs once more.
+// compare compares a finished trial with the reference, and runs once more.
 func (b *bench) compare(ctx context.Context, r *reference, dir string) []string {
 	got, err := r.outcome(ctx, dir)
 	if err != nil {
@@ -113,8 +113,8 @@ func (b *bench) compare(ctx context.Context, r *reference, dir string) []string 
 	return found
 }
 
-// phase says where a run was stopped, by the files it left. The last one is "over":
-// the run had come to its end, and the same command would be another run.
+// phase names the point at which a run was stopped, by the files it left. At "over" the run was
+// complete, and the same command would be another run.
 func (r *reference) phase(dir string) string {
 	at := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -164,8 +164,8 @@ func (r *reference) phase(dir string) string {
 	return "deciding"
 }
 
-// runState tells of the unfinished run of an index: "" for none, "begun" or
-// "ended"; and whether a merge is half done.
+// runState returns the state of an index's unfinished run, "begun", "ended" or "" for none, and
+// whether a merge is half done.
 func runState(dir string) (state string, merging bool, err error) {
 	t, err := docmap.Open(filepath.Join(dir, index.TableFile), docmap.Options{ReadOnly: true})
 	if err != nil {
@@ -192,15 +192,15 @@ func runState(dir string) (state string, merging bool, err error) {
 	return "begun", merging, nil
 }
 
-// A ledger gathers what trials of one workload came to.
+// A ledger gathers the results of trials of one workload.
 type ledger struct {
 	mu          sync.Mutex
 	trials      int
-	events      map[string]int // phases, or what else is counted
+	events      map[string]int // phases and other counts
 	arrived     int            // kills that ended a process, or faults that were met
 	differences int
 	out         io.Writer
-	repeat      string // how to repeat a trial, with %s and %d for workload and number
+	repeat      string // format of the command for one trial, with %s and %d for workload and number
 }
 
 func newLedger(out io.Writer, repeat string) *ledger {
@@ -220,7 +220,7 @@ func (l *ledger) arrive(phase string) {
 	l.arrived++
 }
 
-// end enters a trial and prints its differences at once.
+// end records a trial and prints its differences at once.
 func (l *ledger) end(name string, number int, history, differences []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +238,7 @@ func (l *ledger) end(name string, number int, history, differences []string) {
 	}
 }
 
-// row is the ledger as a line of a table.
+// row formats the ledger as a line of a table.
 func (l *ledger) row(name string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

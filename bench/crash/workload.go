@@ -7,21 +7,19 @@ import (
 	"slices"
 )
 
-// A workload is what is run, and run again, in a folder of its own beside that of
-// the inputs.
+// A workload is a series of commands, run in a folder beside that of the inputs.
 type workload struct {
 	name string
-	// steps are run one after the other, each until it ends with its code.
+	// steps run one after the other, each until it ends with its code.
 	steps   []step
 	outputs []string // compared byte for byte
-	// before, if not nil, is done once and undisturbed; each trial starts from
-	// a copy of the folder it leaves.
+	// before, if not nil, runs once and undisturbed. Each trial starts from a copy of its folder.
 	before     *step
 	linked     bool     // the report lies behind a link, and replaces an older one
 	rules      []string // flags that decide what is kept
 	filterOnly bool
 	large      bool // reads c.jsonl before the others
-	archives   bool // reads web archives, and nothing else
+	archives   bool // reads web archives only
 }
 
 type step struct {
@@ -36,13 +34,13 @@ const (
 	done, bad, full = 0, 3, 4 // exit codes
 )
 
-// The files that every workload reads; see writeInputs.
+// The files read by the workloads; see writeInputs.
 var (
 	inputs = []string{"../in/a.jsonl", "../in/b.jsonl"}
 	gzipIn = []string{"../in/a.jsonl.gz", "../in/b.jsonl.gz"}
 	zstdIn = []string{"../in/a.jsonl.zst", "../in/b.jsonl.zst"}
 	large  = "../in/c.jsonl"
-	// Web archives: of members, and plain.
+	// Web archives: compressed by record, and plain.
 	warcIn  = []string{"../in/a.warc.gz", "../in/b.warc"}
 	outputs = []string{"kept.jsonl", "dups.jsonl", "bad.jsonl"}
 )
@@ -55,7 +53,7 @@ func ending(names []string, with string) []string {
 	return names
 }
 
-// allOutputs is a command with all outputs on the index.
+// allOutputs returns a command with all outputs on the index.
 func allOutputs(outputs, inputs []string, flags ...string) []string {
 	args := append([]string{
 		"dedup", "-q", "--index", indexDir, "--out", outputs[0], "--report", outputs[1], "--rejects", outputs[2],
@@ -94,12 +92,12 @@ func fileWorkloads() []*workload {
 	}}
 	filterOnly := one("filter-only", outputs, inputs, "--memory", "4MiB", "--filter-only")
 	filterOnly.filterOnly = true
-	// One worker has the largest blocks, and still there are records longer than one.
+	// One worker has the largest blocks, and yet some records are longer.
 	warc := one("warc", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small)
 	revisit := one("revisit", []string{"kept.warc.gz", "dups.jsonl", "bad.jsonl"}, warcIn, "--docs", "3k", often, small, "--format=warc:revisit,near=keep", "-j", "2")
 	warc.archives, revisit.archives = true, true
 	passages := one("passages", outputs, inputs, "--docs", "3k", often, small, "--passages=14", "-j", "2")
-	// Of compressed inputs, the texts of the process before are read again.
+	// With compressed inputs, the texts of the previous process are read again.
 	passagesGzip := one("passages-gzip", outputs, gzipIn, "--docs", "3k", often, small, "--passages=14", "--consumed=remove")
 	passages.rules, passagesGzip.rules = []string{"--passages=14"}, []string{"--passages=14", "--consumed=remove"}
 	all := []*workload{merges, slow, growth, gzip, zstd, annotate, linked, keyed, finish, second, stop, filterOnly, warc, revisit, passages, passagesGzip}
@@ -126,10 +124,10 @@ func choose(all []*workload, name string) ([]*workload, error) {
 	return nil, fmt.Errorf("no workload %q among %v", name, names)
 }
 
-// againFile has no ending, so that it may hold records of any format.
+// againFile has no extension, so it may hold records of any format.
 const againFile = "again"
 
-// again is the command that must keep nothing once all is over.
+// again returns the command that must keep nothing once all is over.
 func (w *workload) again() []string {
 	args := []string{"dedup", "-q", "--index", indexDir, "--out", againFile}
 	args = append(args, w.rules...)
