@@ -1,15 +1,14 @@
 package eval
 
-// Agreement is how well the documents that a rule takes for copies of each other agree with
-// the truth. Counts are of pairs of documents; each share is 0 to 1.
+// Agreement compares the documents that a rule takes for copies with the truth. Counts are of pairs
+// of documents; each share is 0 to 1.
 type Agreement struct {
-	// Right are pairs rightly taken for copies, Wrong those wrongly taken for copies, and Missed
-	// are the copies not found.
+	// Pairs rightly and wrongly taken for copies, and copies not found.
 	Right  int64 `json:"right"`
 	Wrong  int64 `json:"wrong"`
 	Missed int64 `json:"missed"`
 
-	Precision float64 `json:"precision"` // right of those taken for copies; 1 of none
+	Precision float64 `json:"precision"` // share of the pairs taken for copies that are; 1 for none
 	Recall    float64 `json:"recall"`    // share of the copies found; 1 if there are none
 	F1        float64 `json:"f1"`        // their harmonic mean
 	// ARI is the adjusted Rand index of the two clusterings (Hubert and Arabie, "Comparing
@@ -17,10 +16,9 @@ type Agreement struct {
 	ARI float64 `json:"ari"`
 }
 
-// Agree compares a rule's outcome on the set with its labels. A rule's copies are the documents
-// that it joins, each with its witness. The true copies are those of a cluster or, if pairs are
-// known, those joined by the pairs. Without clusters, a pair with no label is neither right nor
-// wrong.
+// Agree compares a rule's outcome on the set with its labels. A rule joins each document with its
+// witness. The true copies are those of a cluster or, if pairs are known, those joined by the
+// pairs. Without clusters, a pair without a label is neither right nor wrong.
 func (s *Set) Agree(o *Outcome) (a Agreement) {
 	found := newClusters(len(s.Docs))
 	for doc, witness := range o.Witness {
@@ -43,7 +41,7 @@ func (s *Set) Agree(o *Outcome) (a Agreement) {
 	return a
 }
 
-// of is a share, 1 of nothing.
+// of returns a share, 1 if whole is 0.
 func of(part, whole int64) float64 {
 	if whole == 0 {
 		return 1
@@ -51,7 +49,7 @@ func of(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// truth is the cluster of each document.
+// truth returns the cluster of each document.
 func (s *Set) truth() []int {
 	if s.Cluster != nil {
 		return s.Cluster
@@ -81,8 +79,7 @@ func (s *Set) unlikeJoined(found clusters) (n int64) {
 // contingency counts pairs of n things by two clusterings.
 type contingency struct{ all, inFirst, inSecond, both int64 }
 
-// tableOf counts the pairs of things that are together in one of two clusterings, and in
-// both.
+// tableOf counts the pairs of things that are together in one of two clusterings, and in both.
 func tableOf(first, second []int) (t contingency) {
 	a, b, both := map[int]int64{}, map[int]int64{}, map[[2]int]int64{}
 	for i := range first {
@@ -105,8 +102,8 @@ func tableOf(first, second []int) (t contingency) {
 
 func pairsOf(n int64) int64 { return n * (n - 1) / 2 }
 
-// adjustedRand is (index − expected) / (largest − expected), or 1 if both clusterings put all
-// apart, or all together.
+// adjustedRand returns (index − expected) / (largest − expected), or 1 if both separate or join
+// all.
 func (t *contingency) adjustedRand() float64 {
 	if t.inFirst == t.both && t.inSecond == t.both {
 		return 1

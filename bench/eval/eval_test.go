@@ -17,8 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// TestAdjustedRandAsScikitLearn: testdata/ari.json has clusterings with the values of
-// sklearn.metrics.adjusted_rand_score.
+// TestAdjustedRandAsScikitLearn compares with values of sklearn.metrics.adjusted_rand_score.
 func TestAdjustedRandAsScikitLearn(t *testing.T) {
 	data, err := os.ReadFile("testdata/ari.json")
 	if err != nil {
@@ -39,7 +38,7 @@ func TestAdjustedRandAsScikitLearn(t *testing.T) {
 	}
 }
 
-// TestTableCountsPairs: against going over all pairs.
+// TestTableCountsPairs compares with a loop over all pairs.
 func TestTableCountsPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(t, "n")
@@ -66,7 +65,7 @@ func TestTableCountsPairs(t *testing.T) {
 	})
 }
 
-// six documents: 0, 1 and 2 are copies, 3 and 4 are, 5 is alone.
+// six returns six documents: 0, 1 and 2 are copies, 3 and 4 are, 5 is alone.
 func six(t *testing.T, pairs []Pair) *Set {
 	t.Helper()
 	s := &Set{Name: "six", Pairs: pairs}
@@ -79,9 +78,9 @@ func six(t *testing.T, pairs []Pair) *Set {
 	return s
 }
 
-// TestAgreementByHand: 1 is removed for 0, 4 for 2, 5 for 4's witness. So 0 and 1 are taken
-// for copies, and 2, 4 and 5. Of 4 pairs of copies (01, 02, 12, 34) that is 1; of the 4 pairs
-// taken for copies (01, 24, 25, 45) three are none.
+// TestAgreementByHand removes 1 for 0, and 4 and 5 for 2. So 0 and 1 are taken for copies, and 2, 4
+// and 5. Of 4 pairs of copies (01, 02, 12, 34) one is found. Of 4 pairs taken for copies (01, 24,
+// 25, 45) three are wrong.
 func TestAgreementByHand(t *testing.T) {
 	o := &Outcome{Witness: map[int]int{1: 0, 4: 2, 5: 2}}
 	pairs := []Pair{{A: "d0", B: "d1", Alike: true}, {A: "d1", B: "d2", Alike: true}, {A: "d4", B: "d3", Alike: true}, {A: "d2", B: "d5", Unlike: true}, {A: "d0", B: "d5", Unlike: true}}
@@ -100,8 +99,7 @@ func TestAgreementByHand(t *testing.T) {
 	}{
 		{"clusters", clusters, Agreement{Right: 1, Wrong: 3, Missed: 3, Precision: 0.25, Recall: 0.25, F1: 0.25, ARI: ari}},
 		{"all pairs", complete, Agreement{Right: 1, Wrong: 3, Missed: 3, Precision: 0.25, Recall: 0.25, F1: 0.25, ARI: ari}},
-		// Unlisted pairs are unknown, and so is one listed without
-		// a label: 25 alone is wrong.
+		// Unlisted pairs and those without a label are unknown: 25 alone is wrong.
 		{"pairs", six(t, slices.Concat(pairs, []Pair{{A: "d4", B: "d5"}})), Agreement{Right: 1, Wrong: 1, Missed: 3, Precision: 0.5, Recall: 0.25, F1: 1. / 3, ARI: ari}},
 		{"no labels", six(t, nil), Agreement{Precision: 1, Recall: 1, F1: 1, ARI: 0}},
 	} {
@@ -181,8 +179,8 @@ func TestReadPairs(t *testing.T) {
 	}
 }
 
-// TestRunAndPage: every method on documents with copies; the page has all rows, a curve for
-// each method, and asks nobody for anything.
+// TestRunAndPage runs every method on documents with copies. The page has all rows, a curve for
+// each method, and no external resources.
 func TestRunAndPage(t *testing.T) {
 	s := &Set{Name: "<made>"}
 	var long []string
@@ -244,7 +242,7 @@ func TestRunAndPage(t *testing.T) {
 			}
 		}
 	}
-	// A copy that nothing confirms is none.
+	// An unconfirmed copy is none.
 	first := &rows[0].Figures
 	err = s.Run(t.Context(), tries[:1], &similarity.Condition{Score: "lcs", Least: 1}, func(r *Row) error {
 		if r.Removed != first.Removed-1 {

@@ -1,6 +1,6 @@
 package eval
 
-// Figures count a rule's effects on a set: documents, unless it says otherwise.
+// Figures counts a rule's effects on a set: documents, unless stated otherwise.
 type Figures struct {
 	Corpus    string `json:"corpus"`
 	Rule      string `json:"rule"`
@@ -8,15 +8,15 @@ type Figures struct {
 	Removed   int    `json:"removed"`
 	False     int    `json:"false"`
 	Grey      int    `json:"grey"`
-	Frame     *int   `json:"frame,omitempty"` // nil: the ids do not say
-	// Pairs: alike ones, those with both documents staying, and those whose later document was
-	// removed with the other or its copy as witness.
+	Frame     *int   `json:"frame,omitempty"` // nil if the IDs do not show it
+	// Pairs: alike ones, those with both documents kept, and those whose later document was removed
+	// with the other or its copy as witness.
 	Alike int `json:"alike"`
 	Left  int `json:"left"`
 	Found int `json:"found"`
-	// LeftOf is by label how many of the alike pairs stay, and how many there are.
+	// LeftOf holds, by label, the numbers of alike pairs that stay and of all.
 	LeftOf map[string][2]int `json:"left_of,omitempty"`
-	// Pairs labelled as unlike, and those among them removed with each other.
+	// Pairs labelled as unlike, and those removed with each other.
 	Negatives        int `json:"negatives"`
 	NegativesRemoved int `json:"negatives_removed"`
 	Mosaics          int `json:"mosaics"`
@@ -25,6 +25,6 @@ type Figures struct {
 	Jaccard     float64 `json:"jaccard"`
 	Containment float64 `json:"containment"`
 	LCS         float64 `json:"lcs"`
-	// Bytes remembered of a kept document.
+	// Bytes stored per kept document.
 	Bytes float64 `json:"bytes"`
 }

@@ -6,18 +6,17 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// A removal is false when its text is not like the witness's: both measures below
-// these.
+// A removal is false if its text is unlike the witness's: both measures are below these.
 const (
 	falseJaccard     = 0.3
 	falseContainment = 0.5
 )
 
-// A removal is grey when a fifth of its text or more is new: it is less than
-// AlikeLCS like its witness, and less than greyContained of it stands there.
+// A removal is grey if a fifth of its text or more is new. Its LCS score is below AlikeLCS, and the
+// witness contains less than greyContained of it.
 const greyContained = 0.8
 
-// A Likeness is how alike a removal and its witness are, each 0 to 1.
+// A Likeness measures how alike a removal and its witness are, each 0 to 1.
 type Likeness struct {
 	Jaccard, Containment float64 // of shingles; of the smaller in the larger
 	Contained            float64 // of the removal in the witness
@@ -35,11 +34,11 @@ func (l *Likeness) IsGrey() bool { return l.LCS < AlikeLCS && l.Contained < grey
 // An Outcome is the effect of a rule on a set.
 type Outcome struct {
 	Witness          map[int]int // removed document → its witness
-	Size             int64       // bytes remembered
+	Size             int64       // bytes stored
 	Mosaics, Related int
 }
 
-// Decide has a rule decide about all documents, in order.
+// Decide decides all documents by a rule, in order.
 func (s *Set) Decide(ctx context.Context, rule Rule) (*Outcome, error) {
 	o := &Outcome{Witness: map[int]int{}}
 	for i, doc := range s.Docs {
@@ -61,7 +60,7 @@ func (s *Set) Decide(ctx context.Context, rule Rule) (*Outcome, error) {
 	return o, nil
 }
 
-// kept is how many documents are in the output.
+// kept counts the documents in the output.
 func (s *Set) kept(o *Outcome) int { return len(s.Docs) - len(o.Witness) }
 
 // Figures measures the effect of the rule on the set.
@@ -80,7 +79,7 @@ func (s *Set) countRemovals(o *Outcome, r *Figures) {
 	if s.Frame != nil {
 		r.Frame = new(int)
 	}
-	for doc := range s.Docs { // in order, so that the means are the same to the last bit
+	for doc := range s.Docs { // in order, for means that are equal to the last bit
 		witness, removed := o.Witness[doc]
 		if !removed {
 			continue
@@ -118,7 +117,7 @@ func (s *Set) IsFrame(doc, witness int, l *Likeness) bool {
 	return s.Frame != nil && l.IsGrey() && s.Frame(s.Docs[doc].ID, s.Docs[witness].ID)
 }
 
-// Alike measures a removal exactly, once.
+// Alike measures a removal exactly, and keeps the result.
 func (s *Set) Alike(doc, witness int) Likeness {
 	key := [2]int{doc, witness}
 	if l, ok := s.measured[key]; ok {
@@ -126,13 +125,13 @@ func (s *Set) Alike(doc, witness int) Likeness {
 	}
 	a, b := similarity.New(s.Docs[doc].Text), similarity.New(s.Docs[witness].Text)
 	l := Likeness{Contained: similarity.Contained(a, b)}
-	l.LCS, _ = similarity.LCSWithin(a, b, similarity.MaxSteps) // 0 for texts that are too long, and too different
+	l.LCS, _ = similarity.LCSWithin(a, b, similarity.MaxSteps) // 0 for texts that are too long and too different
 	l.Jaccard, l.Containment = similarity.Jaccard(a, b)
 	s.measured[key] = l
 	return l
 }
 
-// countPairs counts what became of the labelled pairs.
+// countPairs counts the results of the labelled pairs.
 func (s *Set) countPairs(o *Outcome, r *Figures) {
 	copies := s.copies(o)
 	r.LeftOf = map[string][2]int{}
@@ -200,7 +199,7 @@ func (c clusters) of(i int) int {
 
 func (c clusters) join(i, j int) { c[c.of(i)] = c.of(j) }
 
-// all is the cluster of each document.
+// all returns the cluster of each document.
 func (c clusters) all() []int {
 	of := make([]int, len(c))
 	for i := range c {

@@ -9,25 +9,24 @@ import (
 	"strings"
 )
 
-// The page stands for itself: one file, with its curves as SVG, and nothing from elsewhere.
+// The page is one file, with its curves as SVG and no external resources.
 
 //go:embed page.html
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// Size of a chart, and of the margins inside, in pixels.
+// Size of a chart and its inner margins, in pixels.
 const (
 	chartWidth, chartHeight = 460.0, 320.0
 	marginLeft, marginTop   = 46.0, 14.0
 	marginRight, marginLow  = 14.0, 40.0
 )
 
-// colours of methods, distinct also for readers who see no red or green (Okabe and Ito, "Color
-// universal design", 2008).
+// colours are distinct even without red or green (Okabe and Ito, "Color universal design", 2008).
 var colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
-// dashes distinguish them without colours.
+// dashes distinguish methods without colours.
 var dashes = []string{"", "6 3", "2 3", "8 3 2 3", "1 2", "10 4"}
 
 // A chart shows one value against another, a curve for each method.
@@ -36,7 +35,7 @@ type chart struct {
 	Width, Height  float64
 	TicksX, TicksY []tick
 	Curves         []curve
-	Right, Low     float64 // the edges of the field
+	Right, Low     float64 // edges of the plot
 	Left, Top      float64
 
 	xs, ys scale
@@ -45,7 +44,7 @@ type chart struct {
 // A scale is the visible part of an axis.
 type scale struct{ low, high float64 }
 
-// scaleOf is the part of 0 to 1 in which values lie, between whole tenths.
+// scaleOf returns the part of 0 to 1 that holds the values, between whole tenths.
 func scaleOf(rows []*Row, of func(*Row) float64) scale {
 	s := scale{1, 0}
 	for _, r := range rows {
@@ -61,7 +60,7 @@ func scaleOf(rows []*Row, of func(*Row) float64) scale {
 // at returns the position of a value on the scale, 0 to 1.
 func (s scale) at(v float64) float64 { return (clamp(v) - s.low) / (s.high - s.low) }
 
-// ticks are round values on the scale.
+// ticks returns round values on the scale.
 func (s scale) ticks() (values []float64) {
 	step := 0.2
 	switch length := s.high - s.low; {
@@ -116,7 +115,7 @@ type rowPage struct {
 	Default bool
 }
 
-// WritePage writes rows as a page of HTML, with the command they come of.
+// WritePage writes rows as an HTML page, with the command that made them.
 func WritePage(out io.Writer, rows []*Row, command string) error {
 	p := page{Title: "firstseen eval", Command: command}
 	for _, c := range columns[1:] {
@@ -166,7 +165,7 @@ func pageOf(rows []*Row) setPage {
 	return s
 }
 
-// newChart makes the curves of rows, whose methods stand together.
+// newChart draws the curves of rows grouped by method.
 func newChart(title, x, y string, rows []*Row, xOf, yOf func(*Row) float64) *chart {
 	c := &chart{
 		Title: title, X: x, Y: y, Width: chartWidth, Height: chartHeight,

@@ -10,18 +10,15 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// A Rule decides about documents one after the other, in order, and names for each
-// one it removes an earlier one that stands for it.
+// A Rule decides documents in order, and names an earlier document as witness for each it removes.
 type Rule interface {
-	// Name says which method it is, with its settings.
+	// Name returns the method with its settings.
 	Name() string
-	// Decide judges the next document and, unless it is removed, remembers it. The
-	// witness of a removal is the number of a kept document, counted from 0 over
-	// all that were judged.
+	// Decide decides the next document and stores it unless it is removed. The witness of a removal
+	// is the number of a kept document, counted from 0 over all that were decided.
 	Decide(doc Doc) (witness int, removed bool, err error)
-	// Size is how many bytes it has to remember of all documents kept: 8 for each
-	// key it looks up and 4 for the number that stands there, and the signatures it
-	// compares. Ids, and the free room of tables, are not counted.
+	// Size returns the bytes stored for all documents kept: 8 for each key, 4 for the number under
+	// it, and the signatures to compare. IDs and the free room of tables do not count.
 	Size() int64
 }
 
@@ -41,7 +38,7 @@ type Program struct {
 	sketch    feature.Sketch
 }
 
-// NewProgram returns firstseen as a rule. Copies are confirmed by a condition, nil for none.
+// NewProgram returns firstseen as a rule. A condition, if not nil, confirms copies.
 func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *similarity.Condition) (*Program, error) {
 	p := &Program{name: nameOf(scheme, rules), scheme: scheme}
 	cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: &p.store}
@@ -53,8 +50,7 @@ func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *similarity.Co
 	return p, err
 }
 
-// nameOf says by which scheme and what share a rule decides. It follows the defaults,
-// whatever they are.
+// nameOf names the scheme and the threshold by which a rule decides, including defaults.
 func nameOf(scheme feature.Scheme, rules dedup.Rules) string {
 	version, _, _ := strings.Cut(scheme.Name(), "-")
 	threshold := rules.Threshold
@@ -94,7 +90,7 @@ func (p *Program) Decide(doc Doc) (witness int, removed bool, err error) {
 	return of, true, nil
 }
 
-// see decides about a document. With a condition its number is stored with it.
+// see decides a document. With a condition, it stores the document's number too.
 func (p *Program) see(number int, doc Doc) (dedup.Result, error) {
 	if p.confirm.Score == "" {
 		return p.deduper.See(doc.ID, []byte(doc.Text))
@@ -117,7 +113,7 @@ func (p *Program) see(number int, doc Doc) (dedup.Result, error) {
 	return r, err
 }
 
-// numberTag is that of the field with the number of a document; see docs/format.md.
+// numberTag is the tag of the field with a document's number; see docs/format.md.
 const numberTag dedup.Tag = 255
 
 // confirmCopy is a dedup.Confirmer.
@@ -137,12 +133,12 @@ func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confi
 // Size implements Rule.
 func (p *Program) Size() int64 { return p.store.size + p.beside() }
 
-// beside returns the bytes of memory that the method takes for its documents, if it has a memory.
+// beside returns the bytes of the method's own memory, if it has one.
 func (p *Program) beside() int64 {
 	return int64(p.scheme.MemoryFor(uint64(len(p.kept)))) - int64(p.scheme.MemoryFor(0))
 }
 
-// countingStore counts the kept data as Rule.Size says.
+// countingStore counts the kept data as Rule.Size defines.
 type countingStore struct {
 	dedup.Memory
 	size int64 // bytes
@@ -152,7 +148,7 @@ type countingStore struct {
 func (s *countingStore) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
 	for i := range ids {
 		if len(marks) > 0 && marks[i] {
-			continue // it only counts
+			continue // counted, not kept
 		}
 		s.size += int64(len(data[i]) + (8+4)*len(keys[i]))
 	}

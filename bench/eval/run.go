@@ -12,17 +12,16 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// A Row is what one method came to at one threshold.
+// A Row is the result of one method at one threshold.
 type Row struct {
 	Method string `json:"method"`
-	// Threshold is that of the method, or the share of equal bits that its distance asks for; 0 if
-	// the method has none.
+	// Threshold is the method's, or the share of equal bits that its distance requires; 0 for none.
 	Threshold float64 `json:"threshold,omitempty"`
 	Default   bool    `json:"default,omitempty"` // used if none is given
 	Figures
 	Agreement
-	// PerSecond is how many documents one goroutine judged in a second, all in memory, by
-	// the clock.
+	// PerSecond is the number of documents that one goroutine decided per second of elapsed time,
+	// all in memory.
 	PerSecond float64 `json:"documents_per_second"`
 }
 
@@ -35,11 +34,11 @@ type Try struct {
 	Rules     dedup.Rules
 }
 
-// distances are those that SimHash is tried with, in bits.
+// distances are the distances tried with SimHash, in bits.
 var distances = []int{1, 3, 6}
 
-// Tries are all that methods are tried with: those with a threshold at each of them and at
-// their default, the others once. table is for methods that weigh terms.
+// Tries returns each method with a threshold at all thresholds and its default, and the others
+// once. table is for methods that weigh terms.
 func Tries(methods []string, thresholds []float64, table *terms.Table) (tries []Try, err error) {
 	for _, info := range feature.Methods() {
 		if !slices.Contains(methods, info.Name) {
@@ -89,8 +88,8 @@ func (s *Set) CountTerms() *terms.Table {
 	return counter.Table(2)
 }
 
-// Run has every try decide about the set, which is loaded, and gives each row as it is
-// there. Copies are confirmed by a condition, nil for none.
+// Run decides the loaded set by every try, and passes on each row at once. A condition, if not nil,
+// confirms copies.
 func (s *Set) Run(ctx context.Context, tries []Try, confirm *similarity.Condition, each func(*Row) error) error {
 	for i := range tries {
 		t := &tries[i]

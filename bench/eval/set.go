@@ -1,5 +1,4 @@
-// Package eval measures the removals of methods from labelled documents: how many are right, and
-// how many wrong.
+// Package eval counts right and wrong removals by methods on labelled documents.
 package eval
 
 import (
@@ -16,29 +15,29 @@ import (
 // A Doc is a document to judge.
 type Doc struct{ ID, Text string }
 
-// A Set is documents, with labels or none.
+// A Set is a set of documents, with or without labels.
 type Set struct {
 	Name  string
 	Docs  []Doc
 	Pairs []Pair
-	// Cluster of each document, if all of them are known; nil: the pairs decide. Then each pair of
-	// documents without a label is left out of the precision.
+	// Cluster of each document, if all of them are known. If nil, the pairs decide, and the
+	// precision omits pairs of documents without a label.
 	Cluster []int
-	// Frame reports, for a grey removal, whether the witness is another page of the same work, by
-	// the ids; nil if the ids do not say.
+	// Frame reports, for a grey removal, whether the IDs name another page of the same work as
+	// witness; nil if IDs do not show it.
 	Frame func(id, witness string) bool
-	// Origin is the source that the text of each document was made from, if known: a removal with a
-	// witness of another origin is false. nil: by likeness.
+	// Origin is the source of each document's text, if known: a removal with a witness of another
+	// origin is false. If nil, likeness decides.
 	Origin []int
 
 	at       map[string]int // id → position in Docs
 	measured map[[2]int]Likeness
 }
 
-// AlikeLCS is the least score of two alike texts of a pair: 2·LCS/(n+m) over units.
+// AlikeLCS is the minimum score of two alike texts of a pair: 2·LCS/(n+m) over units.
 const AlikeLCS = 0.8
 
-// unlikeLCS is below which the two texts of a labelled pair are unlike. Between the two
+// unlikeLCS is the score below which two texts of a labelled pair are unlike. Between the two,
 // nothing is expected of a method.
 const unlikeLCS = 0.5
 
@@ -49,8 +48,8 @@ type Pair struct {
 	Unlike      bool // neither should go for the other
 }
 
-// Negative reports whether the texts are labelled as unlike: as unrelated ones made to
-// share two sentences, or sentences that mean different things.
+// Negative reports whether the texts are labelled as unlike: unrelated ones made to share two
+// sentences, or sentences of different meaning.
 func (p *Pair) Negative() bool {
 	return strings.HasPrefix(p.Label, "hardneg") || p.Label == "0"
 }
@@ -61,19 +60,19 @@ var (
 	negatives = []string{"0", "non", "none", "unlike", "false", "no", "negative"}
 )
 
-// An Alike says which pairs are alike: by their measured scores, or by their labels.
+// An Alike selects alike pairs: by their measured scores, or by their labels.
 type Alike uint8
 
 const (
-	// ByLCS: a column lcs from 0.8 on; below 0.5 they are unlike. Without that column by
-	// the labels.
+	// ByLCS uses the column lcs: pairs are alike from 0.8 on, and unlike below 0.5. Without that
+	// column the labels decide.
 	ByLCS Alike = iota
-	// ByLabel: the label alone says so.
+	// ByLabel uses the label alone.
 	ByLabel
 )
 
-// ReadPairs reads pairs from a file of lines with tabs between cells: id1, id2, label, and measured
-// columns. The first line has the names of the columns. A name ending in .gz is unpacked.
+// ReadPairs reads pairs from a file of lines with tab-separated cells: id1, id2, label, and
+// measured columns. The first line names the columns. A file ending in .gz is decompressed.
 func ReadPairs(path string, by Alike) (pairs []Pair, err error) {
 	lcs := -1
 	err = readTable(path, 3, func(head []string) {
@@ -105,8 +104,8 @@ func ReadPairs(path string, by Alike) (pairs []Pair, err error) {
 	return pairs, err
 }
 
-// ReadClusters reads the clusters of documents from a file of lines with tabs between cells:
-// id and cluster, others are passed over. The first line names them.
+// ReadClusters reads the clusters of documents from a file of lines with tab-separated cells: id
+// and cluster. It ignores other columns. The first line names them.
 func ReadClusters(path string) (cluster map[string]string, err error) {
 	cluster = map[string]string{}
 	err = readTable(path, 2, func([]string) {}, func(cells []string) error {
@@ -119,16 +118,16 @@ func ReadClusters(path string) (cluster map[string]string, err error) {
 	return cluster, err
 }
 
-// maxLine is the longest line of a table of labels, in bytes.
+// maxLine is the maximum length of a line in a table of labels, in bytes.
 const maxLine = 1 << 20
 
-// readTable reads the lines of a table with at least so many cells, and its head.
+// readTable reads the head and the lines of a table, each with at least this many cells.
 func readTable(path string, least int, head func([]string), row func(cells []string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // only read
 	var r io.Reader = f
 	if strings.HasSuffix(path, ".gz") {
 		if r, err = gzip.NewReader(f); err != nil {
@@ -154,7 +153,7 @@ func readTable(path string, least int, head func([]string), row func(cells []str
 	return nil
 }
 
-// SetClusters makes clusters the truth: every document in no cluster is alone.
+// SetClusters makes clusters the truth. A document in no cluster is alone.
 func (s *Set) SetClusters(cluster map[string]string) error {
 	numbers := map[string]int{}
 	for _, name := range cluster {
@@ -186,7 +185,7 @@ func (s *Set) SetClusters(cluster map[string]string) error {
 	return nil
 }
 
-// Complete says that the pairs are all there are: every other pair is unlike.
+// Complete declares the pairs complete: every other pair is unlike.
 func (s *Set) Complete() {
 	c := newClusters(len(s.Docs))
 	for i := range s.Pairs {
@@ -197,8 +196,7 @@ func (s *Set) Complete() {
 	s.Cluster = c.all()
 }
 
-// Load prepares the set, once its documents are there. Pairs of documents that are not
-// among them are an error.
+// Load prepares the set once it has its documents. Pairs of other documents are an error.
 func (s *Set) Load() error {
 	s.at, s.measured = map[string]int{}, map[[2]int]Likeness{}
 	for i := range s.Docs {
@@ -214,10 +212,10 @@ func (s *Set) Load() error {
 	return nil
 }
 
-// Unload lets go of the documents, and of what Load has made.
+// Unload releases the documents and the data made by Load.
 func (s *Set) Unload() { s.Docs, s.at, s.measured = nil, nil, nil }
 
-// Of are the positions of a pair's documents, in order.
+// Of returns the positions of a pair's documents, in order.
 func (s *Set) Of(p *Pair) (earlier, later int) {
 	a, b := s.at[p.A], s.at[p.B]
 	return min(a, b), max(a, b)

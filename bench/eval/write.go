@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// columns are those of the table, with the contents of a row.
+// columns lists the columns of the table.
 var columns = []struct {
 	name string
 	cell func(*Row) string
@@ -32,7 +32,7 @@ var columns = []struct {
 	{"bytes", func(r *Row) string { return fmt.Sprintf("%.0f", r.Bytes) }},
 }
 
-// threshold is how a threshold is shown: SimHash's as bits.
+// threshold formats a threshold; SimHash's is in bits.
 func (r *Row) threshold() string {
 	text := "-"
 	switch {
@@ -47,8 +47,7 @@ func (r *Row) threshold() string {
 	return text
 }
 
-// WriteTable writes the head of a table of Markdown, and returns the function that writes a row. A
-// star marks a method's default.
+// WriteTable writes a Markdown head and returns a function for rows. A star marks a default.
 func WriteTable(out io.Writer) func(*Row) error {
 	var names []string
 	for _, c := range columns {
@@ -65,7 +64,7 @@ func WriteTable(out io.Writer) func(*Row) error {
 	}
 }
 
-// WriteJSON returns what writes a line of JSON for each row.
+// WriteJSON returns a function that writes each row as a line of JSON.
 func WriteJSON(out io.Writer) func(*Row) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
