@@ -12,16 +12,16 @@ import (
 	"github.com/firstseen/firstseen/client"
 )
 
-// together is how many documents a client gives at once.
+// together is the number of documents that a client submits at once.
 const together = 5
 
-// answer is an answer, and the group of its text.
+// answer is an answer with the group of its text.
 type answer struct {
 	client.Answer
 	group int
 }
 
-// give gives all texts to a front end: by HTTP, or if the client's number is odd, by lines.
+// give submits all texts to a front end: by HTTP, or by lines if the client's number is odd.
 func (t *Trial) give(ctx context.Context, c int, n *node, at *progress) (answers []answer, err error) {
 	order := t.order(c)
 	web, err := client.New("unix:" + filepath.Join(t.Dir, n.name+".http"))
@@ -53,7 +53,7 @@ func (t *Trial) give(ctx context.Context, c int, n *node, at *progress) (answers
 	return answers, nil
 }
 
-// byLines gives documents to a socket of lines, again and again until it answers all.
+// byLines sends documents to a line socket, and again until all are answered.
 func byLines(ctx context.Context, socket string, docs []client.Document) (answers []client.Answer, err error) {
 	for {
 		if answers, err = tryLines(ctx, socket, docs); err == nil {

@@ -1,6 +1,5 @@
-// Package fleet has many clients give near copies to several front ends on one log, kills front ends,
-// followers and the broker meanwhile, and holds the answers, the indexes and the verdicts against each
-// other.
+// Package fleet has many clients submit near copies to several front ends on one log. It kills
+// front ends, followers and the broker, and compares answers, indexes and verdicts.
 package fleet
 
 import (
@@ -19,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Broker is a broker of the Kafka protocol that keeps its records over a kill.
+// Broker is a broker of the Kafka protocol whose records survive a kill.
 type Broker interface {
 	Address() string
 	Start(ctx context.Context) error
@@ -28,11 +27,11 @@ type Broker interface {
 
 // Trial is one run of a fleet.
 type Trial struct {
-	Program string // of firstseen
+	Program string // path of firstseen
 	Dir     string // for indexes and sockets
 	Broker  Broker
 	Groups  int // of texts: near copies of each other, in four forms
-	Clients int // each gives all texts, in an order of its own
+	Clients int // each submits all texts, in a different order
 	Kills   int // of front ends, followers and the broker, in turn
 	Out     io.Writer
 }
@@ -97,7 +96,7 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 
 func (t *Trial) total() int64 { return int64(t.Groups * forms * t.Clients) }
 
-// nodes are the front ends, and then the followers.
+// nodes returns the front ends, and then the followers.
 func (t *Trial) nodes() (nodes []*node) {
 	for i := range fronts + followers {
 		n := &node{program: t.Program, dir: t.Dir, name: fmt.Sprint("n", i)}
@@ -115,7 +114,7 @@ func (t *Trial) nodes() (nodes []*node) {
 	return nodes
 }
 
-// load has the clients give all texts, and kills meanwhile.
+// load has the clients submit all texts while it kills nodes and the broker.
 func (t *Trial) load(ctx context.Context, nodes []*node) (answers [][]answer, err error) {
 	var at progress
 	answers = make([][]answer, t.Clients)
@@ -162,7 +161,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// checkAnswers holds the answers of all clients against each other.
+// checkAnswers compares the answers of all clients.
 func (t *Trial) checkAnswers(clients [][]answer) error {
 	kept := make([]string, t.Groups)
 	for _, answers := range clients {
@@ -190,7 +189,7 @@ func (t *Trial) checkAnswers(clients [][]answer) error {
 	return nil
 }
 
-// checkIndexes compares what the indexes hold.
+// checkIndexes compares the contents of the indexes.
 func (t *Trial) checkIndexes(ctx context.Context, nodes []*node) error {
 	for _, what := range []string{"documents", "keys"} {
 		var first []byte
@@ -216,7 +215,7 @@ func (t *Trial) checkIndexes(ctx context.Context, nodes []*node) error {
 	return nil
 }
 
-// text is a form of a text: the first has no edit.
+// text returns a form of a text; the first has no edit.
 func text(group, form int) string {
 	var b bytes.Buffer
 	for i := range 6 {
@@ -228,7 +227,7 @@ func text(group, form int) string {
 	return b.String()
 }
 
-// order is the order in which a client gives the texts: group times forms plus form.
+// order returns a client's order of the texts, each as group times forms plus form.
 func (t *Trial) order(client int) []int {
 	return slices.Clone(rand.New(rand.NewPCG(uint64(client), 3)).Perm(t.Groups * forms))
 }

@@ -43,7 +43,7 @@ func (f *fake) Kill() error {
 	return nil
 }
 
-// TestFleet: three front ends and two followers on one log, each killed under load, and the broker too.
+// TestFleet kills front ends and followers on one log, and the broker, under load.
 func TestFleet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -53,10 +53,10 @@ func TestFleet(t *testing.T) {
 	b := &fake{dir: t.TempDir()}
 	indextest.Must(t, b.Start(t.Context()))
 	indextest.Must(t, b.Kill())
-	dir, err := os.MkdirTemp("", "fleet") // paths of sockets are short
+	dir, err := os.MkdirTemp("", "fleet") // socket paths must be short
 	indextest.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	indextest.Must(t, os.Symlink(program, filepath.Join(dir, "firstseen"))) // a test that is called so is the program
+	indextest.Must(t, os.Symlink(program, filepath.Join(dir, "firstseen"))) // under this name the test binary is the program
 	program = filepath.Join(dir, "firstseen")
 	indextest.Must(t, (&Trial{Program: program, Dir: dir, Broker: b, Groups: 40, Clients: 6, Kills: 8, Out: t.Output()}).Run(t.Context()))
 }

@@ -18,7 +18,7 @@ import (
 //go:embed pom.xml
 var pom []byte
 
-// Jars has Maven put the jars of Kafka into a folder.
+// Jars downloads the jars of Kafka into a folder, with Maven.
 func Jars(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Jars(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Kafka is a broker of Kafka on this machine, controller and broker in one.
+// Kafka is a Kafka broker on this machine, controller and broker in one.
 type Kafka struct {
 	jars, dir string
 	ports     [2]int
@@ -42,7 +42,7 @@ type Kafka struct {
 	said      *bytes.Buffer
 }
 
-// NewKafka returns a broker of the jars in a folder, which keeps its records in dir.
+// NewKafka returns a broker that uses the jars in a folder, and keeps its records in dir.
 func NewKafka(ctx context.Context, jars, dir string) (*Kafka, error) {
 	k := &Kafka{jars: jars, dir: dir}
 	for i := range k.ports {
@@ -81,7 +81,7 @@ func (k *Kafka) java(ctx context.Context, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "java", all...)
 }
 
-// Address is the broker's.
+// Address returns the address of the broker.
 func (k *Kafka) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(k.ports[0])) }
 
 // Start starts the broker, and waits until it answers.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// node is a front end or a follower, which is started again when it ends.
+// node is a front end or a follower, which is restarted when it ends.
 type node struct {
 	program, dir, name string
 	args               []string
@@ -19,10 +19,10 @@ type node struct {
 	mu    sync.Mutex
 	cmd   *exec.Cmd
 	said  *bytes.Buffer
-	ended int // how often by itself
+	ended int // exits not caused by a signal
 }
 
-// keep runs the node until ctx ends, and then ends it in good order.
+// keep runs the node until ctx ends, and then shuts it down cleanly.
 func (n *node) keep(ctx context.Context) error {
 	for {
 		cmd := exec.Command(n.program, n.args...)
@@ -44,7 +44,7 @@ func (n *node) keep(ctx context.Context) error {
 			return nil
 		case strings.Contains(said.String(), "goroutine ") || asked:
 			return fmt.Errorf("%s: %w\n%s", n.name, err, said)
-		case cmd.ProcessState.ExitCode() >= 0: // no signal has ended it
+		case cmd.ProcessState.ExitCode() >= 0: // not ended by a signal
 			n.ended++
 		}
 		if pause(ctx, 300*time.Millisecond) != nil {
@@ -53,7 +53,7 @@ func (n *node) keep(ctx context.Context) error {
 	}
 }
 
-// stacks ends the node, and returns what it said, with the stacks of its goroutines.
+// stacks ends the node, and returns its output with the stacks of its goroutines.
 func (n *node) stacks() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/follow"
 )
 
-// makeTopics makes the topics of a fleet.
+// makeTopics creates the topics of a fleet.
 func makeTopics(ctx context.Context, broker string) error {
 	c, err := kgo.NewClient(kgo.SeedBrokers(broker))
 	if err != nil {
@@ -65,8 +65,7 @@ func reached(ctx context.Context, broker string, nodes []*node) (end int64, err 
 	return end, nil
 }
 
-// reach waits until a node has decided the record at an offset. One that has started behind it says so by
-// being ready.
+// reach waits until a node has decided the record at offset. If started later, it must be ready.
 func (n *node) reach(ctx context.Context, offset int64) error {
 	web, err := client.New("unix:" + filepath.Join(n.dir, n.name+".http"))
 	if err != nil {
@@ -99,7 +98,7 @@ func (n *node) reach(ctx context.Context, offset int64) error {
 	return fmt.Errorf("%s has not decided offset %d, and answers %s\n%s", n.name, offset, last, n.stacks())
 }
 
-// checkVerdicts reads the topic of verdicts: each record but settings has one, however often it is there.
+// checkVerdicts checks that each record but settings has one verdict, however often repeated.
 func checkVerdicts(ctx context.Context, broker string, end int64, out io.Writer) error {
 	log, err := follow.Dial(ctx, []string{broker}, "verdicts", "")
 	if err != nil {
