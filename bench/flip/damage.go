@@ -8,8 +8,8 @@ const (
 	pageBytes   = 4096
 	sectorBytes = 512
 
-	maxSwaps       = 2000 // pairs of pages, of one file
-	sampledLengths = 300  // beside those at the borders of sectors
+	maxSwaps       = 2000 // pairs of pages per file
+	sampledLengths = 300  // in addition to those near sector boundaries
 )
 
 // A damage is one change to a file. The meaning of a and b depends on the kind.
@@ -24,16 +24,16 @@ const (
 	bit      kind = iota // bit b of byte a is flipped
 	truncate             // only the first a bytes are left
 	zero                 // b bytes from a on are zero
-	swap                 // the pages a and b change places
+	swap                 // pages a and b are swapped
 )
 
 var kindNames = [...]string{"bits flipped", "cut short", "zeroed", "pages swapped"}
 
 func (k kind) String() string { return kindNames[k] }
 
-// damages is everything done to a file of so many bytes, always in the same order:
-// every bit of every byte, lengths about every sector and some between, every
-// sector and page zeroed, and every pair of pages swapped, or as many as maxSwaps.
+// damages lists every damage to a file of this size, always in the same order. It flips every bit,
+// cuts the file near sector boundaries and between, zeroes every sector and page, and swaps at most
+// maxSwaps pairs of pages.
 func damages(size int) []damage {
 	list := make([]damage, 0, 8*size+size/32+maxSwaps)
 	for at := range size {
@@ -78,8 +78,7 @@ func swaps(pages int, rng *rand.Rand) (list []damage) {
 	return list
 }
 
-// apply damages a copy of data and returns the copy.
-// It returns nil if nothing would change.
+// apply returns a damaged copy of data, or nil if nothing would change.
 func (d damage) apply(dst, data []byte) []byte {
 	dst = append(dst[:0], data...)
 	switch d.kind {

@@ -1,10 +1,10 @@
-// Package flip damages the files of an index in every small way, and asks the index
-// after each: it has to refuse, or to answer as if nothing had happened.
+// Package flip damages the files of an index in every small way, and queries the index after each.
+// The index must refuse, or answer as if nothing had happened.
 //
 //   - every bit of every byte is flipped,
-//   - files are cut short,
-//   - sectors and pages become zero,
-//   - pages change places.
+//   - files are truncated,
+//   - sectors and pages are zeroed,
+//   - pages are swapped.
 package flip
 
 import (
@@ -31,18 +31,16 @@ type Config struct {
 	Jobs    int
 	Sort    string // only this sort of index
 	File    string // only this file
-	Step    int    // only each so-manieth bit, for a quick look
+	Step    int    // interval between bits, for a quick look
 }
 
-// hang is how long a worker may take for one damage.
+// hang is the time limit of a worker for one damage.
 const hang = 30 * time.Second
 
-// ErrWrong is returned when a damaged index gave other answers, or panicked, or
-// came to no end.
+// ErrWrong is returned when a damaged index gave other answers, panicked or hung.
 var ErrWrong = errors.New("a damaged index was believed")
 
-// Run damages all files of small indexes of all sorts and prints for each, as the
-// line of a table, what came of it.
+// Run damages all files of small indexes of all sorts, and prints the results as a table.
 func Run(ctx context.Context, cfg Config, out io.Writer) error {
 	fmt.Fprintln(out, "| index | file | bytes | damage | questions | refused | the same answers | wrong |\n|---|---|---|---|---|---|---|---|")
 	wrong := 0
@@ -112,8 +110,8 @@ type part struct {
 	shown             int
 }
 
-// work has the damages from..to done by processes: a new one after each that died.
-// The tally of the one that died is lost, but for the damage that killed it.
+// work runs processes for the damages from..to, a new one after each that died. The tally of a dead
+// process is lost, except for the damage that killed it.
 func (p *part) work(ctx context.Context, number, from, to int) error {
 	note := filepath.Join(p.cfg.Dir, fmt.Sprintf("at-%d", number))
 	for from < to {
@@ -183,7 +181,7 @@ func (p *part) process(ctx context.Context, w *Worker) error {
 	return nil
 }
 
-// watch ends a worker that makes no way.
+// watch ends a worker that makes no progress.
 func watch(ctx context.Context, cancel context.CancelCauseFunc, note string) {
 	last, since := -1, time.Now()
 	for {
@@ -220,7 +218,7 @@ func (p *part) enter(f finding) {
 	}
 }
 
-// head keeps the beginning of the output of a process, such as the first lines of a stack.
+// head keeps the start of a process's output, such as the first lines of a stack.
 type head struct{ text []byte }
 
 func (t *head) Write(b []byte) (int, error) {

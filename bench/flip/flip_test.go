@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestDamages does every kind of damage: each changes something, and every bit of
-// every byte is among them.
+// TestDamages checks that every damage changes something, and that every bit is flipped.
 func TestDamages(t *testing.T) {
 	data := make([]byte, 3*pageBytes+100)
 	for i := range data {
@@ -43,8 +42,8 @@ func TestDamages(t *testing.T) {
 	}
 }
 
-// TestWorker damages the header page of a table, which refuses, and the last pages,
-// in which nothing is. The copy is whole again after each.
+// TestWorker damages the header page of a table, which is refused, and the empty last pages. The
+// copy is whole again after each.
 func TestWorker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -65,7 +64,7 @@ func TestWorker(t *testing.T) {
 	for at, refused := range map[int]bool{16: true, 8*(len(data)-20) + 3: false} {
 		w := Worker{Whole: whole, Dir: filepath.Join(root, "copy"), File: "table.db", Note: filepath.Join(root, "note")}
 		if w.From = at; refused {
-			w.From = 8 * at // a byte of the header that has a checksum
+			w.From = 8 * at // a header byte under the checksum
 		}
 		w.To = w.From + 8
 		var out strings.Builder
@@ -90,7 +89,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers counts a wrong answer, and a panic.
+// TestWrongAnswers checks that wrong answers and panics are counted.
 func TestWrongAnswers(t *testing.T) {
 	whole := t.TempDir()
 	if err := os.WriteFile(filepath.Join(whole, "f"), []byte("x"), 0o666); err != nil {

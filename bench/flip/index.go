@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// sorts are the kinds of indexes, by name, with the flags that make them.
+// sorts lists the kinds of indexes with the flags that make them.
 var sorts = []struct {
 	name  string
 	flags []string
@@ -30,11 +30,11 @@ var sorts = []struct {
 	{"filter-only", []string{"--docs=200", "--filter-only"}},
 }
 
-// documents is how many an index is made of.
+// documents is the number of documents in an index.
 const documents = 150
 
-// sentences returns the documents of the index, and after them some it has not
-// seen. They are short, so that the index is small.
+// sentences returns the documents of the index and some new ones. They are short, for a small
+// index.
 func sentences() [][]string {
 	t := texts.New(3)
 	var docs [][]string
@@ -45,7 +45,7 @@ func sentences() [][]string {
 	return docs
 }
 
-// build makes an index of one sort in dir with the program.
+// build makes an index in dir with the program.
 func build(ctx context.Context, program, dir string, flags []string) error {
 	var input strings.Builder
 	for i, doc := range sentences()[:documents] {
@@ -60,10 +60,10 @@ func build(ctx context.Context, program, dir string, flags []string) error {
 	return nil
 }
 
-// An asker asks an index about all documents.
+// An asker queries an index about all documents.
 type asker struct {
 	dir       string
-	key       []byte // of the index when it was whole
+	key       []byte // of the undamaged index
 	scheme    feature.Scheme
 	extracted []feature.Set
 }
@@ -86,8 +86,8 @@ func newAsker(dir string) (*asker, error) {
 	return a, err
 }
 
-// extract returns the features of all documents and, so that more than the whole
-// text is looked up, of each without its last sentence.
+// extract returns the features of each document, whole and without its last sentence. The latter
+// takes more than a look-up of the whole text.
 func extract(scheme feature.Scheme) ([]feature.Set, error) {
 	x, err := feature.NewExtractor(scheme)
 	if err != nil {
@@ -103,7 +103,7 @@ func extract(scheme feature.Scheme) ([]feature.Set, error) {
 	return sets, nil
 }
 
-// read opens the index for questions and returns a sum of all answers.
+// read opens the index for queries and returns a hash of all answers.
 func (a *asker) read() (sum uint64, err error) {
 	key, err := index.ReadKey(a.dir)
 	if err != nil {
@@ -127,8 +127,8 @@ func (a *asker) read() (sum uint64, err error) {
 	return answers(d, sets)
 }
 
-// write opens the index as a run does, with its filter, and returns a sum of all
-// answers. It may change the folder.
+// write opens the index as a run does, with its filter, and returns a hash of all answers. It may
+// change the folder.
 func (a *asker) write() (sum uint64, err error) {
 	filterOnly := false
 	if _, err := os.Stat(filepath.Join(a.dir, index.TableFile)); errors.Is(err, os.ErrNotExist) {
@@ -150,7 +150,7 @@ func (a *asker) write() (sum uint64, err error) {
 	return answers(d, a.extracted)
 }
 
-// answers asks about every document, remembering none, and sums the answers up.
+// answers checks every document, storing none, and hashes the answers.
 func answers(d *dedup.Deduper, sets []feature.Set) (uint64, error) {
 	h := fnv.New64a()
 	for i := range sets {

@@ -10,33 +10,32 @@ import (
 	"runtime/debug"
 )
 
-// A Worker damages one file of a copy of an index in every way, one after the
-// other, and asks the index after each. It runs in a process of its own, since a
-// panic in a goroutine that is not its own would end it, and notes in a file how
-// far it has come.
+// A Worker damages one file of a copy of an index in every way, and queries the index after each.
+// It runs in a separate process, since a panic in another goroutine would end it, and notes its
+// progress in a file.
 type Worker struct {
 	Whole string // folder of the whole index
 	Dir   string // its copy, to damage
-	File  string // the file, by its name
+	File  string // name of the file
 	From  int    // the first damage
-	To    int    // and the one after the last
-	Step  int    // of the bits, every so many
-	Note  string // the file that notes the present damage
+	To    int    // one past the last damage
+	Step  int    // interval between bits
+	Note  string // file for the number of the current damage
 }
 
-// A Tally is what came of the damages of one kind.
+// A Tally counts the results of damages of one kind.
 type Tally struct {
 	Done, Refused, Same, Wrong int
 }
 
-// A finding is a line that a worker prints: a tally at its end, or a wrong answer.
+// A finding is a line printed by a worker: its tallies at the end, or a wrong answer.
 type finding struct {
 	Tallies []Tally `json:",omitempty"` // by kind
 	Number  int     `json:",omitempty"`
 	What    string  `json:",omitempty"`
 }
 
-// Run does the work and prints findings as lines of JSON.
+// Run does the work and prints findings as JSON lines.
 func (w *Worker) Run(out io.Writer) error {
 	enc := json.NewEncoder(out)
 	if err := w.restore(); err != nil {
@@ -88,20 +87,20 @@ func (w *Worker) Run(out io.Writer) error {
 	return enc.Encode(finding{Tallies: tallies})
 }
 
-// A question asks the index in one way.
+// A question queries the index in one way.
 type question struct {
 	name    string
 	ask     func() (uint64, error)
 	want    uint64
-	changes bool // it may change other files than the damaged one
-	rarely  bool // of damages of single bits only each seldom-th is asked about
+	changes bool // may change files other than the damaged one
+	rarely  bool // asked for only one in seldom flipped bits
 }
 
-// seldom thins out the questions that cost most.
+// seldom thins out the costliest questions.
 const seldom = 16
 
-// questions are those that read the file: one that is only asked does not load the
-// filter beside a table.
+// questions returns the questions that read the file. A query alone does not load the filter beside
+// a table.
 func (w *Worker) questions(a *asker) ([]question, error) {
 	read := question{name: "query", ask: a.read}
 	write := question{name: "run", ask: a.write, changes: true, rarely: w.File != "filter.bloom"}
@@ -118,7 +117,7 @@ func (w *Worker) questions(a *asker) ([]question, error) {
 	return list, nil
 }
 
-// try asks once and says what was wrong with the answer, if anything.
+// try asks once and describes a wrong answer.
 func (w *Worker) try(q question, d damage, n int, damaged, data []byte, t *Tally) (what string, err error) {
 	if q.rarely && d.kind == bit && n%seldom != 0 {
 		return "", nil
@@ -147,7 +146,7 @@ func (w *Worker) try(q question, d damage, n int, damaged, data []byte, t *Tally
 	return what, overwrite(path, d, data, data)
 }
 
-// String names the change, for messages.
+// String describes the change, for messages.
 func (d damage) String() string {
 	switch d.kind {
 	case bit:
@@ -160,8 +159,7 @@ func (d damage) String() string {
 	return fmt.Sprintf("pages %d and %d swapped", d.a, d.b)
 }
 
-// overwrite brings a file from one state into the other; of a single bit, only the
-// byte is written.
+// overwrite turns one state of a file into another. For a single bit, it writes one byte.
 func overwrite(path string, d damage, to, whole []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
@@ -178,7 +176,7 @@ func overwrite(path string, d damage, to, whole []byte) error {
 	return f.Truncate(int64(len(to)))
 }
 
-// restore makes the copy anew.
+// restore renews the copy.
 func (w *Worker) restore() error {
 	if err := os.RemoveAll(w.Dir); err != nil {
 		return err
@@ -188,7 +186,7 @@ func (w *Worker) restore() error {
 
 type panicError struct{ error }
 
-// protect turns a panic into an error of its own type.
+// protect turns a panic into a panicError.
 func protect(ask func() (uint64, error)) (sum uint64, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
