@@ -2,7 +2,7 @@ package gen
 
 import "encoding/binary"
 
-// writer puts clauses one after the other.
+// writer appends clauses.
 type writer struct {
 	lang  *language
 	seed  uint64
@@ -10,13 +10,12 @@ type writer struct {
 	last  int  // bytes of the last mark
 }
 
-// template is the one of a clause of document n.
+// template returns the template of a clause of document n.
 func (l *language) template(seed, n, slot uint64) *template {
 	return &l.templates[mix((n<<slotBits|slot)^seed)%uint64(len(l.templates))]
 }
 
-// clause appends the clause slot of document n with the words of owner, and a
-// mark of punctuation.
+// clause appends the clause slot of document n with the words of owner, and a punctuation mark.
 func (w *writer) clause(dst []byte, n, owner, slot uint64) []byte {
 	t := w.lang.template(w.seed, n, slot)
 	at := len(dst)
@@ -41,7 +40,7 @@ func (w *writer) clause(dst []byte, n, owner, slot uint64) []byte {
 	return append(dst, m.text...)
 }
 
-// end replaces the last mark by that of a text's end.
+// end replaces the last mark by that of the end of a text.
 func (w *writer) end(dst []byte) []byte {
 	w.start = true
 	return append(dst[:len(dst)-w.last], w.lang.stop...)
@@ -59,9 +58,8 @@ const (
 	spelledMask = 1<<spelled - 1
 )
 
-// scramble maps the numbers of spelled bits onto each other, so that neighbours
-// have words of nothing in common: two rounds of an odd factor and a shift, each
-// of which can be undone.
+// scramble permutes the numbers of spelled bits, so that neighbours have no words in common. It has
+// two rounds of an odd factor and a shift, each of which can be undone.
 func scramble(x, seed uint64) uint64 {
 	x = (x ^ seed) & spelledMask
 	x = x * 0x9e3779b97f4a7c15 & spelledMask

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clock measures the processor time of the goroutine, which it keeps on its
-// thread meanwhile.
+// clock measures the CPU time of the goroutine, and locks it to its thread meanwhile.
 type clock struct{ start int64 }
 
 func startClock() clock {

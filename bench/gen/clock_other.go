@@ -4,7 +4,7 @@ package gen
 
 import "time"
 
-// clock measures the time that passes.
+// clock measures elapsed time.
 type clock struct{ start time.Time }
 
 func startClock() clock { return clock{time.Now()} }

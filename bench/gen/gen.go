@@ -1,18 +1,18 @@
-// Package gen makes documents to measure with: as many as wanted, the same for
-// the same seed, with planted copies whose source is known.
+// Package gen generates documents for measurements: any number, the same for the same seed, with
+// planted copies of known source.
 //
 //	g, err := gen.New(gen.Config{Docs: 10_000_000, Seed: 1, Duplicates: 0.1})
 //	src := corpus.NewSource(stdin, jsonl.Format{}, corpus.SourceConfig{Stdin: g.NewReader()})
 //	...
-//	truth := g.Truth(4711) // what document 4711 is, without making it
+//	truth := g.Truth(4711) // kind and sources of document 4711, without making it
 //
-// A document is a list of clauses, English or Chinese. A clause is a template, of
-// words drawn by Zipf's law, with three holes filled by words that spell the
-// numbers of document and clause, so that no other clause of any document equals
-// it. Nothing is remembered: an earlier document is made again from its number.
+// A document is a list of clauses, English or Chinese. A clause is a template of words drawn by
+// Zipf's law, with three holes. Words that spell the numbers of document and clause fill the holes,
+// so no other clause of any document equals it. Nothing is stored: an earlier document is made
+// again from its number.
 //
-// Of ten million documents the mean has 3 KB and 48 segments of the default
-// scheme. A third of them carry the menu and the footer of one of 200 sites.
+// In ten million documents the mean has 3 KB and 48 segments of the default scheme. A third of them
+// carry the menu and the footer of one of 200 sites.
 package gen
 
 import (
@@ -20,20 +20,19 @@ import (
 	"strconv"
 )
 
-// Config says which documents to make. Only Docs has to be set.
+// Config selects the documents. Only Docs must be set.
 type Config struct {
-	Docs uint64 // how many, at most MaxDocs
+	Docs uint64 // at most MaxDocs
 	Seed uint64
-	// Duplicates is the share of documents, 0 to 0.8, that repeat an earlier
-	// one: exact copies and near copies. A fiftieth as many again are quotations
-	// and a hundredth are mosaics.
+	// Duplicates is the share of documents, 0 to 0.8, that are exact or near copies of an earlier
+	// one. A fiftieth as many again are quotations and a hundredth are mosaics.
 	Duplicates float64
-	// Start, if positive, has documents tell when they were made, Unix seconds: see Time.
+	// Start, if positive, gives the documents times in Unix seconds; see Time.
 	Start int64
 }
 
 const (
-	// MaxDocs is how many numbers the words of a clause have room for.
+	// MaxDocs is the number of documents that the words of a clause can number.
 	MaxDocs = 1 << 25
 
 	docBits  = 26 // numbers of documents and, from MaxDocs on, of sites
@@ -47,10 +46,10 @@ type Generator struct {
 	cfg    Config
 	tables *tables
 	order  []uint32 // of a source's clauses, by length
-	mark   []bool   // of its clauses: replaced
+	mark   []bool   // clauses of it to replace
 }
 
-// New prepares the tables, in some milliseconds.
+// New prepares the tables, which takes some milliseconds.
 func New(cfg Config) (*Generator, error) {
 	if cfg.Docs > MaxDocs {
 		return nil, fmt.Errorf("generating: %d documents, at most %d", cfg.Docs, MaxDocs)
@@ -67,7 +66,7 @@ func (g *Generator) Clone() *Generator { return &Generator{cfg: g.cfg, tables: g
 // AppendID appends the id of document n.
 func AppendID(dst []byte, n uint64) []byte { return strconv.AppendUint(append(dst, 'd'), n, 10) }
 
-// Number is the number of the document with that id.
+// Number returns the number of the document with that ID.
 func Number(id string) (uint64, error) {
 	if len(id) < 2 || id[0] != 'd' {
 		return 0, fmt.Errorf("%q is not the id of a generated document", id)
@@ -75,11 +74,11 @@ func Number(id string) (uint64, error) {
 	return strconv.ParseUint(id[1:], 10, 64)
 }
 
-// MostDelay is how many seconds after it was made a document comes at most.
+// MostDelay is the maximum delay of a document, in seconds.
 const MostDelay = 1000
 
-// Time is when document n was made: one each second from Start on, of which every
-// eighth comes up to MostDelay later than its time says.
+// Time returns the time of document n, one each second from Start on. Every eighth comes up to
+// MostDelay later than its time.
 func (g *Generator) Time(n uint64) int64 {
 	at := g.cfg.Start + int64(n)
 	if h := mix(n ^ g.cfg.Seed ^ 0x7e11); h&7 == 0 {
@@ -88,8 +87,7 @@ func (g *Generator) Time(n uint64) int64 {
 	return at
 }
 
-// AppendLine appends document n, from 0, as a line of JSON with its end. n may
-// lie beyond Config.Docs.
+// AppendLine appends document n, from 0, as a line of JSON with its end. n may exceed Config.Docs.
 func (g *Generator) AppendLine(dst []byte, n uint64) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = AppendID(dst, n)
@@ -103,7 +101,7 @@ func (g *Generator) AppendLine(dst []byte, n uint64) []byte {
 	return append(dst, "\"}\n"...)
 }
 
-// appendText appends the text as the inside of a JSON string.
+// appendText appends the text as the contents of a JSON string.
 func (g *Generator) appendText(dst []byte, n uint64) []byte {
 	t := g.Truth(n)
 	switch t.Kind {
@@ -117,8 +115,8 @@ func (g *Generator) appendText(dst []byte, n uint64) []byte {
 	return g.appendWhole(dst, t.Sources[0], g.replaced(t.Sources[0], t.Overlap), n)
 }
 
-// appendWhole appends a unique document with its site's menu and footer. Clauses
-// that are marked are of the same form, and another document's.
+// appendWhole appends a unique document with its site's menu and footer. Clauses marked in replaced
+// keep their form and take the words of document by.
 func (g *Generator) appendWhole(dst []byte, n uint64, replaced []bool, by uint64) []byte {
 	s := g.shape(n)
 	site := uint64(MaxDocs) + s.site
@@ -144,15 +142,14 @@ func (g *Generator) appendWhole(dst []byte, n uint64, replaced []bool, by uint64
 	return dst
 }
 
-// pieces is how many sources a mosaic has, and pieceSlots the clauses it takes
-// from each. Two sources that two mosaics have in common are no duplicate then.
+// pieces is the number of sources of a mosaic, and pieceSlots the number of clauses from each. So
+// two mosaics with two common sources are no duplicates.
 const (
 	pieces     = 5
 	pieceSlots = 10
 )
 
-// appendMosaic appends the longest clauses of each source: those that are chosen
-// from it, whatever its length.
+// appendMosaic appends the longest clauses of each source, which are chosen from it at any length.
 func (g *Generator) appendMosaic(dst []byte, t *Truth) []byte {
 	w := writer{lang: g.tables.of(g.shape(t.Sources[0]).chinese), seed: g.cfg.Seed, start: true}
 	for _, source := range t.Sources {
@@ -163,12 +160,12 @@ func (g *Generator) appendMosaic(dst []byte, t *Truth) []byte {
 	return w.end(dst)
 }
 
-// byLength lists the clauses of a document, the longest first: the length above
-// slotBits bits of the number.
+// byLength lists the clauses of a document, the longest first. A number holds the length above
+// slotBits bits of the slot.
 func (g *Generator) byLength(n uint64) []uint32 {
 	s := g.shape(n)
 	lang := g.tables.of(s.chinese)
-	// Lengths are few and small: sorted by counting.
+	// Lengths are few and small, so a counting sort suffices.
 	var counts [maxTemplate + 1]uint16
 	for slot := range s.slots {
 		counts[maxTemplate-int(lang.template(g.cfg.Seed, n, slot).width)]++
@@ -191,9 +188,8 @@ func (g *Generator) byLength(n uint64) []uint32 {
 	return g.order
 }
 
-// replaced marks the clauses of a source that a near copy does not share: every
-// so many in the order of length, so that the share is the planted one among the
-// longest too, which alone are chosen from a long document.
+// replaced marks the clauses of a source that a near copy does not share, evenly by length. The
+// longest, which alone are chosen from a long document, thus have the planted share too.
 func (g *Generator) replaced(source uint64, overlap float64) []bool {
 	order := g.byLength(source)
 	g.mark = g.mark[:len(order)]

@@ -30,7 +30,7 @@ func parse(t testing.TB, raw []byte) (l line) {
 	return l
 }
 
-// The reader gives the same bytes whatever the size of the reads.
+// TestReaderGivesTheLines checks that the bytes do not depend on the size of reads.
 func TestReaderGivesTheLines(t *testing.T) {
 	g := newGenerator(t, 3000, 0.5)
 	var want []byte
@@ -48,7 +48,7 @@ func TestReaderGivesTheLines(t *testing.T) {
 	}
 }
 
-// With a time of the first document all tell theirs, and are the same otherwise.
+// TestTimes checks that Start adds a time to each document and changes nothing else.
 func TestTimes(t *testing.T) {
 	plain := newGenerator(t, 3000, 0.5)
 	cfg := plain.cfg
@@ -88,13 +88,12 @@ func TestDocumentsAreReproducible(t *testing.T) {
 	}
 }
 
-// features gives the keys of a text.
 func features(e *feature.Extractor, text string) (set feature.Set) {
 	e.Extract(&set, []byte(text))
 	return set
 }
 
-// Shape: what the package comment says of a mean document.
+// TestMeanDocument checks the mean document described in the package comment.
 func TestMeanDocument(t *testing.T) {
 	const docs = 5000
 	g := newGenerator(t, docs, 0)
@@ -117,7 +116,7 @@ func TestMeanDocument(t *testing.T) {
 	}
 }
 
-// No segment of weight is in two documents, but for those of sites and leads.
+// TestUniqueIsUnique checks that documents share few segments, such as those of sites and leads.
 func TestUniqueIsUnique(t *testing.T) {
 	docs := uint64(4000)
 	if testing.Short() {
@@ -152,8 +151,7 @@ func TestUniqueIsUnique(t *testing.T) {
 	}
 }
 
-// The truth holds: what a copy shares with its source is what it says, among the
-// chosen segments too.
+// TestTruth checks the part of its source that a copy shares, also among the chosen segments.
 func TestTruth(t *testing.T) {
 	const docs = 60_000
 	g := newGenerator(t, docs, 0.5)
@@ -182,7 +180,7 @@ func TestTruth(t *testing.T) {
 			}
 			source := features(e, text(s))
 			share := shared(&set, &source)
-			// Of 50 segments the three shortest are not chosen.
+			// The three shortest of 50 segments are not chosen.
 			if share < truth.Overlap-0.06 || share > truth.Overlap+0.15 {
 				t.Errorf("document %d, %v of %d: %.3f of its segments, planted %.2f", n, truth.Kind, s, share, truth.Overlap)
 			}
@@ -207,7 +205,7 @@ func shared(a, b *feature.Set) float64 {
 	return float64(n) / float64(a.Parts())
 }
 
-// The words of a clause spell its number: no two numbers have the same.
+// TestScrambleIsOneToOne checks that no two clause numbers have the same words.
 func TestScrambleIsOneToOne(t *testing.T) {
 	seen := map[uint64]bool{}
 	for x := range uint64(1 << 18) {

@@ -2,20 +2,19 @@ package gen
 
 import "io"
 
-// maxLine bounds the bytes of a document's line: 1,023 clauses of a template and
-// a mark, and some for menu and footer.
+// maxLine bounds a document's line: 1,023 clauses of a template and a mark, plus menu and footer.
 const maxLine = maxSlots * (maxTemplate + 8)
 
-// Reader is a stream of documents as lines of JSON.
+// Reader is a stream of documents as JSON lines.
 type Reader struct {
 	g       *Generator
 	next    uint64
-	pending []byte // of a document that did not fit
+	pending []byte // rest of a document that did not fit
 	buf     []byte
 	spent   int64
 }
 
-// NewReader returns the documents from number 0 on.
+// NewReader returns a reader of the documents from number 0 on.
 func (g *Generator) NewReader() *Reader { return &Reader{g: g.Clone()} }
 
 // Read fills p with lines; a large p is filled directly.
@@ -46,6 +45,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// CPU is the processor time spent making documents, in nanoseconds; on systems
-// that do not tell it by thread, the time that passed. Not while Read runs.
+// CPU returns the CPU time spent making documents, in nanoseconds, or elapsed time on systems
+// without CPU time per thread. It must not be called during Read.
 func (r *Reader) CPU() int64 { return r.spent }

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// tables are what documents are made of, drawn from the seed.
+// tables holds the parts of documents, drawn from the seed.
 type tables struct {
 	english, chinese language
 }
 
-// language is one language's tables.
+// language holds one language's tables.
 type language struct {
 	templates []template
-	words     [4096]uint64 // that fill the holes, eight bytes each
+	words     [4096]uint64 // for the holes, eight bytes each
 	marks     [32]mark
 	stop      string
 	menus     [sites]string
@@ -31,15 +31,15 @@ type template struct {
 	holes [3]uint8
 }
 
-// mark stands between two clauses.
+// mark separates two clauses.
 type mark struct {
 	text string
-	ends bool // of a sentence
+	ends bool // ends a sentence
 }
 
 const (
 	maxTemplate   = 180
-	templateCount = 8192 // 1.6 MB a language
+	templateCount = 8192 // 1.6 MB per language
 	vocabulary    = 5000
 )
 
@@ -96,14 +96,14 @@ func (l *language) fill(rng *rand.Rand, words []string, space string, leads []st
 	}
 }
 
-// draw draws a template, or reports that it became too long.
+// draw draws a template, or returns false if it is too long.
 func (t *template) draw(rng *rand.Rand, words []string, pick zipf, space string, leads []string) bool {
 	*t = template{short: space == "" || rng.IntN(3) == 0}
 	hole := strings.Repeat("#", 8)
 	if t.short {
 		hole = hole[:6]
 	}
-	// 3 to 12 words beside the holes, few of them many.
+	// 3 to 12 words beside the holes; few templates have many.
 	count := 3 + min(rng.IntN(10), rng.IntN(12))
 	parts := make([]string, 0, 20)
 	for range count {
@@ -134,11 +134,11 @@ func (t *template) draw(rng *rand.Rand, words []string, pick zipf, space string,
 }
 
 func columns(s string) int {
-	wide := (len(s) - utf8.RuneCountInString(s)) / 2 // all that is not ASCII has three bytes
+	wide := (len(s) - utf8.RuneCountInString(s)) / 2 // all non-ASCII characters have three bytes
 	return utf8.RuneCountInString(s) + wide
 }
 
-// zipf draws ranks by Zipf's law: the r-th with a probability of about 1/r.
+// zipf draws ranks by Zipf's law: rank r with a probability of about 1/r.
 type zipf struct{ n float64 }
 
 func newZipf(n int) zipf { return zipf{float64(n)} }

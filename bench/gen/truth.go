@@ -6,20 +6,20 @@ import "fmt"
 type Kind uint8
 
 const (
-	// Unique: but for menu and footer of its site, no clause is anybody else's.
+	// Unique shares no clause with others, except for the menu and footer of its site.
 	Unique Kind = iota
-	// Exact: the text of its source.
+	// Exact is the text of its source.
 	Exact
-	// Near90, Near80, Near60: that share of the source's clauses, in their
-	// places, and the rest replaced by others of the same length.
+	// Near90, Near80 and Near60 keep that share of the source's clauses in their places. Others of
+	// the same length replace the rest.
 	Near90
 	Near80
 	Near60
-	// Near30: a quotation, no copy.
+	// Near30 is a quotation, no copy.
 	Near30
-	// Mosaic: the ten longest clauses of each of five sources.
+	// Mosaic has the ten longest clauses of each of five sources.
 	Mosaic
-	// Kinds is how many kinds there are.
+	// Kinds is the number of kinds.
 	Kinds = iota
 )
 
@@ -33,7 +33,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
 
-// overlaps is the share of a document taken from its source.
+// overlaps holds, for each kind, the share of a document taken from its source.
 var overlaps = [Kinds]float64{0, 1, 0.9, 0.8, 0.6, 0.3, 1.0 / pieces}
 
 // Truth describes a document without making it.
@@ -45,12 +45,12 @@ type Truth struct {
 }
 
 const (
-	// Nothing is planted before there is enough to repeat, and no mosaic among
-	// so few documents that two would have most sources in common.
+	// Nothing is planted before there is enough to repeat. Among too few documents, two mosaics
+	// would have most sources in common.
 	firstCopy   = 2000
 	firstMosaic = 5000
 
-	// Half of the sources lie at most so far back, the others anywhere.
+	// Half of the sources are at most this far back, the others anywhere.
 	recent       = 1000
 	recentMosaic = firstMosaic
 )
@@ -84,8 +84,8 @@ func (g *Generator) shape(n uint64) shape {
 	return s
 }
 
-// Clauses is how many clauses a Unique document has. Of those of one or two, a few in ten
-// million are of one template and alike but for its words.
+// Clauses returns the number of clauses of a Unique document. Of those with one or two, a few in
+// ten million share a template and differ only in its words.
 func (g *Generator) Clauses(n uint64) uint64 { return g.shape(n).slots }
 
 // Truth describes document n.
@@ -107,14 +107,13 @@ func (g *Generator) Truth(n uint64) Truth {
 	return t
 }
 
-// kind draws what document n is from h.
+// kind draws the kind of document n from h.
 func (g *Generator) kind(n, h uint64) Kind {
 	if n < firstCopy || g.cfg.Duplicates == 0 {
 		return Unique
 	}
-	// Of a hundred duplicates; behind them two quotations and a mosaic. Those
-	// are kept, and of more of them some sources' clauses would be in eight kept
-	// documents and evidence no longer.
+	// x counts a hundred duplicates, then two quotations and a mosaic. Those are kept. With more,
+	// some sources' clauses would be in eight kept documents and no longer be evidence.
 	x := float64(h>>11) / (1 << 53) / g.cfg.Duplicates * 100
 	switch {
 	case x < 45:
@@ -133,16 +132,16 @@ func (g *Generator) kind(n, h uint64) Kind {
 	return Unique
 }
 
-// source draws a source of document n that is fit for t.Kind: unique, long enough
-// to be cut up, and for a mosaic another than the i before and of their language.
+// source draws a source of document n for t.Kind: unique and long enough to cut up. A mosaic's
+// source differs from the i before, and shares their language.
 func (g *Generator) source(n, h, back uint64, t *Truth, i int) uint64 {
 	window, least := n, uint64(1)
 	switch {
 	case h>>40&1 == 0:
 		window = min(back, n)
 	case t.Kind >= Near60:
-		// Neither the first nor the last quarter: else the earliest documents
-		// would be the source of many that are kept.
+		// Skip the first and last quarter, or many kept documents would have the earliest as
+		// source.
 		window, least = n/2, n/4
 	}
 	for try := uint64(0); ; try++ {
@@ -162,8 +161,8 @@ func (g *Generator) fit(s uint64, t *Truth, i int) bool {
 	case Exact:
 		return true
 	case Mosaic:
-		// Of a very long document only much longer clauses are chosen, with
-		// which those of the other sources could not be compared.
+		// From a very long document only much longer clauses are chosen, which could not be
+		// compared with those of the other sources.
 		if shape.slots < 52 || shape.slots > 120 || i > 0 && shape.chinese != g.shape(t.backing[0]).chinese {
 			return false
 		}

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// The commonest words of each language come first, as Zipf's law wants it; the
-// many rarer ones are made up.
+// The commonest words of each language come first, by Zipf's law. The many rarer ones are made up.
 const englishCommon = `the of and to in a is that for it as was with be by on not he his but at are this
 have from or had an they which one you were all her she there would their we him been has when who will no more
 if out so up said what its about than into them can only other time new some could these two may first then do
@@ -34,8 +33,7 @@ var (
 	chineseLeads = strings.Split(chineseLeads0, "|")
 )
 
-// englishWords are the common words, numbers, and made-up words of two or three
-// syllables.
+// englishWords returns the common words, numbers, and made-up words of two or three syllables.
 func englishWords(rng *rand.Rand) []string {
 	words := strings.Fields(englishCommon)
 	for len(words) < vocabulary {
@@ -56,7 +54,7 @@ func englishWords(rng *rand.Rand) []string {
 	return words
 }
 
-// chineseWords are single characters, the common ones first, and words of two.
+// chineseWords returns single characters, the common ones first, and words of two.
 func chineseWords(rng *rand.Rand) []string {
 	var words []string
 	for _, r := range strings.ReplaceAll(chineseCommon, "\n", "") {
@@ -82,13 +80,12 @@ func chineseRunes(rng *rand.Rand, n int) []rune {
 	return runes
 }
 
-// syllable is one of 64 syllables of three letters.
+// syllable returns one of 64 syllables of three letters.
 func syllable(i int) string {
 	return string([]byte{"bdfgklmnprstvwzh"[i&15], "aeio"[i>>4], "nrslmtdk"[(i*5+i>>4)&7]})
 }
 
-// englishRare is the i-th of 4096 words of eight letters that differ in the first
-// six.
+// englishRare returns the i-th of 4096 words of eight letters that differ in the first six.
 func englishRare(i int) uint64 {
 	ending := []string{"ed", "ly", "er", "al", "ic", "en", "um", "is"}[i*7%64/8]
 	return pack(syllable(i&63) + syllable(i>>6) + ending)
