@@ -1,6 +1,5 @@
-// Package mutants applies small wrong changes to a copy of the module, one by one,
-// and runs the tests that should see them. What no test sees is a promise that
-// nothing holds the program to.
+// Package mutants applies small wrong changes to a copy of the module, one at a time, and runs the
+// tests that should detect them. An undetected change reveals a promise that nothing enforces.
 package mutants
 
 import (
@@ -15,24 +14,24 @@ import (
 //	= lock not taken
 //	in index
 //	test ./index ./internal/cli
-//	survives why no test can see it, where that is so
+//	survives why no test can detect it, if so
 //	-	case ok:
 //	+	case true:
 //
-// The lines after "-" are the old text, which must occur once in the package (its
-// files may be cut anew), those after "+" the new, either of any number of lines. The first begins and the last
-// ends wherever it likes in its line. Tests are packages, which begin with a dot, and flags of go test. Lines
-// beginning with # and empty ones are passed over.
+// The lines after "-" are the old text, which must occur once in the package, in any file. Those
+// after "+" are the new text. Either has any number of lines; the first may begin and the last may
+// end anywhere in its line. Tests are packages, which begin with a dot, and flags of go test. Empty
+// lines and those beginning with # are ignored.
 type Mutant struct {
 	Name     string
 	Dir      string   // of the package, in the module, with slashes
 	Test     []string // arguments of go test
-	Survives string   // the reason, where it is known to
+	Survives string   // the reason, if it is known to survive
 	Old, New string
 	line     int // in the list, for messages
 }
 
-// Read reads a list. Names are unique.
+// Read reads a list, whose names are unique.
 func Read(path string) ([]Mutant, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,7 +73,7 @@ func parse(text string) (list []Mutant, err error) {
 	return list, nil
 }
 
-// add enters one line of an entry.
+// add parses one line of an entry.
 func (m *Mutant) add(line string) error {
 	switch line[0] {
 	case '-':
@@ -105,7 +104,7 @@ func join(text, line string) string {
 	return text + "\n" + line
 }
 
-// packages are those to test, one after the other until one sees the change.
+// packages returns the packages to test, one after the other until one detects the change.
 func (m *Mutant) packages() (list []string) {
 	for _, arg := range m.Test {
 		if strings.HasPrefix(arg, ".") {
@@ -115,7 +114,7 @@ func (m *Mutant) packages() (list []string) {
 	return list
 }
 
-// flags are those of go test.
+// flags returns the flags for go test.
 func (m *Mutant) flags() (list []string) {
 	for _, arg := range m.Test {
 		if !strings.HasPrefix(arg, ".") {
@@ -125,7 +124,7 @@ func (m *Mutant) flags() (list []string) {
 	return list
 }
 
-// apply returns the file that has the old text and what it becomes.
+// apply returns the file with the old text, before and after the change.
 func (m *Mutant) apply(root string) (path string, whole, changed []byte, err error) {
 	dir := filepath.Join(root, filepath.FromSlash(m.Dir))
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))

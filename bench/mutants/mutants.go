@@ -16,32 +16,30 @@ import (
 	"time"
 )
 
-// Config says what to run.
+// Config holds the mutants to test, and limits.
 type Config struct {
 	Root  string // of the module
 	Dir   string // for the copies
 	List  []Mutant
-	Jobs  int           // copies at work at a time
-	Limit time.Duration // for the tests of one mutant, if positive; one that takes longer hangs
-	Flags []string      // of go test, beside those that each mutant has
+	Jobs  int           // copies in use at a time
+	Limit time.Duration // for the tests of one mutant, if positive; longer ones count as hung
+	Flags []string      // of go test, in addition to those of each mutant
 }
 
-// ErrSurvived is returned when a mutant survived that is not known to, or one was
-// caught that is.
+// ErrSurvived is returned when a mutant survived unexpectedly, or one known to survive was caught.
 var ErrSurvived = errors.New("mutants survived, or the list does not fit the code")
 
-// verdict is what became of a mutant.
+// verdict is the result of a mutant.
 type verdict int
 
 const (
 	caught   verdict = iota
-	hung             // its tests came to no end in time: caught, if the machine was not just slow
+	hung             // its tests ran out of time: caught, unless the machine was slow
 	survived         // all tests passed
 	broken           // it does not fit the code, or does not compile
 )
 
-// Run applies every mutant in a copy and runs its tests. It prints the survivors as
-// they are found and counts them at the end.
+// Run applies every mutant in a copy and runs its tests. It prints survivors at once.
 func Run(ctx context.Context, cfg Config, out io.Writer) error {
 	work := make(chan *Mutant)
 	go func() {
@@ -85,7 +83,7 @@ func (cfg *Config) worker(ctx context.Context, number int, work <-chan *Mutant, 
 	return nil
 }
 
-// copyModule copies all files but those of git.
+// copyModule copies all files except those of git.
 func copyModule(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -110,7 +108,7 @@ func copyModule(to, from string) error {
 	})
 }
 
-// try tests one mutant. What is the end of what the tests said.
+// try tests one mutant, and returns the end of the tests' output.
 func (cfg *Config) try(ctx context.Context, root string, m *Mutant) (v verdict, what string) {
 	path, whole, changed, err := m.apply(root)
 	if err != nil {
@@ -157,7 +155,7 @@ func (cfg *Config) test(ctx context.Context, root string, args []string) (v verd
 	return caught, failed(string(said))
 }
 
-// failed names the first test that failed.
+// failed returns the name of the first test that failed.
 func failed(said string) string {
 	for line := range strings.Lines(said) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: "); ok {
@@ -167,13 +165,13 @@ func failed(said string) string {
 	return "no test by name"
 }
 
-// tally counts what became of them.
+// tally counts the results.
 type tally struct {
 	mu       sync.Mutex
 	out      io.Writer
-	packages map[string]*[2]int // caught, all, of those not known to survive
+	packages map[string]*[2]int // caught and all, without those known to survive
 	hung     int                // of those caught
-	known    int                // survived, for a reason
+	known    int                // survived as known
 	bad      int
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestListFitsCode keeps the list true: every old text occurs once.
+// TestListFitsCode checks that every old text in the list occurs once.
 func TestListFitsCode(t *testing.T) {
 	list, err := Read("list.txt")
 	if err != nil {
@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRun tells the caught from those that survive, do not compile or do not fit.
+// TestRun checks mutants that are caught, survive, do not compile or do not fit.
 func TestRun(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
