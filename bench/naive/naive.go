@@ -1,8 +1,7 @@
-// Package naive decides by the rules of the methods exact, shingles, imatch and simhash, as their
-// papers and docs/methods.md state them. It uses lists and maps in memory and nothing else: no
-// filter, no store, no index of fingerprints, and no code of the methods that it judges. Only its
-// words come from package canon, which has an oracle of its own. It is slow and plain on purpose;
-// tests and the bench hold the methods against it.
+// Package naive decides by the rules of exact, shingles, imatch and simhash, as their papers and
+// docs/methods.md state them. It uses only lists and maps: no filter, no store, no index of
+// fingerprints, no code of the methods. Only its words come from package canon, which has its own
+// oracle. It is slow and plain on purpose; tests and the bench compare the methods with it.
 package naive
 
 import (
@@ -14,26 +13,26 @@ import (
 type Verdict struct {
 	Removed  bool
 	Exact    bool
-	Of       int // which of all documents judged stands for it, from 0; -1 for none
+	Of       int // number of the witness among all documents decided, from 0; -1 for none
 	Score    float64
 	Distance int
 }
 
 var kept = Verdict{Of: -1}
 
-// A Rule decides about documents, one after the other.
+// A Rule decides documents, one after the other.
 type Rule interface {
 	Decide(text string) Verdict
 }
 
-// texts are the whole texts of kept documents: of each the first that has it.
+// texts maps the whole texts of kept documents to the first document with each.
 type texts struct {
 	judged int
 	of     map[string]int
 }
 
-// exact decides whether a text was there before, and returns the number of the document. A kept
-// text has to be remembered.
+// exact decides whether a text occurred before, and returns the number of the document. The caller
+// stores kept texts.
 func (t *texts) exact(whole string) (v Verdict, number int, done bool) {
 	number = t.judged
 	t.judged++
@@ -70,7 +69,7 @@ type Shingles struct {
 
 	texts texts
 	docs  []signed
-	under map[string][]int // by band, in words, the documents kept
+	under map[string][]int // kept documents by band
 }
 
 // signed is a kept document.
@@ -107,7 +106,7 @@ func (s *Shingles) Decide(text string) Verdict {
 	return kept
 }
 
-// bands are the places of each, written out.
+// bands returns the places of each band as bytes.
 func (s *Shingles) bands(d *signed) (bands []string) {
 	for b := range s.Bands {
 		band := []byte{byte(b)}
@@ -121,7 +120,7 @@ func (s *Shingles) bands(d *signed) (bands []string) {
 	return bands
 }
 
-// best compares those that share a band, of each the first eight.
+// best compares the first eight documents of each shared band.
 func (s *Shingles) best(d *signed) Verdict {
 	best := kept
 	var candidates []int
@@ -145,7 +144,7 @@ func (s *Shingles) best(d *signed) Verdict {
 	return best
 }
 
-// shingleSet are the hashes of the shingles.
+// shingleSet returns the hashes of the shingles.
 func shingleSet(words []uint64, w int) (shingles []uint64) {
 	w = min(w, len(words))
 	for i := 0; i+w <= len(words); i++ {
@@ -158,8 +157,8 @@ func shingleSet(words []uint64, w int) (shingles []uint64) {
 	return shingles
 }
 
-// signature has for each place the least of the shingles whose seven highest bits are its number,
-// by the other bits. A place without one takes the value of another place.
+// signature returns, for each place, the least of the shingles whose seven highest bits are its
+// number, by the other bits. An empty place takes the value of another.
 func signature(shingles []uint64) (places [128]uint64) {
 	least := map[uint64]uint64{}
 	for _, h := range shingles {

@@ -21,7 +21,7 @@ import (
 
 const minDocs = 2
 
-// collection is a collection of texts, counted by both.
+// collection is a collection of texts, counted both ways.
 type collection struct {
 	plain naive.Collection
 	table *terms.Table
@@ -41,7 +41,7 @@ func collect(texts []string) *collection {
 	return c
 }
 
-// a method by both.
+// both is a method and its plain rule.
 type both struct {
 	scheme feature.Scheme
 	rules  dedup.Rules
@@ -61,7 +61,7 @@ func methods(c *collection, key []byte) []both {
 	}
 }
 
-// checkVerdicts holds the verdicts on texts against those of the plain rule.
+// checkVerdicts compares the verdicts on texts with those of the plain rule.
 func checkVerdicts(t interface {
 	Fatalf(string, ...any)
 	Errorf(string, ...any)
@@ -90,7 +90,7 @@ func checkVerdicts(t interface {
 	return removed
 }
 
-// tiny is a filter that lies all the time.
+// tiny returns a filter that always errs.
 func tiny(t interface{ Fatalf(string, ...any) }) *bloomstore.Filter {
 	f, err := bloomstore.New(bloomstore.Shape{Bits: 512, Hashes: 2}, "tiny")
 	if err != nil {
@@ -99,8 +99,8 @@ func tiny(t interface{ Fatalf(string, ...any) }) *bloomstore.Filter {
 	return f
 }
 
-// TestDrawnTexts: texts of few words, copied and changed, have the verdicts of the plain
-// rules, with no filter and with one that lies, with a key and without.
+// TestDrawnTexts compares with the plain rules on copied and changed texts of few words. It uses no
+// filter or one that errs, and a key or none.
 func TestDrawnTexts(t *testing.T) {
 	canontest.NeedUnicode(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,7 +109,7 @@ func TestDrawnTexts(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(t, "documents") {
 			if len(texts) > 0 && rapid.Bool().Draw(t, "a copy") {
 				from := texts[rapid.IntRange(0, len(texts)-1).Draw(t, "of")]
-				if rapid.Bool().Draw(t, "without commas") { // between Han that is the same text
+				if rapid.Bool().Draw(t, "without commas") { // between Han characters the text stays the same
 					from = strings.ReplaceAll(from, "，", "")
 				}
 				texts = append(texts, from+strings.Repeat(" "+word.Draw(t, "more"), rapid.IntRange(0, 2).Draw(t, "times")))
@@ -137,13 +137,12 @@ func TestDrawnTexts(t *testing.T) {
 	})
 }
 
-// TestGuide: on real text, English and Chinese, with copies, each method removes some and
-// has the verdicts of the plain rule.
+// TestGuide compares on real English and Chinese text, from which each method removes some copies.
 func TestGuide(t *testing.T) {
 	canontest.NeedUnicode(t)
 	texts := guide(t)
 	if testing.Short() {
-		texts = slices.Concat(texts[20:36], texts[56:72]) // the same of two architectures
+		texts = slices.Concat(texts[20:36], texts[56:72]) // the same pages for two architectures
 	}
 	c := collect(texts)
 	for _, m := range methods(c, nil) {
@@ -153,8 +152,8 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// TestCrowds: of far more kept documents than a key names, which have a third of their
-// words in common, shingles compares the first eight of each band, and simhash all.
+// TestCrowds keeps far more documents than a key names, with a third of their words in common.
+// shingles compares the first eight of each band, and simhash all.
 func TestCrowds(t *testing.T) {
 	canontest.NeedUnicode(t)
 	var texts []string
@@ -183,7 +182,6 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// guide are the texts of the bilingual example.
 func guide(t *testing.T) (texts []string) {
 	f, err := os.Open("../../testdata/bilingual/guide.jsonl")
 	if err != nil {

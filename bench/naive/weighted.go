@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Collection says in how many of its documents a term stands.
+// A Collection counts the documents that contain each term.
 type Collection struct {
 	Documents int
 	Count     map[string]int
@@ -30,8 +30,8 @@ func (c *Collection) Add(text string) {
 	}
 }
 
-// rarity is that of a term, in 256ths of a bit. Terms in fewer than least documents are
-// taken to stand in one.
+// rarity returns a term's rarity, in 256ths of a bit. Terms in fewer than least documents count as
+// if in one.
 func (c *Collection) rarity(term string, least int) int {
 	count := c.Count[term]
 	if count < least {
@@ -40,8 +40,8 @@ func (c *Collection) rarity(term string, least int) int {
 	return logarithm(c.Documents+1, count+1)
 }
 
-// logarithm is 256 times the binary logarithm of a/b, rounded down. Only if the quotient is a power
-// of two is that a whole number.
+// logarithm returns 256 times the binary logarithm of a/b, rounded down. It is exact only if a/b is
+// a power of two.
 func logarithm(a, b int) int {
 	if a%b == 0 && a/b&(a/b-1) == 0 {
 		return 256 * (bits.Len(uint(a/b)) - 1)
@@ -49,8 +49,7 @@ func logarithm(a, b int) int {
 	return int(math.Floor(256 * math.Log2(float64(a)/float64(b))))
 }
 
-// IMatch is the method imatch, by a collection whose terms in fewer than MinDocs documents
-// are not counted.
+// IMatch is the method imatch. Terms in fewer than MinDocs documents do not count.
 type IMatch struct {
 	Collection  *Collection
 	MinDocs     int
@@ -102,7 +101,7 @@ type SimHash struct {
 	prints  []uint64
 }
 
-// Decide implements Rule: all that are kept are compared.
+// Decide implements Rule by comparing all kept documents.
 func (s *SimHash) Decide(text string) Verdict {
 	whole := read(text).whole
 	v, number, done := s.texts.exact(whole)
@@ -126,7 +125,7 @@ func (s *SimHash) Decide(text string) Verdict {
 	return kept
 }
 
-// fingerprint has the bits that terms of more than half of the weight have.
+// fingerprint returns the bits that terms of more than half of the weight have.
 func (s *SimHash) fingerprint(text string) (fingerprint uint64, all int) {
 	var ones [64]int
 	for _, term := range Terms(text) {

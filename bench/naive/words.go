@@ -8,14 +8,13 @@ import (
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 )
 
-// readings are what canontest, which takes its time, has read of texts, for the rules that
-// judge the same ones. It is not for concurrent use.
+// readings caches the slow canontest for rules that decide the same texts, not concurrently.
 var readings = map[string]reading{}
 
 type reading struct {
 	pieces []canontest.Piece
 	spaced string // words and pieces
-	whole  string // the text that the whole fingerprint is made from
+	whole  string // the text of the whole fingerprint
 }
 
 func read(text string) reading {
@@ -31,7 +30,7 @@ func read(text string) reading {
 	return r
 }
 
-// Terms are the terms of a text: words, and of CJK characters side by side each two.
+// Terms returns the terms of a text: words, and pairs of adjacent CJK characters.
 func Terms(text string) (terms []string) {
 	for stretch := range strings.SplitSeq(read(text).spaced, " ") {
 		units := units(stretch)
@@ -56,10 +55,10 @@ func isCJK(unit string) bool {
 	return canontest.CJK(r)
 }
 
-// scanner returns words; that changes nothing in it.
+// scanner returns words, which does not change it.
 var scanner = canon.NewScanner()
 
-// units are the words of canonical text.
+// units returns the words of canonical text.
 func units(form string) (all []string) {
 	for unit, rest := scanner.NextUnit([]byte(form)); unit != nil; unit, rest = scanner.NextUnit(rest) {
 		all = append(all, string(unit))
@@ -67,8 +66,8 @@ func units(form string) (all []string) {
 	return all
 }
 
-// wordsOfPieces are the hashes of the words of a text's segments: of one that was so long
-// that it was cut, those of its whole form.
+// wordsOfPieces returns the hashes of the words of a text's segments. A segment too long for one
+// piece counts by its whole form.
 func wordsOfPieces(text string, pieces []canontest.Piece) (words []uint64) {
 	for i := 0; i < len(pieces); {
 		form, end := pieces[i].Form, i+1
@@ -86,7 +85,7 @@ func wordsOfPieces(text string, pieces []canontest.Piece) (words []uint64) {
 	return words
 }
 
-// separated reports whether there is more between two pieces than white space in a line.
+// separated reports whether more than white space in a line is between two pieces.
 func separated(text string, from, to int) bool {
 	return to > from && (strings.TrimSpace(text[from:to]) != "" || strings.ContainsAny(text[from:to], "\n\r\v\f\u0085\u2028\u2029"))
 }
