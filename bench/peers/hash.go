@@ -2,7 +2,7 @@ package peers
 
 import "github.com/zeebo/xxh3"
 
-// multiplier is the golden ratio as an odd number of 64 bits.
+// multiplier is the golden ratio as an odd 64-bit number.
 const multiplier = 0x9e3779b97f4a7c15
 
 func hashString(s string) uint64 { return xxh3.HashString(s) }

@@ -6,26 +6,26 @@ import (
 	"math/rand/v2"
 )
 
-// permutations is how many minima make a signature.
+// permutations is the number of minima in a signature.
 const permutations = 128
 
-// MinHash is Broder's signature of the shingles, cut into bands that are looked up, as
-// datatrove and text-dedup do it. A text that has a whole band in common with a kept
-// one is removed; with verification, only if so many of all minima are equal.
+// MinHash is Broder's signature of the shingles, cut into bands for look-ups, as datatrove and
+// text-dedup do it. It removes a text that shares a whole band with a kept one. With verification,
+// the share of equal minima must also reach the threshold.
 type MinHash struct {
 	threshold   float64
 	verified    bool
 	bands, rows int
 	judged      int
 	signatures  map[int][]uint32
-	tables      []map[uint64][]int // by band, who has it, ascending
+	tables      []map[uint64][]int // by band: ascending documents with each key
 	multiply    [permutations]uint64
 	add         [permutations]uint64
 	compared    map[int]struct{} // in one decision
 }
 
-// NewMinHash returns a rule with the bands that suit a Jaccard threshold, above 0 and
-// below 1. Verified compares the whole signatures too.
+// NewMinHash returns a rule with the bands that suit a Jaccard threshold, above 0 and below 1. If
+// verified, it compares the whole signatures too.
 func NewMinHash(threshold float64, verified bool) *MinHash {
 	m := &MinHash{threshold: threshold, verified: verified, signatures: map[int][]uint32{}, compared: map[int]struct{}{}}
 	m.bands, m.rows = bandsFor(threshold)
@@ -39,9 +39,9 @@ func NewMinHash(threshold float64, verified bool) *MinHash {
 	return m
 }
 
-// bandsFor are the bands and rows of 128 minima at which wrong and missed candidates
-// are fewest, as datasketch and text-dedup choose them: the area below the curve of
-// discovery left of the threshold, and above it right of it, weighed alike.
+// bandsFor returns the bands and rows of 128 minima with the fewest wrong and missed candidates, as
+// datasketch and text-dedup choose them. It weighs alike the area below the detection curve left of
+// the threshold and the area above it on the right.
 func bandsFor(threshold float64) (bands, rows int) {
 	least := math.Inf(1)
 	for b := 1; b <= permutations; b++ {
@@ -54,7 +54,7 @@ func bandsFor(threshold float64) (bands, rows int) {
 	return bands, rows
 }
 
-// wrongArea integrates the chance of a wrong answer over all similarities.
+// wrongArea integrates the probability of a wrong answer over all similarities.
 func wrongArea(threshold float64, bands, rows int) float64 {
 	const step = 0.001
 	sum := 0.0
@@ -78,8 +78,8 @@ func (m *MinHash) Name() string {
 	return name
 }
 
-// Decide implements Rule. The witness is the candidate with the most equal minima, of
-// several the earliest. A text without a unit has no signature and is kept.
+// Decide implements Rule. The witness is the candidate with the most equal minima, or the earliest
+// of several. A text without units has no signature and is kept.
 func (m *MinHash) Decide(doc Doc) (int, bool, error) {
 	number := m.judged
 	m.judged++
@@ -99,7 +99,7 @@ func (m *MinHash) Decide(doc Doc) (int, bool, error) {
 	return 0, false, nil
 }
 
-// signature has the least hash under each permutation.
+// signature returns the least hash under each permutation.
 func (m *MinHash) signature(runs []uint64) []uint32 {
 	s := make([]uint32, permutations)
 	for i := range s {
@@ -112,7 +112,7 @@ func (m *MinHash) signature(runs []uint64) []uint32 {
 	return s
 }
 
-// keys are the hashes of the bands.
+// keys returns the hashes of the bands.
 func (m *MinHash) keys(signature []uint32) []uint64 {
 	keys := make([]uint64, m.bands)
 	for band := range keys {

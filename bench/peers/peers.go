@@ -1,5 +1,5 @@
-// Package peers has the methods that others use to tell copies, each in its plain
-// form, to be compared with firstseen on the same documents.
+// Package peers implements the methods by which others find copies, each in its plain form, for
+// comparison with firstseen on the same documents.
 package peers
 
 import (
@@ -7,17 +7,17 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// A Rule is what each of them is, and a Doc what it judges.
+// A Rule is a method, and a Doc is a document it decides.
 type (
 	Rule = eval.Rule
 	Doc  = eval.Doc
 )
 
-// keyBytes is what one entry of a table takes.
+// keyBytes is the size of a table's entry.
 const keyBytes = 8 + 4
 
-// shingles are the hashes of the runs of five units in a text, in order, a run as
-// often as it stands there; one of all units where there are fewer than five.
+// shingles returns the hashes of the runs of five units in a text, in order, with repetitions. A
+// text of fewer units is one run.
 func shingles(text string) []uint64 {
 	var units, hashes []uint64
 	for unit := range similarity.Units(text) {

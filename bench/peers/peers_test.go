@@ -11,8 +11,8 @@ import (
 	"github.com/firstseen/firstseen/bench/texts"
 )
 
-// TestRules: a copy is removed with the earliest as witness, an edited copy where the
-// method is made for it, another text never.
+// TestRules checks that a copy is removed with the earliest as witness, and another text never. An
+// edited copy is removed if the method is made for it.
 func TestRules(t *testing.T) {
 	maker := texts.New(1)
 	var sentences []string
@@ -20,7 +20,7 @@ func TestRules(t *testing.T) {
 		sentences = append(sentences, maker.Unique()...)
 	}
 	original := strings.Join(sentences, " ")
-	edited := strings.Join(sentences[1:], " ") // one sentence of dozens less
+	edited := strings.Join(sentences[1:], " ") // one of dozens of sentences missing
 	other := strings.Join(maker.Unique(), " ")
 	for _, c := range []struct {
 		rule   Rule
@@ -48,7 +48,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// expect judges a text and holds its witness against the one wanted, -1 for none.
+// expect decides a text and compares its witness with want, -1 for none.
 func expect(t *testing.T, rule Rule, text string, want int) {
 	t.Helper()
 	witness, removed, err := rule.Decide(Doc{Text: text})
@@ -63,7 +63,7 @@ func expect(t *testing.T, rule Rule, text string, want int) {
 	}
 }
 
-// TestBands: the choices of datasketch for 128 permutations.
+// TestBands checks the choices of datasketch for 128 permutations.
 func TestBands(t *testing.T) {
 	for threshold, want := range map[float64][2]int{0.5: {25, 5}, 0.7: {14, 9}, 0.8: {9, 13}} {
 		if bands, rows := bandsFor(threshold); bands != want[0] || rows != want[1] {
@@ -72,8 +72,7 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestSignatureEstimatesJaccard: the share of equal minima is the share of shingles
-// that both texts have.
+// TestSignatureEstimatesJaccard checks that the share of equal minima is that of common shingles.
 func TestSignatureEstimatesJaccard(t *testing.T) {
 	m := NewMinHash(0.5, false)
 	sum := 0.0
@@ -96,7 +95,7 @@ func TestSignatureEstimatesJaccard(t *testing.T) {
 	}
 }
 
-// TestBlocksCoverFingerprint: every bit is in one block.
+// TestBlocksCoverFingerprint checks that every bit is in one block.
 func TestBlocksCoverFingerprint(t *testing.T) {
 	for distance := range 16 {
 		s := NewSimHash(distance)

@@ -9,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/bench/eval"
 )
 
-// Removals is a rule that another program has applied: peers.py writes its removals, one
-// line each, the id of the document and that of its witness.
+// Removals is a rule applied by another program: peers.py writes one line per removal, with the IDs
+// of the document and its witness.
 type Removals struct {
 	name    string
 	witness map[string]string // by the id of the removed document
@@ -35,10 +35,10 @@ func ReadRemovals(path string) (*Removals, error) {
 	return r, nil
 }
 
-// Name is the name of the file.
+// Name returns the name of the file.
 func (r *Removals) Name() string { return r.name }
 
-// Decide looks the document up.
+// Decide looks up the document.
 func (r *Removals) Decide(doc eval.Doc) (witness int, removed bool, err error) {
 	r.numbers[doc.ID] = r.next
 	r.next++
@@ -53,5 +53,5 @@ func (r *Removals) Decide(doc eval.Doc) (witness int, removed bool, err error) {
 	return witness, true, nil
 }
 
-// Size is not known.
+// Size returns 0, since the size is unknown.
 func (r *Removals) Size() int64 { return 0 }

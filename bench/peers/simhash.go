@@ -5,20 +5,19 @@ import (
 	"math/bits"
 )
 
-// SimHash is Charikar's fingerprint of 64 bits over the shingles, each weighed by how
-// often it stands in the text. A text is removed when one of a kept text differs in
-// few bits (Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling",
-// 2007).
+// SimHash is Charikar's 64-bit fingerprint of the shingles, each weighted by its frequency in the
+// text. It removes a text if the fingerprint of a kept one differs in few bits (Manku, Jain and Das
+// Sarma, "Detecting Near-Duplicates for Web Crawling", 2007).
 type SimHash struct {
 	distance int
 	judged   int
 	prints   map[int]uint64     // of kept documents
-	blocks   []map[uint64][]int // by each block of bits, who has it, ascending
+	blocks   []map[uint64][]int // by block of bits: ascending documents with each value
 	compared map[int]struct{}   // in one decision
 }
 
-// NewSimHash returns a rule that removes at that distance or less, 0 to 15 bits. Two
-// prints so near agree in one of distance+1 blocks of bits, by which they are found.
+// NewSimHash returns a rule that removes at that distance or less, 0 to 15 bits. Fingerprints so
+// near agree in one of distance+1 blocks of bits, by which they are found.
 func NewSimHash(distance int) *SimHash {
 	s := &SimHash{distance: distance, prints: map[int]uint64{}, compared: map[int]struct{}{}}
 	for range distance + 1 {
@@ -30,8 +29,8 @@ func NewSimHash(distance int) *SimHash {
 // Name implements Rule.
 func (s *SimHash) Name() string { return fmt.Sprintf("SimHash 64, distance ≤ %d", s.distance) }
 
-// Decide implements Rule. The witness is the one at the least distance, of several
-// the earliest. A text without a unit has no fingerprint and is kept.
+// Decide implements Rule. The witness is the nearest, or the earliest of several. A text without
+// units has no fingerprint and is kept.
 func (s *SimHash) Decide(doc Doc) (int, bool, error) {
 	number := s.judged
 	s.judged++
@@ -51,7 +50,7 @@ func (s *SimHash) Decide(doc Doc) (int, bool, error) {
 	return 0, false, nil
 }
 
-// simhash sets the bits that more shingles have than have not.
+// simhash sets the bits that more than half of the shingles have.
 func simhash(runs []uint64) (fingerprint uint64) {
 	var ones [64]int
 	for _, h := range runs {
@@ -67,7 +66,7 @@ func simhash(runs []uint64) (fingerprint uint64) {
 	return fingerprint
 }
 
-// block is the i-th part of the bits, in its place.
+// block returns the i-th part of the bits, in its place.
 func (s *SimHash) block(fingerprint uint64, i int) uint64 {
 	n := len(s.blocks)
 	from, to := 64*i/n, 64*(i+1)/n
