@@ -1,5 +1,4 @@
-// Package texts makes short documents that share nothing, and copies of them of
-// all kinds, the same for the same seed.
+// Package texts makes short documents that share nothing, and their copies, from a seed.
 package texts
 
 import (
@@ -19,7 +18,7 @@ func New(seed uint64) *Maker {
 	return &Maker{rng: rand.New(rand.NewPCG(seed, 7))}
 }
 
-// sentence is one that no other call returns: it spells nine numbers or more of 24 bits.
+// sentence returns a sentence that no other call returns: nine or more numbers of 24 bits.
 func (t *Maker) sentence() string {
 	words := make([]string, 9+t.rng.IntN(8))
 	for i := range words {
@@ -38,7 +37,7 @@ func spell(n uint64) string {
 	return string(b)
 }
 
-// Unique is a new document of a few sentences.
+// Unique returns a new document of a few sentences.
 func (t *Maker) Unique() []string {
 	doc := make([]string, 4+t.rng.IntN(24))
 	for i := range doc {
@@ -50,8 +49,8 @@ func (t *Maker) Unique() []string {
 
 func (t *Maker) earlier() []string { return t.Made[t.rng.IntN(len(t.Made))] }
 
-// Next is a document of any kind: half are new; the others are exact copies, near
-// copies, quotations and documents assembled from three.
+// Next returns a document of any kind: half are new; the others are exact copies, near copies,
+// quotations and documents assembled from three.
 func (t *Maker) Next() []string {
 	if len(t.Made) < 10 {
 		return t.Unique()
@@ -75,7 +74,7 @@ func (t *Maker) Next() []string {
 	return mosaic
 }
 
-// Line is a text as a line of JSON with its end.
+// Line returns a text as a line of JSON with its end.
 func Line(id string, sentences []string) string {
 	return fmt.Sprintf("{\"id\":%q,\"text\":%q}\n", id, strings.Join(sentences, " "))
 }
