@@ -9,8 +9,8 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// NewswireArticle takes apart a text of the English news wire: a headline, and
-// paragraphs that begin with four spaces and are broken into lines.
+// NewswireArticle parses a text of the English news wire: a headline, and paragraphs that begin
+// with four spaces and are broken into lines.
 func NewswireArticle(text string) Article {
 	title, body, _ := strings.Cut(text, "\n")
 	a := Article{Title: strings.TrimSpace(title)}
@@ -28,8 +28,8 @@ var (
 	anyTag       = regexp.MustCompile(`<[^>]*>|\[[^\]]*\]\([^)]*\)`)
 )
 
-// BulletinArticle takes apart a text of the Chinese news bulletin: a headline marked
-// with # and paragraphs with a few tags of HTML.
+// BulletinArticle parses a text of the Chinese news bulletin: a headline marked with # and
+// paragraphs with a few HTML tags.
 func BulletinArticle(text string) Article {
 	title, body, _ := strings.Cut(text, "\n")
 	a := Article{Title: strings.TrimLeft(strings.TrimSpace(title), "# ")}
@@ -42,16 +42,15 @@ func BulletinArticle(text string) Article {
 	return a
 }
 
-// An Unlike picks texts with little in common with earlier ones.
+// An Unlike selects texts with little in common with earlier ones.
 type Unlike struct {
 	taken []*similarity.Text
 }
 
-// mostShared is the share of a text's shingles that one before may have.
+// mostShared is the maximum share of a text's shingles in an earlier one.
 const mostShared = 0.1
 
-// Take reports whether no text taken before has much in common with this one, which
-// then is taken.
+// Take reports whether the text has little in common with those taken before. If so, it is taken.
 func (u *Unlike) Take(text string) bool {
 	t := similarity.New(text)
 	for _, other := range u.taken {
@@ -63,7 +62,7 @@ func (u *Unlike) Take(text string) bool {
 	return true
 }
 
-// Sentences cuts a paragraph after each full stop.
+// Sentences splits a paragraph after each full stop.
 func Sentences(paragraph string) (sentences []string) {
 	from := 0
 	for _, at := range sentenceEnd.FindAllStringIndex(paragraph, -1) {
@@ -80,8 +79,7 @@ func Sentences(paragraph string) (sentences []string) {
 
 var sentenceEnd = regexp.MustCompile(`[.!?]["')]*\s+|[。！？][”’）」]*`)
 
-// IsProse reports whether a sentence is one of words: 30 to 400 bytes, most of them
-// letters, and no markup.
+// IsProse reports whether a sentence is prose: 30 to 400 bytes, mostly letters, and no markup.
 func IsProse(sentence string) bool {
 	if len(sentence) < 30 || len(sentence) > 400 || strings.ContainsAny(sentence, "<>[]{}|`=*#_\\/") {
 		return false

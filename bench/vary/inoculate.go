@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// ownText is how many times as long as the article a page is that quotes it, without
-// the quotation: enough to be kept.
+// ownText is the length of the other text on a quoting page, in lengths of the article: enough to
+// be kept.
 const ownText = 3
 
-// Inoculated is a set in which each of so many articles is followed by pages that quote
-// it whole, and these by a copy in which a tenth of the sentences, at least one, is
-// written anew: the pair.
+// Inoculated returns a set in which each article is followed by pages that quote it whole, and then
+// by its pair. The pair is a copy with a tenth of the sentences, at least one, rewritten.
 func Inoculated(m *Material, articles, quoting int, seed uint64) *Set {
 	s := &Set{Name: fmt.Sprintf("inoculation_%s_%d", m.Language, quoting)}
 	rng := source(seed, s.Name)
@@ -30,17 +29,17 @@ func Inoculated(m *Material, articles, quoting int, seed uint64) *Set {
 	return s
 }
 
-// quote is a page of other text with the article in its middle.
+// quote returns a page of other text with the article in its middle.
 func quote(a *Article, others *pool, space string) string {
 	text := a.Text()
 	half := ownText * len(text) / 2
 	return others.text(half, space) + "\n\n" + text + "\n\n" + others.text(half, space)
 }
 
-// rewritten is the article with one sentence in ten replaced.
+// rewritten returns the article with one sentence in ten replaced.
 func rewritten(a *Article, others *pool, rng *rand.Rand, space string) string {
 	var paragraphs [][]string
-	var where [][2]int // of each sentence: its paragraph, its place there
+	var where [][2]int // of each sentence: paragraph, place in it
 	for p, paragraph := range a.Paragraphs {
 		paragraphs = append(paragraphs, Sentences(paragraph))
 		for i := range paragraphs[p] {

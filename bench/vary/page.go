@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Pages is a set like Skinned, of whole pages in HTML. One of the two sites has elements
-// that say what they are, such as nav and article; the other has div alone, or, if tables
-// is set, is laid out in a table and has line breaks between paragraphs. Names of classes
-// mean nothing. On each page there are also two comments of readers for every teaser.
+// Pages returns a set like Skinned, of whole HTML pages. One of the two sites has semantic
+// elements, such as nav and article. The other has div or, if tables is set, a table layout with
+// line breaks between paragraphs. Class names mean nothing. Each page has two comments for every
+// teaser.
 func Pages(m *Material, f Frame, articles int, tables bool, seed uint64) *Set {
 	s := &Set{Name: fmt.Sprintf("pages_%s_%s", m.Language, f.Name)}
 	if tables {
@@ -55,7 +55,7 @@ type layout struct {
 	b      strings.Builder
 }
 
-// html is the page of one of the articles.
+// html returns the page of one of the articles.
 func (p *layout) html(articles []Article, i int) string {
 	p.b.Reset()
 	a := &articles[i]
@@ -77,11 +77,10 @@ func (p *layout) html(articles []Article, i int) string {
 	return p.b.String()
 }
 
-// class is the attribute of a class that means nothing.
+// class returns a class attribute that means nothing.
 func (p *layout) class() string { return fmt.Sprintf(" class=\"c%x\"", p.rng.IntN(1<<16)) }
 
-// region is an element of that name, or a div if the site has none that say what they
-// are.
+// region writes an element of that name, or a div if the site has no semantic elements.
 func (p *layout) region(name string, inside func()) {
 	if p.kind != semantic {
 		name = "div"
@@ -91,7 +90,7 @@ func (p *layout) region(name string, inside func()) {
 	p.b.WriteString("</" + name + ">\n")
 }
 
-// middle is what stands between head and foot: the article, and a column beside it.
+// middle writes the article and a column beside it, between head and foot.
 func (p *layout) middle(article, column func()) {
 	switch p.kind {
 	case tabular:
@@ -120,7 +119,7 @@ func (p *layout) link(around, text string) {
 	fmt.Fprintf(&p.b, "<%s><a href=\"/%x\">%s</a></%s>\n", around, p.rng.IntN(1<<20), html.EscapeString(text), around)
 }
 
-// menu is the site's menu: a list, or links in a line.
+// menu writes the site's menu: a list, or links in a line.
 func (p *layout) menu() {
 	entries := p.entries(p.rng)
 	p.region("nav", func() {
@@ -141,7 +140,7 @@ func (p *layout) menu() {
 	})
 }
 
-// article is the article with the parts that the site inserts.
+// article writes the article with the parts that the site inserts.
 func (p *layout) article(articles []Article, i int) {
 	a := &articles[i]
 	p.region("article", func() {
@@ -186,10 +185,10 @@ func (p *layout) shares() {
 	p.b.WriteString("</ul>\n")
 }
 
-// teaserLength is how long a teaser is, in characters, at least.
+// teaserLength is the minimum length of a teaser, in characters.
 const teaserLength = 140
 
-// links lead to other articles: titles, and teasers.
+// links writes links to other articles: titles and teasers.
 func (p *layout) links(articles []Article, i int) {
 	if p.frame.Menu == 0 {
 		return
@@ -206,7 +205,7 @@ func (p *layout) links(articles []Article, i int) {
 	}
 }
 
-// beginning are the first sentences of an article.
+// beginning returns the first sentences of an article.
 func beginning(a *Article, space string) string {
 	text := ""
 	for _, paragraph := range a.Paragraphs {
@@ -222,7 +221,7 @@ func beginning(a *Article, space string) string {
 	return text
 }
 
-// comments are what readers have to say.
+// comments writes comments by readers.
 func (p *layout) comments() {
 	for range 2 * p.frame.Teasers {
 		p.b.WriteString("<div" + p.class() + "><div" + p.class() + ">")

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/text/width"
 )
 
-// A Plain is a plain text, block by block.
+// A Plain is a plain text, as blocks.
 type Plain []Block
 
-// A Block is a paragraph, whose lines may be broken anywhere, or other lines that stay as
-// they are: a heading, a list, a table, verse, code.
+// A Block is a paragraph, whose lines may be broken anywhere, or other lines that stay unchanged: a
+// heading, a list, a table, verse, code.
 type Block struct {
 	Prose string // one line; empty for other blocks
 	Lines string // with their ends
 }
 
-// PlainText takes a text apart at its empty lines.
+// PlainText splits a text at its empty lines.
 func PlainText(text string) (blocks Plain) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
 		if part = strings.Trim(part, "\n"); part != "" {
@@ -32,7 +32,7 @@ func PlainText(text string) (blocks Plain) {
 	return blocks
 }
 
-// shortProse is how many columns a paragraph of one line has at least.
+// shortProse is the minimum number of columns of a one-line paragraph.
 const shortProse = 90
 
 func blockOf(part string) Block {
@@ -50,7 +50,7 @@ func blockOf(part string) Block {
 	return Block{Prose: joined}
 }
 
-// isRunning reports whether a line is one of running text.
+// isRunning reports whether a line is running text.
 func isRunning(line string, first bool) bool {
 	if first && strings.HasPrefix(line, "!") || strings.ContainsAny(line, "\t|{}<>\\") || strings.Contains(strings.TrimSpace(line), "   ") {
 		return false
@@ -77,7 +77,7 @@ func joinLines(a, b string) string {
 	return a + " " + b
 }
 
-// ProseShare is the share of paragraphs in a text, by bytes.
+// ProseShare returns the share of paragraphs in a text, by bytes.
 func (p Plain) ProseShare() float64 {
 	prose, all := 0, 1
 	for _, b := range p {
@@ -87,17 +87,17 @@ func (p Plain) ProseShare() float64 {
 	return float64(prose) / float64(all)
 }
 
-// Breaks is how the lines of a text are broken.
+// Breaks describes how the lines of a text are broken.
 type Breaks struct {
 	Name     string
 	Columns  int  // 0: a paragraph is a line
-	CRLF     bool // lines end in it
-	Indented bool // paragraphs have four spaces before them
-	Divided  bool // words are divided at the ends of lines
-	HTML     bool // the text is a page, whose text is to be found
+	CRLF     bool // lines end in CRLF
+	Indented bool // lines of paragraphs begin with four spaces
+	Divided  bool // words are hyphenated at line ends
+	HTML     bool // the text is an HTML page
 }
 
-// broken are the ways in which the first and the second text of a pair are broken.
+// broken lists the line breaks of the first and the second text of each pair.
 var broken = [][2]Breaks{
 	{{Name: "60", Columns: 60}, {Name: "72", Columns: 72}},
 	{{Name: "72", Columns: 72}, {Name: "100", Columns: 100}},
@@ -111,8 +111,8 @@ var broken = [][2]Breaks{
 	{{Name: "72", Columns: 72}, {Name: "66divided", Columns: 66, Divided: true}},
 }
 
-// Rewrapped is a set of texts, and of the same with their lines broken in another way
-// and so many words added, in random places of each.
+// Rewrapped returns a set of texts, followed by the same with other line breaks and added words in
+// random places of each.
 func Rewrapped(language string, all []Plain, added int, seed uint64) *Set {
 	s := &Set{Name: fmt.Sprintf("rewrap_%s_%d", language, added)}
 	rng := source(seed, s.Name)
@@ -129,7 +129,7 @@ func Rewrapped(language string, all []Plain, added int, seed uint64) *Set {
 	return s
 }
 
-// withWords is the text with words added to its paragraphs, each from elsewhere in it.
+// withWords returns the text with n words added to its paragraphs, each from elsewhere in it.
 func (p Plain) withWords(n int, rng *rand.Rand) Plain {
 	p = slices.Clone(p)
 	var prose []int
@@ -148,8 +148,7 @@ func (p Plain) withWords(n int, rng *rand.Rand) Plain {
 	return p
 }
 
-// unbroken takes a line apart into what stays together when it is broken: words with the
-// spaces and the punctuation behind them, Han one by one.
+// unbroken splits a line into words, with following spaces and punctuation, and Han characters.
 func unbroken(line string) (parts []string) {
 	from, wide := 0, false
 	for i, r := range line {
@@ -164,7 +163,7 @@ func unbroken(line string) (parts []string) {
 	return append(parts, line[from:])
 }
 
-// write writes the text with its lines so broken.
+// write writes the text with these line breaks.
 func (p Plain) write(how Breaks, rng *rand.Rand) string {
 	var b strings.Builder
 	for _, block := range p {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Scanned is a set of articles, and then of the same as a machine reads them: 1, 2, 3,
-// 4 or 5% of the letters wrong. In lines they are also broken as on paper, English
-// words divided at the ends.
+// Scanned returns a set of articles, followed by the same ones as read by a machine. In these, 1,
+// 2, 3, 4 or 5% of the letters are wrong. inLines also breaks them as on paper, with English words
+// hyphenated.
 func Scanned(m *Material, articles int, inLines bool, seed uint64) *Set {
 	s := &Set{Name: "noise_" + m.Language}
 	if inLines {
@@ -32,7 +32,7 @@ func Scanned(m *Material, articles int, inLines bool, seed uint64) *Set {
 	return s
 }
 
-// print breaks a text into lines.
+// print breaks a text into lines as on paper.
 func (m *Material) print(text string, rng *rand.Rand) string {
 	if m.Language == "zh" {
 		return breakLines(text, 34)
@@ -55,8 +55,8 @@ func misread(text string, rate float64, rng *rand.Rand) string {
 	return b.String()
 }
 
-// mistake writes what is read for the beginning of rest, which is the letter r, and
-// returns how many bytes of rest that stands for.
+// mistake writes a misreading of the beginning of rest, which is the letter r, and returns the
+// number of bytes that it replaces.
 func mistake(b *strings.Builder, rest string, r rune, rng *rand.Rand) (read int) {
 	size := utf8.RuneLen(r)
 	if unicode.Is(unicode.Han, r) {
@@ -87,7 +87,7 @@ func mistake(b *strings.Builder, rest string, r rune, rng *rand.Rand) (read int)
 	return size
 }
 
-// confusions are what machines read for what, longer ones first.
+// confusions lists misreadings by machines, longer ones first.
 var confusions = [][2]string{
 	{"rn", "m"},
 	{"cl", "d"},
@@ -132,14 +132,14 @@ func anyLetter(r rune, rng *rand.Rand) rune {
 	return 'a' + rune(rng.IntN(26))
 }
 
-// lookalikes are groups of Han characters that differ by a stroke or so.
+// lookalikes are groups of Han characters that differ by about one stroke.
 var lookalikes = strings.Fields(`己已巳 未末 土士 日曰目 人入八 大太犬 天夭 干千于 王玉主 木本术 田由甲申 力刀
 	白百自 小少 午牛 友发 东车 今令 折拆 住往 侯候 兔免 准淮 治冶 戊戌戍 为办 厂广 几儿九 无元 干于 问间 同问
 	市布 开升 名各 处外 见贝 风凤 鸟乌 没设 话活 情清 请清 体休 何河 到倒 的约 和知 在左 有冇 中申 国围 年午
 	经径 来米 过边 说锐 地她 对时 后石 这边 会全 业亚 发友 成戌 公分 部陪 民氏 进井 工土 方万 们门`)
 
-// lookalikeHan is a character of the same group, or one near it in the order of
-// Unicode, which is by radical and number of strokes.
+// lookalikeHan returns a character of the same group, or one near it in the order of Unicode, which
+// is by radical and number of strokes.
 func lookalikeHan(r rune, rng *rand.Rand) rune {
 	for _, group := range lookalikes {
 		if strings.ContainsRune(group, r) {
@@ -156,7 +156,7 @@ func lookalikeHan(r rune, rng *rand.Rand) rune {
 	return r - 1
 }
 
-// breakLines ends a line after so many characters.
+// breakLines breaks lines after width characters.
 func breakLines(text string, width int) string {
 	var b strings.Builder
 	column := 0
@@ -172,8 +172,8 @@ func breakLines(text string, width int) string {
 	return b.String()
 }
 
-// hyphenate breaks English text into lines of so many bytes. A word that crosses the
-// end of a line is divided in every other case, if it is long.
+// hyphenate breaks English text into lines of width bytes. It hyphenates half of the long words
+// that cross the end of a line.
 func hyphenate(text string, width int, rng *rand.Rand) string {
 	var b strings.Builder
 	for i, paragraph := range strings.Split(text, "\n\n") {
@@ -188,8 +188,7 @@ func hyphenate(text string, width int, rng *rand.Rand) string {
 	return b.String()
 }
 
-// putWord appends a word to a line that is column bytes long, and returns how long
-// the line is then.
+// putWord appends a word to a line of column bytes, and returns the line's new length.
 func putWord(b *strings.Builder, word string, column, width int, rng *rand.Rand) int {
 	switch room := width - column - 1; {
 	case column == 0:

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A Frame says how much stands around the article on the pages of a site.
+// A Frame is the amount of text around the article on the pages of a site.
 type Frame struct {
 	Name      string
 	Menu      int // entries of the menu
 	Related   int // titles of other articles
 	Teasers   int // titles with the beginning of the article
 	Imprint   int // sentences at the foot
-	Interrupt int // after how many paragraphs something stands between; 0: nowhere
+	Interrupt int // paragraphs between interruptions; 0: none
 }
 
-// Frames are the weights to measure.
+// Frames are the frames to measure, by weight.
 var Frames = []Frame{
 	{Name: "none"},
 	{Name: "light", Menu: 9, Related: 2, Teasers: 0, Imprint: 1, Interrupt: 0},
@@ -25,8 +25,7 @@ var Frames = []Frame{
 	{Name: "heavy", Menu: 60, Related: 4, Teasers: 2, Imprint: 3, Interrupt: 6},
 }
 
-// Skinned is a set in which each of so many articles stands on a page of either of two
-// sites, all pages in any order.
+// Skinned returns a set in which each article is on a page of either of two sites, in random order.
 func Skinned(m *Material, f Frame, articles int, seed uint64) *Set {
 	s := &Set{Name: fmt.Sprintf("skins_%s_%s", m.Language, f.Name)}
 	rng := source(seed, s.Name)
@@ -74,17 +73,17 @@ var chinese = words{
 	copyright: "版权所有 2009-2024 %s传媒有限公司，未经书面授权不得转载。",
 }
 
-// site is one that puts its frame around articles.
+// site puts its frame around articles.
 type site struct {
 	words
 	frame   Frame
 	name    string
 	menu    []string
 	imprint []string
-	inLine  bool // the menu stands in few lines, not one entry in each
+	inLine  bool // several menu entries stand in a line
 }
 
-// newSite is the n-th site, with a menu and an imprint of its own.
+// newSite returns the n-th site, with its own menu and imprint.
 func (m *Material) newSite(f Frame, n int, others *pool, rng *rand.Rand) *site {
 	s := &site{words: english, frame: f, name: []string{"Morning Courier", "The Daily Lantern"}[n], inLine: n == 1}
 	if m.Language == "zh" {
@@ -103,7 +102,7 @@ func (m *Material) newSite(f Frame, n int, others *pool, rng *rand.Rand) *site {
 	return s
 }
 
-// page is the visible text of the page of one of the articles.
+// page returns the visible text of the page of one of the articles.
 func (s *site) page(articles []Article, i int, rng *rand.Rand) string {
 	var lines []string
 	if s.frame.Menu > 0 {
@@ -118,7 +117,7 @@ func (s *site) page(articles []Article, i int, rng *rand.Rand) string {
 	return strings.Join(lines, "\n")
 }
 
-// head is the site's name and the menu.
+// head returns the site's name and the menu.
 func (s *site) head(rng *rand.Rand) []string {
 	lines := []string{s.name, s.home}
 	entries := s.entries(rng)
@@ -131,7 +130,7 @@ func (s *site) head(rng *rand.Rand) []string {
 	return lines
 }
 
-// entries are those of the menu on one page: some are missing and some have a number.
+// entries returns the menu of one page: some entries are missing and some have a number.
 func (s *site) entries(rng *rand.Rand) (entries []string) {
 	for _, entry := range s.menu {
 		switch rng.IntN(20) {
@@ -145,12 +144,12 @@ func (s *site) entries(rng *rand.Rand) (entries []string) {
 	return entries
 }
 
-// trail is the path of the page in the site.
+// trail returns the path of the page in the site.
 func (s *site) trail(a *Article, rng *rand.Rand) string {
 	return strings.Join([]string{s.home, s.topics[rng.IntN(len(s.topics))], a.Title}, " > ")
 }
 
-// body is the article with the parts that the site inserts.
+// body returns the article with the parts that the site inserts.
 func (s *site) body(a *Article, articles []Article, rng *rand.Rand) (lines []string) {
 	if s.frame.Menu > 0 {
 		lines = append(lines, fmt.Sprintf(s.byline, 1+rng.IntN(59)))
@@ -168,7 +167,7 @@ func (s *site) body(a *Article, articles []Article, rng *rand.Rand) (lines []str
 	return lines
 }
 
-// links lead to other articles of the site.
+// links returns links to other articles of the site.
 func (s *site) links(articles []Article, i int, rng *rand.Rand) (lines []string) {
 	for _, label := range s.share {
 		if strings.Contains(label, "%d") {
@@ -187,7 +186,7 @@ func (s *site) links(articles []Article, i int, rng *rand.Rand) (lines []string)
 	return lines
 }
 
-// foot is the imprint.
+// foot returns the imprint.
 func (s *site) foot() []string {
 	return append(append([]string{}, s.imprint...), fmt.Sprintf(s.copyright, s.name))
 }

@@ -1,6 +1,6 @@
-// Package vary makes labelled sets out of real articles: the same article on the pages
-// of two web sites, scanned and read by a machine, or quoted by many before its copy
-// comes. The same material and seed make the same set.
+// Package vary makes labelled sets out of real articles. The same article is on pages of two web
+// sites, scanned and read by a machine, or quoted by many before its copy comes. The same material
+// and seed make the same set.
 package vary
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An Article is a text that others are made of.
+// An Article is a text from which others are made.
 type Article struct {
 	Title      string
 	Paragraphs []string
@@ -21,15 +21,14 @@ type Material struct {
 	Sentences []string  // of other texts, no two the same
 }
 
-// A Set is made of documents in the order in which they are to be judged, and the
-// pairs among them with one article.
+// A Set holds documents in the order of decision, and the pairs among them with one article.
 type Set struct {
 	Name  string
 	Docs  []Doc
 	Pairs []Pair
 }
 
-// A Doc is a document with the number of the article that stands in it.
+// A Doc is a document with the number of its article.
 type Doc struct {
 	ID, Text string
 	Origin   int
@@ -42,7 +41,7 @@ func (s *Set) add(id, text string, origin int) {
 	s.Docs = append(s.Docs, Doc{id, text, origin})
 }
 
-// source returns the random numbers of a set.
+// source returns the random number generator of a set.
 func source(seed uint64, name string) *rand.Rand {
 	h := seed
 	for _, c := range []byte(name) {
@@ -51,7 +50,7 @@ func source(seed uint64, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h))
 }
 
-// pool hands out sentences, each once until all were given.
+// pool hands out sentences, each once until all were used.
 type pool struct {
 	sentences []string
 	order     []int
@@ -68,7 +67,7 @@ func (p *pool) sentence() string {
 	return s
 }
 
-// text is a paragraph of at least so many bytes.
+// text returns a paragraph of at least this many bytes.
 func (p *pool) text(bytes int, space string) string {
 	var b strings.Builder
 	for b.Len() < bytes {
@@ -80,7 +79,7 @@ func (p *pool) text(bytes int, space string) string {
 	return b.String()
 }
 
-// space is what stands between two sentences.
+// space returns the separator of sentences.
 func (m *Material) space() string {
 	if m.Language == "zh" {
 		return ""
@@ -88,7 +87,7 @@ func (m *Material) space() string {
 	return " "
 }
 
-// Text is the article alone, a blank line between paragraphs.
+// Text returns the article alone, with a blank line between paragraphs.
 func (a *Article) Text() string {
 	return a.Title + "\n\n" + strings.Join(a.Paragraphs, "\n\n")
 }

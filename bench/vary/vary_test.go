@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// material is made of texts that share nothing.
+// material returns texts that share nothing.
 func material(language string, articles int) *Material {
 	maker := texts.New(3)
 	m := &Material{Language: language}
@@ -29,7 +29,7 @@ func material(language string, articles int) *Material {
 	return m
 }
 
-// sets are one of each kind.
+// sets returns one set of each kind.
 func sets(m *Material, seed uint64) (all []*Set) {
 	for _, f := range Frames {
 		all = append(all, Skinned(m, f, 10, seed), Pages(m, f, 10, false, seed), Pages(m, f, 10, true, seed))
@@ -70,8 +70,7 @@ func TestPairsAreOfOneArticle(t *testing.T) {
 	}
 }
 
-// TestPagesHoldTheArticle: all its words, in order, and the more around it the heavier
-// the frame.
+// TestPagesHoldTheArticle checks for all paragraphs, in order, and more text in a heavier frame.
 func TestPagesHoldTheArticle(t *testing.T) {
 	m := material("en", 10)
 	before := 0
@@ -95,7 +94,7 @@ func TestPagesHoldTheArticle(t *testing.T) {
 	}
 }
 
-// TestPagesInHTML: each has the article's paragraphs, in order, and its frame in links.
+// TestPagesInHTML checks for all paragraphs, in order, and the frame in links.
 func TestPagesInHTML(t *testing.T) {
 	m := material("en", 10)
 	m.Articles[3].Paragraphs[1] += " a < b & c"
