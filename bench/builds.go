@@ -13,20 +13,18 @@ import (
 	"time"
 )
 
-// builds are two builds of firstseen, which run on the same files in alternation: what a
-// busy machine does to the one it does to the other.
+// builds are two builds of firstseen, run in alternation: a busy machine slows both alike.
 type builds struct {
 	old, new string   // programs
-	jobs     []string // of -j
-	docs     string   // of --docs
+	jobs     []string // values of -j
+	docs     string   // value of --docs
 	rounds   int
 }
 
-// taken holds the time and memory of one run of a program.
+// taken holds the times of one run.
 type taken struct{ user, wall time.Duration }
 
-// compare prints the least times of both, and of the ratios, old to new, of runs that
-// followed each other the median.
+// compare prints the least times and the median ratio, old to new, of consecutive runs.
 func (b *builds) compare(ctx context.Context, files []string, out io.Writer) error {
 	fmt.Fprintln(out, "| file | -j | user CPU s, old | new | times as fast | wall s, old | new | times as fast |")
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
@@ -50,7 +48,7 @@ func (b *builds) compare(ctx context.Context, files []string, out io.Writer) err
 	return nil
 }
 
-// summed is the least of each, and the median ratio.
+// summed formats the least time of each build and the median ratio.
 func summed(runs *[2][]taken, of func(taken) time.Duration) string {
 	least := [2]time.Duration{of(runs[0][0]), of(runs[1][0])}
 	var ratios []float64
@@ -73,7 +71,7 @@ func (b *builds) run(ctx context.Context, program, jobs, file string) (t taken, 
 	return taken{cmd.ProcessState.UserTime(), time.Since(begun)}, nil
 }
 
-// readJobs reads the numbers of processors to measure with.
+// readJobs parses the numbers of processors to measure with.
 func readJobs(list string) (jobs []string, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		if n, err := strconv.Atoi(word); err != nil || n < 1 {

@@ -13,17 +13,16 @@ type check struct {
 	OK   bool   `json:"ok"`
 }
 
-// checks are those of a measurement.
+// checks collects the checks of a measurement.
 type checks struct {
 	Checks []check `json:"checks"`
 }
 
-// expect adds a check.
 func (c *checks) expect(ok bool, what, format string, got ...any) {
 	c.Checks = append(c.Checks, check{what, fmt.Sprintf(format, got...), ok})
 }
 
-// failed returns the checks that were not kept, as an error.
+// failed returns the failed checks as an error.
 func (c *checks) failed() error {
 	var errs []error
 	for _, c := range c.Checks {

@@ -16,15 +16,15 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/contamination"
 )
 
-// plantings are how many items are planted each way, the shorter half of plantedShort words at most.
+// plantings is the number of items planted each way, half of them of plantedShort words at most.
 const (
 	plantings    = 100
 	plantedLeast = 12
 	plantedShort = 32
 )
 
-// contaminated plants items of evaluations in pages, in nine ways, and counts those found; and it
-// searches the pages as they are. Items and pages are lines of JSON with an id and a text.
+// contaminated plants items of evaluations in pages, in nine ways, and counts those found. It also
+// searches the unchanged pages. Items and pages are JSON lines with an ID and a text.
 func contaminated(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("contamination", flag.ContinueOnError)
 	seed := fs.Uint64("seed", 1, "of what is planted and edited")
@@ -93,7 +93,7 @@ func readTexts(name string) (texts []idText, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // only read
 	dec := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
 	for {
 		var t idText
@@ -110,7 +110,7 @@ func readTexts(name string) (texts []idText, err error) {
 type planter struct {
 	*rand.Rand
 	short, long []idText
-	text        map[string]string // of items, letters and digits alone
+	text        map[string]string // letters and digits of each item
 	hosts       []string
 	words       []string // of pages
 }
@@ -141,7 +141,7 @@ func newPlanter(seed uint64, items, pages []idText) *planter {
 	return p
 }
 
-// item draws an item, a short one every other time.
+// item draws an item, a short one half the time.
 func (p *planter) item() idText {
 	from := p.short
 	if len(p.short) == 0 || len(p.long) > 0 && p.IntN(2) == 0 {
@@ -150,7 +150,7 @@ func (p *planter) item() idText {
 	return from[p.IntN(len(from))]
 }
 
-// sameText reports whether the item of that id has the letters of another.
+// sameText reports whether the item with that ID has the same letters as it.
 func (p *planter) sameText(id string, it idText) bool { return p.text[id] == letters(it.Text) }
 
 func letters(text string) string {
@@ -163,7 +163,7 @@ func letters(text string) string {
 	return b.String()
 }
 
-// plant puts a text behind a line of a page.
+// plant inserts a text after a line of a page.
 func (p *planter) plant(text string) string {
 	host := p.hosts[p.IntN(len(p.hosts))]
 	at := p.IntN(len(host) + 1)
@@ -201,13 +201,12 @@ func (p *planter) ways() []way {
 	}
 }
 
-// A part is a word of a text, or what stands between two.
+// A part is a word of a text, or the text between two words.
 type part struct {
 	text   string
 	isWord bool
 }
 
-// split returns the parts of a text.
 func split(text string) (parts []part) {
 	words := units.New()
 	words.Read([]byte(text))
@@ -267,7 +266,7 @@ func (p *planter) edited(text string, share float64) string {
 	return join(parts)
 }
 
-// inLines breaks a text after each eighth word, and puts so many other words between the lines.
+// inLines breaks a text after each eighth word, and puts other words between the lines.
 func (p *planter) inLines(text string, others int) string {
 	var b strings.Builder
 	n := 0

@@ -10,8 +10,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// document is one text with its features, for measurements that keep a whole
-// corpus in memory.
+// document is a text with its features, for measurements that keep a whole corpus in memory.
 type document struct {
 	id  string
 	set feature.Set
@@ -31,8 +30,7 @@ func readDocuments(ctx context.Context, scheme feature.Scheme, paths ...string) 
 	return docs, err
 }
 
-// readRecords hands the id and the text of each document of JSONL files to do. Both
-// are valid during the call.
+// readRecords passes ID and text of each document to do. Both are valid during the call.
 func readRecords(ctx context.Context, paths []string, do func(id, text []byte)) error {
 	inputs, _, err := input.Expand(paths, jsonl.Format{}.Endings())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// A madeCut is a line of the list of firstseen cut.
+// A madeCut is a line of the list written by firstseen cut.
 type madeCut struct {
 	ID         string
 	Start, End int
@@ -24,9 +24,9 @@ type madeCut struct {
 	Dropped    bool
 }
 
-// checkedCuts checks the output of firstseen cut, word by word: what is written of each document are
-// its words without those cut, and each word that was cut stands in an earlier document, written or
-// cut from there likewise. Ids must be distinct.
+// checkedCuts checks the output of firstseen cut word by word. Each document keeps exactly its
+// words that were not cut. Each cut word is in an earlier document, written or likewise cut there.
+// IDs must be distinct.
 func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("cuts", flag.ContinueOnError)
 	if err := fs.Parse(args); err != nil {
@@ -81,7 +81,7 @@ type cutCheck struct {
 	documents, dropped, made, words, differ, lost int
 }
 
-// standing is a document, and which of its words stand in the output.
+// standing marks the words of a document that are in the output.
 type standing struct {
 	forms  []string
 	starts []int
@@ -93,7 +93,7 @@ func (c *cutCheck) readCuts(name string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // only read
 	for dec := json.NewDecoder(f); ; {
 		var m madeCut
 		if err := dec.Decode(&m); err == io.EOF {
@@ -105,7 +105,7 @@ func (c *cutCheck) readCuts(name string) error {
 	}
 }
 
-// document checks a document beside what was written of it, nil for nothing.
+// document checks a document against its output, nil for none.
 func (c *cutCheck) document(d idText, after *idText) {
 	t := units.New()
 	t.Read([]byte(d.Text))
@@ -148,15 +148,14 @@ func (c *cutCheck) document(d idText, after *idText) {
 	for i := range t.Len() {
 		written = append(written, string(t.Form(i)))
 	}
-	// A segment too long to be one is cut anywhere by the canonical rules: a word may be two.
+	// An overlong segment is cut anywhere, so a word may become two.
 	same := slices.Equal(written, rest) || len(written) > len(rest) && strings.Join(written, "") == strings.Join(rest, "")
 	if !same {
 		c.differ++
 	}
 }
 
-// earlier returns by how many words the passage of a cut stands earlier or later in the document it
-// is of.
+// earlier returns the distance, in words, from the passage of a cut to its source.
 func (c *cutCheck) earlier(id string, s *standing, m madeCut) int {
 	for _, p := range c.passages[id] {
 		if p.Start <= m.Start && m.End <= p.End && p.Of == m.Of && int(p.OfStart) == m.OfStart {

@@ -122,7 +122,7 @@ func (e *evaluation) read(ctx context.Context, docs []string) (set *eval.Set, tr
 	return set, tries, condition, err
 }
 
-// condition is the one of -verify, nil for none.
+// condition returns the condition of -verify, nil for none.
 func (e *evaluation) condition() (*similarity.Condition, error) {
 	switch e.verify {
 	case "":
@@ -187,8 +187,7 @@ func (e *evaluation) label(set *eval.Set) error {
 	return nil
 }
 
-// nameOfSet returns the name of the set in a file: that of the file or, if many sets share it, of
-// the folder.
+// nameOfSet returns the name of a file's set: that of the file or, if it is "docs", of the folder.
 func nameOfSet(path string) string {
 	dir, file := filepath.Split(path)
 	if name, _, _ := strings.Cut(file, "."); name != "docs" || dir == "" {

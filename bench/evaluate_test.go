@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// evalFiles are six documents: 1 and 2 are copies of 0, and 4 is a copy of 3.
+// evalFiles hold six documents: 1 and 2 are copies of 0, and 4 is a copy of 3.
 var evalFiles = map[string]string{
 	"other.jsonl": `{"id":"x","text":"Another document, which has none of the ids that stand in the clusters."}
 `,
@@ -40,7 +40,7 @@ var evalFiles = map[string]string{
 `,
 }
 
-// TestEvaluate holds the figures to those counted by hand.
+// TestEvaluate compares the figures with those counted manually.
 func TestEvaluate(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range evalFiles {
@@ -54,8 +54,8 @@ func TestEvaluate(t *testing.T) {
 		want []string // patterns of the output, or of the error
 		page []string
 	}{
-		// segments removes all three: 4 of 4 pairs of copies. exact removes 4 alone: 1 of 4 pairs; with
-		// 15 pairs in all ARI is (1 - 4/15) / (2.5 - 4/15), and 2 of the 3 given to each first stay.
+		// segments removes all three: 4 of 4 pairs of copies. exact removes 4 alone: 1 of 4 pairs.
+		// With 15 pairs in all, ARI is (1 - 4/15) / (2.5 - 4/15), and 2 of the 3 copies stay.
 		{args: "-clusters clusters.tsv -methods segments,exact -thresholds 0.6 docs.jsonl", want: []string{
 			`(?m)^\| set \| method \| threshold \| removed \| precision \| recall \| F1 \| ARI \| left \| false \| grey \| documents/s \| bytes \|$`,
 			`(?m)^\| docs \| segments \| 0.6 \* \| 3 \| 1.0000 \| 1.0000 \| 1.0000 \| 1.0000 \| 0.0% \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,

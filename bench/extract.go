@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/html"
 )
 
-// leastExtracting is the least time for measuring the speed of extraction.
+// leastExtracting is the minimum time for measuring extraction.
 const leastExtracting = 3 * time.Second
 
 // extract measures how fast web/html finds the text of pages, on one core.

@@ -10,13 +10,12 @@ import (
 	"github.com/firstseen/firstseen/bench/eval"
 )
 
-// column is one of the table.
 type column struct {
 	name string
 	cell func(*eval.Figures) string
 }
 
-// columns are all there are. Shares are of the removals, or of the pairs.
+// columns lists all columns. Shares are of the removals, or of the pairs.
 var columns = []column{
 	{"corpus", func(f *eval.Figures) string { return f.Corpus }},
 	{"rule", func(f *eval.Figures) string { return f.Rule }},
@@ -45,7 +44,7 @@ func frameCell(f *eval.Figures) string {
 	return fmt.Sprint(*f.Frame)
 }
 
-// chooseColumns are those with these names, divided by commas; "" is all.
+// chooseColumns returns the columns with these comma-separated names, or all for "".
 func chooseColumns(names string) (chosen []column, err error) {
 	if names == "" {
 		return columns, nil
@@ -60,7 +59,7 @@ func chooseColumns(names string) (chosen []column, err error) {
 	return chosen, nil
 }
 
-// writeTable writes the head of a table of Markdown, and returns what writes a row.
+// writeTable writes the head of a Markdown table and returns a function that writes a row.
 func writeTable(out io.Writer, columns []column) func(*eval.Figures) error {
 	var names []string
 	for _, c := range columns {
@@ -70,8 +69,7 @@ func writeTable(out io.Writer, columns []column) func(*eval.Figures) error {
 	return func(f *eval.Figures) error { return writeCells(out, cellsOf(f, columns)) }
 }
 
-// writeBeside returns what writes a table with a row for each set, and in it one cell
-// for each of so many rules.
+// writeBeside returns a function that writes a table with a row per set and a cell per rule.
 func writeBeside(out io.Writer, columns []column, rules int) func(*eval.Figures) error {
 	head, cells := []string{"corpus"}, []string(nil)
 	return func(f *eval.Figures) error {
@@ -110,16 +108,16 @@ func writeCells(out io.Writer, cells []string) error {
 	return err
 }
 
-// writeJSON returns what writes a line of JSON.
+// writeJSON returns a function that writes a line of JSON.
 func writeJSON(out io.Writer) func(*eval.Figures) error {
 	enc := json.NewEncoder(out)
 	return func(f *eval.Figures) error { return enc.Encode(f) }
 }
 
-// percent is 0 of none.
+// percent returns 0 if whole is 0.
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
 
-// ifAny formats the cell of a set that has such pairs.
+// ifAny formats a cell, or returns "-" if there are no pairs.
 func ifAny(pairs int, format string, args ...any) string {
 	if pairs == 0 {
 		return "-"

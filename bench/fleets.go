@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/bench/fleet"
 )
 
-// fleets runs a fleet on a broker of Kafka.
+// fleets runs a fleet on a Kafka broker.
 func fleets(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs := flag.NewFlagSet("fleet", flag.ContinueOnError)
 	jars := fs.String("jars", "", "folder with the jars of Kafka; without it Maven resolves them")

@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/bench/flip"
 )
 
-// flips damages the files of small indexes in every small way, above all by
-// flipping every bit, and asks them after each.
+// flips damages small indexes in every small way, mainly by flipping bits, and queries them.
 func flips(ctx context.Context, args []string, out io.Writer) (err error) {
 	var cfg flip.Config
 	fs := flag.NewFlagSet("flips", flag.ContinueOnError)
@@ -42,7 +41,7 @@ func flips(ctx context.Context, args []string, out io.Writer) (err error) {
 	return flip.Run(ctx, cfg, out)
 }
 
-// flipsWorker is the command that flips starts itself with.
+// flipsWorker is the command with which flips starts itself.
 const flipsWorker = "flips-worker"
 
 func flipsWork(_ context.Context, args []string, out io.Writer) error {

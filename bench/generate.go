@@ -13,8 +13,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 )
 
-// generate writes generated documents to out, or with -truth what each of them
-// is, one JSON object a line.
+// generate writes generated documents and, with -truth, a file of JSON lines with their truth.
 func generate(ctx context.Context, args []string, out io.Writer) error {
 	var cfg gen.Config
 	fs := flag.NewFlagSet("generate", flag.ContinueOnError)
@@ -45,14 +44,14 @@ func generate(ctx context.Context, args []string, out io.Writer) error {
 	}
 }
 
-// genFlags registers the flags that say which documents to make.
+// genFlags registers the flags of the generator.
 func genFlags(fs *flag.FlagSet, cfg *gen.Config, docs uint64) {
 	fs.Uint64Var(&cfg.Docs, "docs", docs, "documents to generate")
 	fs.Uint64Var(&cfg.Seed, "seed", 1, "seed of the generator")
 	fs.Float64Var(&cfg.Duplicates, "duplicates", 0.1, "share of documents that repeat an earlier one, 0 to 0.8")
 }
 
-// truthLine is a line of a file of truth.
+// truthLine is a line of a truth file.
 type truthLine struct {
 	ID      string   `json:"id"`
 	Kind    string   `json:"kind"`

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	generatedPairs = 250 // of a set of web pages, or of texts with wrong letters
+	generatedPairs = 250 // per set of web pages, or of texts with wrong letters
 	inoculations   = 20
 	generatedSeed  = 1
 )
 
-// quotingPages are how many pages quote an article before its copy comes.
+// quotingPages lists numbers of pages that quote an article before its copy comes.
 var quotingPages = []int{5, 6, 7, 10, 20}
 
-// generatedSets makes sets out of the corpora below directories.
+// generatedSets makes sets from the texts of corpora.
 func generatedSets(ctx context.Context, sets []*labelled) (made []*labelled, err error) {
 	for _, language := range []string{"en", "zh"} {
 		m, err := readMaterial(ctx, sets, language)
@@ -40,7 +40,7 @@ func generatedSets(ctx context.Context, sets []*labelled) (made []*labelled, err
 	return made, nil
 }
 
-// labelledOf is a generated set. The pages of each article are known.
+// labelledOf converts a generated set, in which the pages of each article are known.
 func labelledOf(set *vary.Set) *labelled {
 	s := &labelled{}
 	s.Name = set.Name
@@ -54,11 +54,10 @@ func labelledOf(set *vary.Set) *labelled {
 	return s
 }
 
-// originals are the ids of unedited documents of the injected sets.
+// originals matches IDs of unedited documents in the injected sets.
 var originals = regexp.MustCompile(`^[bd][0-9]+$`)
 
-// readMaterial reads the articles of a language from the injected set, and sentences
-// from another.
+// readMaterial reads the articles of a language from the injected set, and sentences from another.
 func readMaterial(ctx context.Context, sets []*labelled, language string) (*vary.Material, error) {
 	m := &vary.Material{Language: language}
 	parse, others := vary.NewswireArticle, "minhash_articles"
@@ -93,7 +92,7 @@ func readMaterial(ctx context.Context, sets []*labelled, language string) (*vary
 	})
 }
 
-// readSet reads the records of the set whose name matches a pattern.
+// readSet reads the records of the first set whose name matches a pattern.
 func readSet(ctx context.Context, sets []*labelled, pattern string, do func(id, text []byte)) error {
 	for _, s := range sets {
 		if ok, err := filepath.Match(pattern, s.Name); err != nil || ok {

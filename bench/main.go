@@ -1,33 +1,32 @@
-// Command bench measures firstseen: what it removes, whether it decides as the
-// oracle does, and how fast. Its figures are those of docs/quality.md and
-// docs/performance.md.
+// Command bench measures firstseen: its removals, whether it decides as the oracle does, and its
+// speed. Its figures are in docs/quality.md and docs/performance.md.
 //
-//	go run ./bench eval DOCS...    what each method removes from documents whose copies are known
-//	go run ./bench quality DIR...  what is removed from labelled sets and raw corpora
+//	go run ./bench eval DOCS...    removals of each method from documents with known copies
+//	go run ./bench quality DIR...  removals from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
-//	go run ./bench extract FILE... how fast the text of pages is found
+//	go run ./bench extract FILE... speed of finding the text of pages
 //	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench window          twenty million of them through a window of five million
-//	go run ./bench speed FILE...   the pipeline in CPU time
+//	go run ./bench speed FILE...   CPU time of the pipeline
 //	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
-//	go run ./bench passages REPORT INPUT         passages beside a table of all rows of 50 words
-//	go run ./bench cuts REPORT INPUT OUT LIST    what firstseen cut has written, word by word
-//	go run ./bench recipes -dir DIR INPUT...     the recipes for engines beside one run
+//	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words
+//	go run ./bench cuts REPORT INPUT OUT LIST    output of firstseen cut, word by word
+//	go run ./bench recipes -dir DIR INPUT...     recipes for engines against one run
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
-// and what docs/robustness.md tells of:
+// For docs/robustness.md:
 //
 //	go run ./bench kills           runs killed at random, and continued
-//	go run ./bench takings         commands that take documents back or outlive them, killed likewise
+//	go run ./bench takings         commands that take documents back or outlive them, killed too
 //	go run ./bench faults          runs whose n-th system call fails
-//	go run ./bench fleet           front ends, followers and the broker of a log, killed under load
+//	go run ./bench fleet           front ends, followers and broker of a log, killed under load
 //	go run ./bench serve           a server under load: answers, checkpoints, memory, descriptors
 //	go run ./bench flips           every bit of an index flipped
-//	go run ./bench mutants         small wrong changes, and whether a test sees them
+//	go run ./bench mutants         small wrong changes, and whether a test detects them
 package main
 
 import (
@@ -41,7 +40,7 @@ import (
 	"strings"
 )
 
-// commands are what bench can do.
+// commands are the subcommands of bench.
 var commands = map[string]func(ctx context.Context, args []string, out io.Writer) error{
 	"eval":          evaluate,
 	"quality":       quality,

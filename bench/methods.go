@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// methods holds every verdict of the methods exact, shingles, imatch and simhash, with a
-// real index, against plain forms of their rules, on every corpus below directories.
+// methods compares every verdict of exact, shingles, imatch and simhash, using a real index, with
+// plain forms of their rules. It reads every corpus below directories.
 func methods(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("methods", flag.ContinueOnError)
 	most := fs.Int("most", 2500, "documents of each corpus, the first ones")
@@ -59,13 +59,13 @@ func methods(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// minDocs is in how many documents a term of a table stands at least.
+// minDocs is the minimum number of documents with a term of the table.
 const minDocs = 2
 
-// simHashBits are how many bits copies may differ in.
+// simHashBits is the maximum number of different bits in copies.
 const simHashBits = 3
 
-// comparedMethod is a method by the program and by its rule.
+// comparedMethod is a method of the program and its plain rule.
 type comparedMethod struct {
 	scheme feature.Scheme
 	plain  plainly.Rule
@@ -82,7 +82,7 @@ func compared(c *plainly.Collection, table *terms.Table) []comparedMethod {
 	}
 }
 
-// compare decides all texts by both.
+// compare decides all texts both ways.
 func (m *comparedMethod) compare(n int, text func(int) string) (removed int, err error) {
 	dir, err := os.MkdirTemp("", "firstseen-methods-")
 	if err != nil {

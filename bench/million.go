@@ -24,22 +24,21 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// millionConfig is what tenMillion was asked for.
+// millionConfig holds the options of ten-million.
 type millionConfig struct {
 	gen        gen.Config
 	memory     uint64 // of the filter
 	filterOnly bool
 	dir        string
 	workers    int
-	probes     int // random keys asked at each row, for the rate of false positives
+	probes     int // random keys tested at each row, for the false-positive rate
 	lookups    int
 	memtable   int // 0: the default
 	headlines  bool
-	watched    bool // by the race detector, whose memory is not the program's
+	watched    bool // under the race detector, whose memory is not the program's
 }
 
-// tenMillion feeds generated documents through the whole pipeline, from JSON to
-// side table, and holds what comes out against the truth.
+// tenMillion runs the whole pipeline, from JSON to side table, and checks results by the truth.
 func tenMillion(ctx context.Context, args []string, out io.Writer) error {
 	var cfg millionConfig
 	fs := flag.NewFlagSet("ten-million", flag.ContinueOnError)
@@ -59,7 +58,7 @@ func tenMillion(ctx context.Context, args []string, out io.Writer) error {
 	if cfg.memory, err = parseMemory(*memory); err != nil {
 		return err
 	}
-	// The times that are promised are promised for the size of the headline.
+	// Times are promised for the size of the headline only.
 	cfg.headlines = cfg.gen.Docs >= 10_000_000
 	stop, err := startProfile(*profile)
 	if err != nil {
@@ -143,7 +142,7 @@ type watcher struct {
 	done   int64
 	counts dedup.Counts
 	last   usage
-	paused usage // spent on measuring itself
+	paused usage // spent measuring
 }
 
 func newWatcher(cfg millionConfig, g *gen.Generator, x *index.Index, out io.Writer) *watcher {
@@ -157,7 +156,7 @@ func newWatcher(cfg millionConfig, g *gen.Generator, x *index.Index, out io.Writ
 	}
 }
 
-// usage is time that passed and processor time, in seconds.
+// usage is elapsed time and CPU time, in seconds.
 type usage struct{ wall, cpu float64 }
 
 func (u usage) minus(v usage) usage { return usage{u.wall - v.wall, u.cpu - v.cpu} }
@@ -177,7 +176,7 @@ func (w *watcher) end() {
 	w.report.Total = toSeconds(now().minus(w.report.start).minus(w.paused))
 }
 
-// each holds a decision against the truth and makes a row every so often.
+// each checks a decision against the truth and makes a row at intervals.
 func (w *watcher) each(id string, r *dedup.Result, counts dedup.Counts) error {
 	n, err := gen.Number(id)
 	if err != nil {
@@ -193,7 +192,7 @@ func (w *watcher) each(id string, r *dedup.Result, counts dedup.Counts) error {
 	row := w.measure(at.minus(w.last).minus(w.paused))
 	w.report.Rows = append(w.report.Rows, row)
 	row.write(w.out)
-	// Time spent measuring does not count as time of the run.
+	// Time spent measuring is not time of the run.
 	w.last, w.paused, w.report.start = now(), usage{}, w.report.start.plus(now().minus(at))
 	return nil
 }
@@ -218,7 +217,7 @@ func (w *watcher) measure(took usage) row {
 	return r
 }
 
-// probe asks the filter for n keys that were never added and counts those seen.
+// probe tests n keys that were never added and counts those seen.
 func probe(f *bloomstore.Filter, seed uint64, n int) (hits int) {
 	keys, seen := make([]uint64, 4096), make([]bool, 4096)
 	x := seed*0x9e3779b97f4a7c15 ^ 0x70726f6265

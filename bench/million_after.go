@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// latency is how long single look-ups took, in microseconds.
+// latency holds the times of single look-ups, in microseconds.
 type latency struct {
 	Lookups int     `json:"lookups"`
 	P50     float64 `json:"p50_micros"`
@@ -30,8 +30,7 @@ func (l *latency) write(w io.Writer, what string) {
 	}
 }
 
-// afterwards measures what a finished index can do, evaluates and writes the
-// report. It closes the index.
+// afterwards measures the finished index, evaluates and writes the report, and closes the index.
 func (w *watcher) afterwards(options index.Options) (err error) {
 	r := w.report
 	r.FilterBytes, r.PeakMemory = w.index.Filter().Shape().Bytes(), w.peak.most()
@@ -52,8 +51,7 @@ func (w *watcher) afterwards(options index.Options) (err error) {
 		if err := w.timeRebuild(options); err != nil {
 			return err
 		}
-		// Afterwards, so that the file is in the page cache for rebuilding, as
-		// it is when a killed run is started again.
+		// Only now, so that rebuilding finds the file in the page cache, as after a kill.
 		if len(sets) > 0 && dropCache(filepath.Join(w.cfg.dir, index.TableFile)) {
 			if r.Cold, err = w.timeChecks(sets[:min(len(sets), 1000)]); err != nil {
 				return err
@@ -91,8 +89,8 @@ func (w *watcher) timeRebuild(options index.Options) error {
 	return nil
 }
 
-// copies makes near copies, beyond the documents of the run, of sources all over
-// it: judging one costs a look-up of all its segments.
+// copies makes near copies, beyond the run, of sources throughout it. Each look-up is of all
+// segments.
 func (w *watcher) copies(count int) ([]feature.Set, error) {
 	e, err := feature.NewExtractor(feature.Scheme{})
 	if err != nil {
@@ -115,7 +113,7 @@ func (w *watcher) copies(count int) ([]feature.Set, error) {
 	return sets, nil
 }
 
-// timeChecks judges documents one at a time, remembering none.
+// timeChecks checks documents one at a time, storing none.
 func (w *watcher) timeChecks(sets []feature.Set) (*latency, error) {
 	cfg := dedup.Config{Filter: w.index.Filter()}
 	if w.index.Table() != nil {

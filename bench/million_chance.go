@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
-// tail is how likely k or more of n come, of which each does with p.
+// tail returns the probability of k or more of n events of probability p.
 func tail(n, k int, p float64) (sum float64) {
 	if p <= 0 || p >= 1 {
 		return min(1, max(p, 0))
@@ -25,8 +25,7 @@ func tail(n, k int, p float64) (sum float64) {
 	return min(sum, 1)
 }
 
-// atMost is how many of n may come, of which each does with p: more do not in ten
-// thousand runs.
+// atMost returns the number of n events of probability p that one run in ten thousand exceeds.
 func atMost(n int, p float64) (k int) {
 	for tail(n, k+1, p) > 1e-4 {
 		k++
@@ -34,9 +33,9 @@ func atMost(n int, p float64) (k int) {
 	return k
 }
 
-// takenForCopy is how often sketches call two texts of one length copies whose runs have
-// this Jaccard similarity: 128 bins have equal numbers for it, or by chance once in 15, and
-// at the threshold of 0.6 the least number of equal ones is that of docs/canonical.md.
+// takenForCopy returns the probability that sketches call two texts of one length copies, given
+// their Jaccard similarity. Each of 128 bins has equal numbers with that probability, or by chance
+// once in 15. The minimum of equal ones at the threshold of 0.6 is that of docs/canonical.md.
 func takenForCopy(jaccard float64) float64 {
 	const (
 		bins, values = 128, 15
@@ -47,11 +46,10 @@ func takenForCopy(jaccard float64) float64 {
 	return tail(bins, int(math.Ceil(equal)), jaccard+(1-jaccard)/values)
 }
 
-// quotationsTaken is how often sketches may call a quotation of the run a copy, in the
-// mean over some of them: with menus, and of clauses of several lengths, some have much
-// more than 30% of their runs in common.
+// quotationsTaken returns the mean rate at which sketches may call a quotation of the run a copy.
+// With menus, and clauses of several lengths, some share much more than 30% of their runs.
 func (w *watcher) quotationsTaken() (float64, error) {
-	const looked = 200_000 // documents, of which some are quotations
+	const looked = 200_000 // documents, including some quotations
 	var sum, n float64
 	for i := uint64(0); i < w.cfg.gen.Docs; i += w.cfg.gen.Docs/looked + 1 {
 		t := w.gen.Truth(i)
@@ -72,7 +70,6 @@ func (w *watcher) quotationsTaken() (float64, error) {
 	return sum / max(n, 1), nil
 }
 
-// textOf is the text of a generated document.
 func (w *watcher) textOf(n uint64) (string, error) {
 	var doc struct{ Text string }
 	err := json.Unmarshal(w.gen.AppendLine(nil, n), &doc)

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 )
 
-// TestTakenForCopy: the manual's rates are those that the sketches have.
+// TestTakenForCopy compares the manual's rates with those of the sketches.
 func TestTakenForCopy(t *testing.T) {
 	manual, err := os.ReadFile("../docs/manual.md")
 	if err != nil {
@@ -32,8 +32,7 @@ func TestTakenForCopy(t *testing.T) {
 	}
 }
 
-// TestQuotationsTaken: by chance one quotation of twenty thousand is called a copy, and
-// ten are not.
+// TestQuotationsTaken accepts one quotation of twenty thousand called a copy, and refuses ten.
 func TestQuotationsTaken(t *testing.T) {
 	for n, want := range map[int64]bool{0: true, 1: true, 4: true, 10: false} {
 		r := newMillionReport(millionConfig{})

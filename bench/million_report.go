@@ -38,7 +38,7 @@ type seconds struct {
 
 func toSeconds(u usage) seconds { return seconds{u.wall, u.cpu} }
 
-// row is the state after so many documents; times are of those since the last row.
+// row is the state after this many documents; times are since the last row.
 type row struct {
 	Docs      int64   `json:"docs"`
 	Rate      float64 `json:"docs_per_second"`
@@ -88,10 +88,10 @@ func (r *row) write(w io.Writer) {
 		perKey, runs, r.Merges, r.Fill, float64(r.Hits)/float64(r.Probes), r.Predicted)
 }
 
-// diskPerDoc is the most bytes of a document's record, its id and sketch included.
+// diskPerDoc is the maximum number of bytes of a document's record, with its ID and sketch.
 const diskPerDoc = 102
 
-// evaluate compares the figures with the promised ones.
+// evaluate compares the figures with the promises.
 func (r *millionReport) evaluate(cfg millionConfig) {
 	if !cfg.watched {
 		r.evaluateMemory()
@@ -100,8 +100,7 @@ func (r *millionReport) evaluate(cfg millionConfig) {
 	r.Verdicts.evaluate(r)
 	if last := len(r.Rows) - 1; last >= 0 && !cfg.filterOnly {
 		perKey := float64(r.Rows[last].FileBytes) / float64(r.Rows[last].Entries)
-		// Ten bytes a segment and the document's own record. The file of a
-		// few documents is mostly room to grow.
+		// Ten bytes per segment, plus the document's record. A small file is mostly room to grow.
 		perDoc := float64(r.Rows[last].Entries) / float64(r.Rows[last].Docs)
 		if r.Docs >= 1_000_000 {
 			limit := 10 + diskPerDoc/perDoc
@@ -115,7 +114,7 @@ func (r *millionReport) evaluate(cfg millionConfig) {
 
 func (r *millionReport) evaluateMemory() {
 	if r.PeakMemory.Anonymous == 0 {
-		return // not known on this system
+		return // unknown on this system
 	}
 	what, got, room := "anonymous memory at most filter + 512 MiB", r.PeakMemory.Anonymous, int64(512*mib)
 	if r.FilterOnly {
@@ -124,8 +123,8 @@ func (r *millionReport) evaluateMemory() {
 	r.expect(got <= int64(r.FilterBytes)+room, what, "filter + %d MiB", (got-int64(r.FilterBytes))/mib)
 }
 
-// evaluateRates compares measured and predicted false positives where enough of
-// them were met for 3% to mean something, and the bits set where not.
+// evaluateRates compares the rate by the bits set with the predicted one. With enough hits for 3%
+// to mean something, it also compares the measured rate.
 func (r *millionReport) evaluateRates() {
 	const enough = 10_000
 	for _, row := range r.Rows {
@@ -153,7 +152,7 @@ func (r *millionReport) evaluateTimes() {
 	}
 }
 
-// write writes all figures but the rows, which were written before.
+// write writes all figures but the rows, which are already written.
 func (r *millionReport) write(w io.Writer) {
 	mb := float64(r.Summary.RecordBytes) / 1e6
 	fmt.Fprintf(w, "\n%d documents, %.0f MB in %.1f s (%.0f documents/s, %.0f MB/s); %.1f CPU s, %.1f of them the generator's (%.0f MB/s)\n",

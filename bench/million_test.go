@@ -8,8 +8,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 )
 
-// testDocs is the size of the run in tests: enough for several runs and merges
-// in the table at the size of its memory there.
+// testDocs returns enough documents for several runs and merges of a table with a small memtable.
 func testDocs() uint64 {
 	if testing.Short() || raceEnabled {
 		return 20_000
@@ -17,13 +16,12 @@ func testDocs() uint64 {
 	return 100_000
 }
 
-// The run of the headline, smaller: all it checks but the times.
+// TestTenMillionInSmall checks everything but the times on a smaller run of ten-million.
 func TestTenMillionInSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	// The filter alone first: it promises the least memory, and the process
-	// keeps some of what a table took.
+	// The filter alone comes first, with the least memory. A table's is not all released.
 	for _, test := range []struct {
 		name       string
 		docs       uint64
@@ -55,7 +53,7 @@ func TestTenMillionInSmall(t *testing.T) {
 	}
 }
 
-// checkRun holds that the run was one in which something could go wrong.
+// checkRun checks that something could go wrong in the run.
 func checkRun(t *testing.T, r *millionReport, cfg *millionConfig) {
 	if len(r.Rows) != 10 || r.Summary.Documents != int64(cfg.gen.Docs) || r.Summary.Bad != 0 {
 		t.Errorf("%d rows, %d documents, %d bad records", len(r.Rows), r.Summary.Documents, r.Summary.Bad)

@@ -19,19 +19,18 @@ type kindCount struct {
 	Unique      int64 `json:"unique"`
 }
 
-// verdicts counts verdicts by kind, and keeps the first that were wrong.
+// verdicts counts verdicts by kind, and keeps the first wrong ones.
 type verdicts struct {
 	Kinds [gen.Kinds]kindCount `json:"kinds"`
 	Wrong []string             `json:"wrong"`
-	// Chance is how often sketches may take a near30 for a copy; see quotationsTaken.
+	// Chance is the rate at which sketches may take a near30 for a copy; see quotationsTaken.
 	Chance float64 `json:"near30_taken_rate"`
 }
 
 const maxWrong = 10
 
-// judge counts one decision. A witness is as good as the source where it is an
-// earlier copy of the same source, which can hold what of a long source was not
-// chosen, or an earlier document that holds the planted share.
+// judge counts one decision. A witness is as good as the source if it holds the planted share or is
+// an earlier copy of the source. A copy may hold parts of a long source that were not chosen.
 func (v *verdicts) judge(g *gen.Generator, n uint64, r *dedup.Result, filterOnly bool) {
 	truth := g.Truth(n)
 	t := &truth
@@ -79,8 +78,7 @@ func (v *verdicts) note(n uint64, t *gen.Truth, r *dedup.Result) {
 	}
 }
 
-// mustFind reports whether a kind is beyond doubt above the threshold. Without a
-// table the threshold is 0.8.
+// mustFind reports whether a kind is surely above the threshold, 0.8 without a table.
 func mustFind(k gen.Kind, filterOnly bool) bool {
 	return k == gen.Exact || !filterOnly && (k == gen.Near90 || k == gen.Near80)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/firstseen/firstseen/bench/mutants"
 )
 
-// mutate applies a list of small wrong changes to a copy of the module, one by one,
-// and tells which of them no test sees. It is run in the module's folder.
+// mutate applies small wrong changes from a list to a copy of the module, one at a time, and
+// reports those that no test detects. It runs in the module's folder.
 func mutate(ctx context.Context, args []string, out io.Writer) (err error) {
-	// Or each copy would have the whole module compiled for its own folder.
+	// Without -trimpath each copy would compile the whole module for its folder.
 	cfg := mutants.Config{Root: ".", Flags: []string{"-trimpath"}}
 	fs := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	path := fs.String("list", "bench/mutants/list.txt", "the list")

@@ -16,14 +16,13 @@ import (
 	"github.com/firstseen/firstseen/internal/html"
 )
 
-// modes are those of web/html.
+// modes lists the modes of web/html.
 var modes = []struct {
 	name string
 	mode html.Mode
 }{{"main", html.Main}, {"visible", html.Visible}}
 
-// pages measures how many copies the program finds of articles on the pages of two web
-// sites, by what web/html makes of them.
+// pages counts the copies found among articles on pages of two web sites, extracted by web/html.
 func pages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("pages", flag.ContinueOnError)
 	dir := fs.String("write", "", "write the pages to this `directory` instead, a file of JSON lines for each set")
@@ -54,7 +53,7 @@ func pages(ctx context.Context, args []string, out io.Writer) error {
 	return measure(ctx, sets, chosen, writeTable(out, shown))
 }
 
-// pageSets are the sets of pages, each with the text of either mode.
+// pageSets returns the sets of pages, each with the text of either mode.
 func pageSets(ctx context.Context, sets []*labelled) (made []*labelled, err error) {
 	err = eachPages(ctx, sets, func(set *vary.Set) error {
 		for _, mode := range modes {
@@ -68,7 +67,7 @@ func pageSets(ctx context.Context, sets []*labelled) (made []*labelled, err erro
 	return made, err
 }
 
-// eachPages makes the sets of pages. Each article is on two pages.
+// eachPages visits the sets of pages. Each article is on two pages.
 func eachPages(ctx context.Context, sets []*labelled, visit func(*vary.Set) error) error {
 	for _, language := range []string{"en", "zh"} {
 		m, err := readMaterial(ctx, sets, language)
@@ -86,8 +85,7 @@ func eachPages(ctx context.Context, sets []*labelled, visit func(*vary.Set) erro
 	return nil
 }
 
-// writePages writes the sets as files of JSON lines: id, page, and the number of the
-// article in it.
+// writePages writes each set as a file of JSON lines with ID, page and article number.
 func writePages(ctx context.Context, sets []*labelled, dir string) error {
 	return eachPages(ctx, sets, func(set *vary.Set) error {
 		var lines bytes.Buffer
@@ -101,7 +99,7 @@ func writePages(ctx context.Context, sets []*labelled, dir string) error {
 	})
 }
 
-// extract puts the text of each page in its place.
+// extract replaces each page by its text.
 func (s *labelled) extract(e *html.Extractor) {
 	for i, doc := range s.Docs {
 		s.Docs[i] = eval.Doc{ID: doc.ID, Text: string(e.Append(nil, []byte(doc.Text), nil))}

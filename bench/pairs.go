@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
 )
 
-// pairsOptions say which pairs are shown, and how.
+// pairsOptions selects the pairs to show, and their style.
 type pairsOptions struct {
 	of, rule, set string
 	generated     bool
@@ -39,7 +39,7 @@ func (c *pairsOptions) register(fs *flag.FlagSet) {
 	fs.BoolVar(&c.style.Whole, "whole", false, "do not fold what is alike")
 }
 
-// pairs prints removals with their witnesses side by side, for a person to judge.
+// pairs prints removals with their witnesses side by side, for human judgement.
 func pairs(ctx context.Context, args []string, out io.Writer) error {
 	var c pairsOptions
 	fs := flag.NewFlagSet("pairs", flag.ContinueOnError)
@@ -74,7 +74,7 @@ func pairs(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// showPairs lets a rule decide about the set and shows what came of it.
+// showPairs decides the set by a rule and shows the chosen pairs.
 func (s *labelled) showPairs(ctx context.Context, out io.Writer, maker ruleMaker, c *pairsOptions) error {
 	if err := s.load(ctx); err != nil {
 		return err
@@ -98,7 +98,7 @@ func terminalWidth() int {
 	return 160
 }
 
-// choices are the pairs of documents, the earlier one first, that can be shown.
+// choices are the kinds of pairs to show, with the earlier document first.
 var choices = map[string]func(*labelled, *eval.Outcome) [][2]int{
 	"all":   removals(func(*labelled, int, int, *eval.Likeness) bool { return true }),
 	"grey":  removals(func(_ *labelled, _, _ int, l *eval.Likeness) bool { return l.IsGrey() }),
@@ -107,7 +107,7 @@ var choices = map[string]func(*labelled, *eval.Outcome) [][2]int{
 	"left":  (*labelled).left,
 }
 
-// removals are those for which want holds, in the order of the documents.
+// removals returns a function that finds the removals accepted by want, in order of documents.
 func removals(want func(s *labelled, doc, witness int, l *eval.Likeness) bool) func(*labelled, *eval.Outcome) [][2]int {
 	return func(s *labelled, o *eval.Outcome) (found [][2]int) {
 		for doc := range s.Docs {
@@ -121,7 +121,7 @@ func removals(want func(s *labelled, doc, witness int, l *eval.Likeness) bool) f
 	}
 }
 
-// left are the alike pairs with both documents kept.
+// left returns the alike pairs with both documents kept.
 func (s *labelled) left(o *eval.Outcome) (found [][2]int) {
 	for i := range s.Pairs {
 		if p := &s.Pairs[i]; p.Alike && s.IsLeft(o, p) {
@@ -132,7 +132,7 @@ func (s *labelled) left(o *eval.Outcome) (found [][2]int) {
 	return found
 }
 
-// sample takes n of them by the seed, in their order.
+// sample returns n pairs chosen by the seed, in their order.
 func sample(all [][2]int, n int, seed uint64) [][2]int {
 	if n == 0 || n >= len(all) {
 		return all
@@ -146,7 +146,6 @@ func sample(all [][2]int, n int, seed uint64) [][2]int {
 	return some
 }
 
-// show prints pairs.
 func (s *labelled) show(out io.Writer, pairs [][2]int, style textdiff.Style) error {
 	for i, p := range pairs {
 		earlier, later := &s.Docs[p[0]], &s.Docs[p[1]]

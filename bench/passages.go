@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// checkedPassages compares the passages of a report with the texts, and with a table of all rows of
-// so many words. The documents are lines of JSON with an id and a text; ids must be distinct.
+// checkedPassages compares a report's passages with the texts, and with a table of all rows of
+// least words. The documents are JSON lines with an ID and a text; IDs must be distinct.
 func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("passages", flag.ContinueOnError)
 	least := fs.Int("least", passages.Least, "fewest words of a passage")
@@ -57,7 +57,7 @@ func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// passageCheck counts.
+// passageCheck holds the table and the counts.
 type passageCheck struct {
 	least int
 	texts map[string]string
@@ -127,7 +127,7 @@ func (c *passageCheck) passage(d, e *units.Text, p *report.Passage, starts []int
 		return
 	}
 	c.placed++
-	e.Read([]byte(c.texts[p.Of])) // the whole, for a line end depends on those around it
+	e.Read([]byte(c.texts[p.Of])) // the whole text, since a line end depends on its context
 	ofStarts := startsOf(e)
 	of, _ := slices.BinarySearch(ofStarts, int(p.OfStart))
 	for i := from; i < to; i++ {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// peak keeps the most memory seen.
+// peak keeps the maximum of the memory seen.
 type peak struct {
 	mu sync.Mutex
 	m  memory
@@ -30,7 +30,7 @@ func (p *peak) most() memory {
 	return p.m
 }
 
-// take returns the most memory since it was taken before.
+// take returns the maximum since the last take.
 func (p *peak) take() (m memory) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,7 +38,7 @@ func (p *peak) take() (m memory) {
 	return m
 }
 
-// watch notes the memory every so often until the returned function is called.
+// watch samples the memory at intervals until stop is called.
 func (p *peak) watch() (stop func()) {
 	// Adding up the pages of gigabytes takes the kernel some milliseconds.
 	const every = 2 * time.Second
@@ -59,7 +59,7 @@ func (p *peak) watch() (stop func()) {
 	return func() { close(quit); <-ended }
 }
 
-// startProfile starts a profile of the processor, if a path is given.
+// startProfile starts a CPU profile, if a path is given.
 func startProfile(path string) (stop func() error, err error) {
 	if path == "" {
 		return func() error { return nil }, nil

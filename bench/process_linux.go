@@ -36,8 +36,7 @@ func readMemory() (m memory) {
 	return m
 }
 
-// dropCache throws a file's pages out of this process and of the page cache, and
-// reports whether it could.
+// dropCache drops a file's pages from the process and the page cache, if it can, and reports it.
 func dropCache(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -50,8 +49,7 @@ func dropCache(path string) bool {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) == nil
 }
 
-// unmapPages takes the pages of the mappings of a file from the process. They
-// come back when they are touched.
+// unmapPages removes the pages of a file's mappings from the process. A touch brings them back.
 func unmapPages(path string) bool {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -76,7 +74,7 @@ func unmapPages(path string) bool {
 	return done
 }
 
-// peakMemory is the most bytes that an ended process had in memory.
+// peakMemory returns the peak memory of an ended process, in bytes.
 func peakMemory(p *os.ProcessState) int64 {
 	if usage, ok := p.SysUsage().(*syscall.Rusage); ok {
 		return usage.Maxrss << 10

@@ -36,7 +36,7 @@ func TestOtherPage(t *testing.T) {
 	}
 }
 
-// wordsFrom are n different words, one sentence for each ten.
+// wordsFrom returns n different words, ten per sentence.
 func wordsFrom(from, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -49,7 +49,7 @@ func wordsFrom(from, n int) string {
 	return b.String()
 }
 
-// scripted removes the documents of a list.
+// scripted removes listed documents.
 type scripted struct {
 	at      int
 	witness map[int]int
@@ -65,7 +65,7 @@ func (s *scripted) Decide(eval.Doc) (int, bool, error) {
 
 func (*scripted) Size() int64 { return 30 }
 
-// TestFigures: documents 0 and 1 are copies, 2 shares half with 0, 3 and 4 nothing.
+// TestFigures decides five documents: 0 and 1 are copies, 2 shares half with 0, 3 and 4 nothing.
 func TestFigures(t *testing.T) {
 	s := &labelled{Set: eval.Set{
 		Name: "made",
@@ -140,7 +140,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestProgramIsRule: firstseen removes a copy with the first as witness.
+// TestProgramIsRule checks that each rule removes a copy with the first document as witness.
 func TestProgramIsRule(t *testing.T) {
 	for _, maker := range append(rules(), thresholds()...) {
 		rule, err := maker.new()

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// recipe is a way to make marks: a script of bench/recipes, and the module it needs of Python.
+// recipe is a way to make marks: a script of bench/recipes and the Python module it needs.
 type recipe struct{ name, script, module string }
 
 var recipeList = []recipe{
@@ -27,10 +27,10 @@ var recipeList = []recipe{
 	{"Spark, master and two workers", "spark_cluster.sh", "pyspark"},
 }
 
-// recipes runs the recipes of docs/howto.md over inputs, a shard each. The features are made by
-// processes at the same time, the last shard first. Every report must be that of one firstseen dedup,
-// but for the samples, which need the texts. With -twice each engine gets a tenth of the rows twice, too,
-// and must lead to the same report.
+// recipes runs the recipes of docs/howto.md over inputs, one shard each. Concurrent processes make
+// the features, the last shard first. Every report must be that of one firstseen dedup, except for
+// the samples, which need the texts. With -twice each engine also gets a tenth of the rows twice,
+// with the same report.
 func recipes(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("recipes", flag.ContinueOnError)
 	program := fs.String("firstseen", "firstseen", "the program")
@@ -80,7 +80,7 @@ type recipeRun struct {
 
 func (r *recipeRun) path(name string) string { return filepath.Join(r.dir, name) }
 
-// run runs a command, and returns how long it took, its processor time and its peak of memory.
+// run runs a command, and prints its time, CPU time and peak memory.
 func (r *recipeRun) run(name string, args ...string) error {
 	cmd := exec.CommandContext(r.ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = io.Discard, new(bytes.Buffer)
@@ -94,7 +94,7 @@ func (r *recipeRun) run(name string, args ...string) error {
 	return nil
 }
 
-// prepare makes the report of one run, and the features of each input.
+// prepare writes the report of one run, and the features of each input.
 func (r *recipeRun) prepare() error {
 	if _, err := os.Stat(r.path("one.jsonl")); err != nil {
 		if err := r.run("firstseen", append([]string{"dedup", "-q", "-r", r.path("one.jsonl")}, r.inputs...)...); err != nil {
@@ -106,7 +106,7 @@ func (r *recipeRun) prepare() error {
 		go func() {
 			errs <- r.run("firstseen", "features", "-j", "1", "--out", r.path("features"), "--shard", fmt.Sprintf("%d/%d", i+1, len(r.inputs)), r.inputs[i])
 		}()
-		time.Sleep(100 * time.Millisecond) // the last one begins first
+		time.Sleep(100 * time.Millisecond) // the last shard begins first
 	}
 	var err error
 	for range r.inputs {
@@ -152,7 +152,7 @@ func (r *recipeRun) decide(marks, report string) error {
 	return err
 }
 
-// again runs a recipe over rows of which a tenth comes twice.
+// again runs a recipe over rows with a tenth of them twice.
 func (r *recipeRun) again(command []string, marks string) error {
 	rows, err := r.doubled(filepath.Ext(command[0]) == ".sh" && !strings.Contains(command[0], "spark"))
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *recipeRun) again(command []string, marks string) error {
 	return errors.Join(os.Remove(other), removeAll(other+".*"))
 }
 
-// doubled makes a file of rows, as lines or as Parquet, with a tenth of them twice.
+// doubled writes a file of rows, as lines or as Parquet, with a tenth of them twice.
 func (r *recipeRun) doubled(lines bool) (string, error) {
 	name := r.path("rows-twice.parquet")
 	command := []string{r.python, "-c", `
@@ -208,7 +208,7 @@ func removeAll(pattern string) error {
 	return err
 }
 
-// sameReports compares two reports line by line, but for what needs texts.
+// sameReports compares two reports line by line, apart from fields that need texts.
 func sameReports(one, other string) (lines int, err error) {
 	a, err := os.Open(one)
 	if err != nil {
@@ -237,7 +237,7 @@ func sameReports(one, other string) (lines int, err error) {
 	return lines, errors.Join(x.Err(), y.Err())
 }
 
-// withoutTexts leaves out the fields of a line of a report that need the texts.
+// withoutTexts removes the fields of a report's line that need the texts.
 func withoutTexts(line []byte) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &fields) != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/firstseen/firstseen/internal/html"
 )
 
-// Long texts, most of them running text, that share little.
+// Bounds of the sets: long texts, most of them running text, that share little.
 const (
-	rewrapped     = 120 // texts of a language
+	rewrapped     = 120 // texts per language
 	leastRewrap   = 8000
 	mostRewrap    = 100_000
 	leastProse    = 0.6
@@ -19,7 +19,7 @@ const (
 	rewrapChinese = "raw/xitu_tech_zh"
 )
 
-// rewrappedSets makes sets of long texts, each twice, with lines broken in two ways.
+// rewrappedSets makes sets of long texts, each twice, with different line breaks.
 func rewrappedSets(ctx context.Context, sets []*labelled) (made []*labelled, err error) {
 	for _, from := range []struct{ language, set string }{{"en", rewrapEnglish}, {"zh", rewrapChinese}} {
 		var unlike vary.Unlike
@@ -44,7 +44,7 @@ func rewrappedSets(ctx context.Context, sets []*labelled) (made []*labelled, err
 	return made, nil
 }
 
-// readPages replaces pages by their texts.
+// readPages replaces pages by their visible text.
 func (s *labelled) readPages() {
 	e := html.New(html.Visible)
 	for i, doc := range s.Docs {

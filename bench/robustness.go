@@ -11,9 +11,8 @@ import (
 	"github.com/firstseen/firstseen/bench/crash"
 )
 
-// kills runs the program on files and pipes, kills it at random instants, gives the
-// same command again until it ends, and compares what comes out with an undisturbed
-// run.
+// kills runs the program on files and pipes and kills it at random instants. It repeats the command
+// until it ends, and compares the output with that of an undisturbed run.
 func kills(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "kills", 1000, args, out, crash.Kills)
 }
@@ -23,14 +22,13 @@ func takings(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "takings", 300, args, out, crash.Takings)
 }
 
-// faults runs the program on files under strace, which lets system calls fail, then
-// gives the same command again, and compares likewise.
+// faults runs the program on files under strace, which makes system calls fail. It then repeats the
+// command and compares likewise.
 func faults(ctx context.Context, args []string, out io.Writer) error {
 	return disturb(ctx, "faults", 300, args, out, crash.Faults)
 }
 
-// disturb reads the flags of kills or faults and has the work done in a folder that
-// is removed afterwards.
+// disturb parses the flags and does the work in a folder that is removed afterwards.
 func disturb(ctx context.Context, name string, n int, args []string, out io.Writer, do func(context.Context, crash.Config, io.Writer) error) (err error) {
 	var cfg crash.Config
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)

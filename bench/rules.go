@@ -11,14 +11,14 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// A ruleMaker makes a rule that has seen nothing.
+// A ruleMaker makes a new rule.
 type ruleMaker struct {
 	key string // for -rules
 	new func() (eval.Rule, error)
 }
 
-// rules are those that can be measured, the program's own first. One that was the
-// default once can stay, with its scheme and its rules spelled out.
+// rules returns the rules to measure, the program's own first. A former default can stay, with its
+// scheme and rules spelled out.
 func rules() []ruleMaker {
 	return []ruleMaker{
 		{"default", ours(feature.Scheme{}, dedup.Rules{})},
@@ -42,14 +42,14 @@ func rules() []ruleMaker {
 	}
 }
 
-// shinglesAt is the method of shingles with the bands for a threshold.
+// shinglesAt returns the scheme of shingles with the bands for a threshold.
 func shinglesAt(threshold float64) feature.Scheme {
 	s := feature.Scheme{Method: "shingles"}
 	s.Bands, s.Rows = feature.BandsFor(threshold)
 	return s
 }
 
-// thresholds are the program's rules at all thresholds and with both scores.
+// thresholds returns the program's rules at all thresholds with both scores.
 func thresholds() (all []ruleMaker) {
 	for _, score := range []dedup.Score{dedup.ScoreText, dedup.ScoreSegments} {
 		for t := 3; t <= 9; t++ {
@@ -60,8 +60,8 @@ func thresholds() (all []ruleMaker) {
 	return all
 }
 
-// chooseRules are the rules with those keys, divided by commas, or "all". removals:FILE is
-// the removals of another program from the one set measured.
+// chooseRules returns the rules with these comma-separated keys, or "all". The key removals:FILE
+// means another program's removals from the one set measured.
 func chooseRules(keys string) (chosen []ruleMaker, err error) {
 	all := rules()
 	if keys == "all" {

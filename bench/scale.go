@@ -15,10 +15,9 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// scale runs the whole pipeline with 1, 2, 4 and so on processors, and measures what
-// part of a document no number of them makes shorter. What follows for more than this
-// machine has is arithmetic: the larger of that part, and of the CPU time of a document
-// divided by the processors.
+// scale runs the whole pipeline on 1, 2, 4 and so on processors, and measures the serial part of a
+// document's time. Beyond this machine's processors it computes the larger of that part and the CPU
+// time divided by the processors.
 func scale(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("scale", flag.ContinueOnError)
 	memory := fs.Uint64("memory", 1<<30, "bytes of the filter; one that fits the caches tells nothing of waiting for memory")
@@ -60,7 +59,7 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// scaled holds the time and memory of a run.
+// scaled holds the cost of a run and its number of documents.
 type scaled struct {
 	cost
 	documents int64
@@ -80,8 +79,7 @@ func scaleBest(ctx context.Context, path string, jobs, rounds int, memory uint64
 	return best, nil
 }
 
-// serialPart is the part of the time of a run with one job that more of them have not made shorter, by
-// Amdahl's law.
+// serialPart returns the part of a one-job run that more jobs do not shorten, by Amdahl's law.
 func (s *scaled) serialPart(jobs int, one time.Duration) time.Duration {
 	if jobs == 1 {
 		return one

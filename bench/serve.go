@@ -20,10 +20,10 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// load is what a trial of a server does.
+// load holds the options and state of a trial of a server.
 type load struct {
 	clients, together int
-	rate              float64 // documents a second of all clients, 0 for as many as there are answers
+	rate              float64 // documents per second over all clients, 0 for no limit
 	lasts             time.Duration
 	every             time.Duration // between two lines of figures
 	window            string
@@ -35,7 +35,7 @@ type load struct {
 	times []time.Duration // of the answers since the last line
 }
 
-// serve measures a server of its own: rate, answers, checkpoints, memory and descriptors.
+// serve starts a server and measures its rate, answers, checkpoints, memory and descriptors.
 func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	fs := flag.NewFlagSet("serve", flag.ContinueOnError)
 	l := load{out: out}
@@ -104,7 +104,7 @@ func (l *load) run(ctx context.Context) (err error) {
 	}
 }
 
-// client gives documents until ctx ends. Every tenth text is a copy.
+// client submits documents until ctx ends. Every tenth text is a copy.
 func (l *load) client(ctx context.Context, socket string) error {
 	c, err := client.New(socket)
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *load) line(rate float64, pid int) {
 		return
 	}
 	slices.Sort(times)
-	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)) // none elsewhere than on Linux
+	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)) // none except on Linux
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, resident, _ := strings.Cut(string(status), "RssAnon:")
 	resident, _, _ = strings.Cut(resident, "\n")
@@ -154,7 +154,7 @@ func (l *load) line(rate float64, pid int) {
 		strings.TrimSpace(resident), len(files))
 }
 
-// checkpoints prints how long checkpoints, and pieces of their work, have kept the server from deciding.
+// checkpoints prints how long checkpoints, and parts of them, have blocked the server.
 func (l *load) checkpoints(socket string) {
 	c, err := client.New(socket)
 	if err != nil {

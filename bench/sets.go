@@ -11,13 +11,13 @@ import (
 	"github.com/firstseen/firstseen/bench/eval"
 )
 
-// labelled is a corpus, with labelled pairs or none.
+// labelled is a corpus, with or without labelled pairs.
 type labelled struct {
 	eval.Set
-	path string // empty for a set that was generated
+	path string // empty if generated
 }
 
-// findSets finds the corpora below directories. Their documents are not yet read.
+// findSets finds the corpora below directories, without reading their documents.
 func findSets(roots []string) (sets []*labelled, err error) {
 	for _, root := range roots {
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -37,7 +37,7 @@ func findSets(roots []string) (sets []*labelled, err error) {
 	return sets, nil
 }
 
-// setOf is the set whose documents stand in that file, nil if it is another file.
+// setOf returns the set with its documents in that file, or nil for another file.
 func setOf(path string) (*labelled, error) {
 	dir, file := filepath.Split(path)
 	switch {
@@ -71,27 +71,24 @@ func (s *labelled) load(ctx context.Context) error {
 	return s.Set.Load()
 }
 
-// unload lets go of what load has made.
+// unload releases the data made by load.
 func (s *labelled) unload() { s.Unload() }
 
-// otherPage reports whether two ids of debian_docs, which are a package and the path
-// of a file in it, are different pages of one package: under another name, or with the
-// same ending in a directory of another name. Not so a page and its source, nor a page
-// and its translation.
+// otherPage reports whether two IDs of debian_docs, each a package and a path, are different pages
+// of one package. Their names differ, or their directories with the same ending. A page and its
+// source or its translation are the same page.
 func otherPage(id, witness string) bool {
 	a, b := pageOf(id), pageOf(witness)
 	return a.pkg == b.pkg && (a.name != b.name || a.ending == b.ending && a.dir != b.dir)
 }
 
-// page is what an id of debian_docs says of a page.
+// page is a page named by an ID of debian_docs.
 type page struct{ pkg, dir, name, ending string }
 
-// roots are directories that do not tell pages apart: the top ones and those of a
-// language.
+// roots matches directories that do not tell pages apart: top-level ones and those of a language.
 var roots = regexp.MustCompile(`^(html|_sources|Documentation|[a-z]{2}_[A-Z]{2})$`)
 
-// pageOf takes an id apart. That a file is compressed, or the copy of a source, does not
-// count.
+// pageOf parses an ID. It ignores compression, and treats a copy of a source as the source.
 func pageOf(id string) page {
 	pkg, path, _ := strings.Cut(id, "/")
 	path = strings.TrimSuffix(path, ".gz")

@@ -23,9 +23,9 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// speed measures the whole pipeline, from files to kept lines and report, in CPU
-// time; or two builds of the program in alternation. The fixed cost of a large filter, its memory being zeroed by the system
-// and its file being written, does not depend on the input and stands apart.
+// speed measures the whole pipeline, from files to kept lines and report, in CPU time, or two
+// builds of the program in alternation. It shows the fixed cost of a large filter separately: the
+// system zeroes its memory, and its file is written.
 func speed(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("speed", flag.ContinueOnError)
 	memory := fs.Uint64("memory", 1<<30, "bytes of the filter")
@@ -73,7 +73,7 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// speedOptions are those of an index as a run makes it.
+// speedOptions returns the options of an index as a run makes it.
 func speedOptions(memory uint64, unkeyed bool) index.Options {
 	o := index.Options{Shape: bloomstore.ForMemory(memory), Key: index.KeyNew}
 	if unkeyed {
@@ -82,7 +82,7 @@ func speedOptions(memory uint64, unkeyed bool) index.Options {
 	return o
 }
 
-// cost is what one run took.
+// cost holds the times of one run.
 type cost struct{ wall, cpu, filter, close time.Duration }
 
 func speedOf(ctx context.Context, path string, jobs int, o index.Options, rounds int, out io.Writer) error {
@@ -133,8 +133,8 @@ func speedOnce(ctx context.Context, path string, jobs int, o index.Options, live
 	return c, s.RecordBytes, err
 }
 
-// touch has the system zero all pages of the filter now: eight bits of each of so
-// many keys fall on all huge pages of any filter up to some GiB.
+// touch makes the system zero all pages of the filter. The bits of these keys, eight each, fall on
+// all huge pages of any filter up to some GiB.
 func touch(f *bloomstore.Filter) {
 	keys := make([]uint64, 1<<14)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -16,9 +16,8 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// verify holds every verdict of the real index (filter, runs, merges) against
-// the exact oracle, on every field, for both scores. With -j it decides batches of
-// documents together.
+// verify compares every verdict of the real index (filter, runs, merges) with the exact oracle, on
+// every field, for both scores. With -j it decides batches of documents together.
 func verify(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("verify", flag.ContinueOnError)
 	v := verifier{out: out}
@@ -98,7 +97,7 @@ func (v *verifier) verify(path string, docs []document, score dedup.Score) (err 
 	return nil
 }
 
-// decide decides documents, together if there is a crew for it.
+// decide decides documents, together if there are several jobs.
 func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, error) {
 	if v.jobs == 1 {
 		r, err := d.Decide(dedup.Document{ID: docs[0].id, Sketch: &docs[0].set})
@@ -114,7 +113,7 @@ func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, er
 	return results, err
 }
 
-// run does tasks on as many goroutines as there are jobs.
+// run runs tasks on one goroutine per job.
 func (v *verifier) run(tasks int, f func(worker, task int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -19,20 +19,18 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
-// windowConfig is what window was asked for.
+// windowConfig holds the options of window.
 type windowConfig struct {
 	gen      gen.Config
-	window   int64 // documents, which are made one a second
-	every    int64 // documents of a row
+	window   int64 // documents, one per second
+	every    int64 // documents per row
 	workers  int
 	memtable int // 0: the default
 	dir      string
 }
 
-// windowed feeds generated documents with times through the whole pipeline, with a window
-// that holds a part of them, and holds every verdict against the truth, memory and disk
-// against what they were when the window was full, and the speed at the end against that
-// at the beginning.
+// windowed feeds generated documents with times through the whole pipeline, in a window that holds
+// part of them. It checks the verdicts, and that memory, disk and speed stay.
 func windowed(ctx context.Context, args []string, out io.Writer) error {
 	var cfg windowConfig
 	fs := flag.NewFlagSet("window", flag.ContinueOnError)
@@ -69,8 +67,8 @@ type windowWatcher struct {
 	checks
 }
 
-// windowRow is the state after so many documents; rate and processor time are of those
-// since the row before, and so is the most memory.
+// windowRow is the state after this many documents. Rate, CPU time and peak memory are since the
+// last row.
 type windowRow struct {
 	docs       int64
 	rate, cpu  float64 // documents/s, µs a document
@@ -80,11 +78,10 @@ type windowRow struct {
 	fill       float64
 }
 
-// windowStart is when the first generated document was made: long ago, for what is yet
-// to come is not believed.
+// windowStart is the time of the first document, in the past, since future times are refused.
 const windowStart = 1_600_000_000
 
-// runWindow makes the run and says what came of it.
+// runWindow makes the run and returns its figures.
 func runWindow(ctx context.Context, cfg windowConfig, out io.Writer) (w *windowWatcher, err error) {
 	if cfg.dir == "" {
 		if cfg.dir, err = os.MkdirTemp("", "firstseen-window-"); err != nil {
@@ -105,7 +102,7 @@ func newWindowWatcher(cfg windowConfig, out io.Writer) (*windowWatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A filter is made anew when it is full, and grows if that leaves it half full.
+	// A full filter is rebuilt, and grows if that leaves it half full.
 	shape := index.ShapeFor(uint64(5*cfg.window/2), feature.Scheme{}, false)
 	x, err := index.Open(cfg.dir, index.Options{Key: index.KeyAsIs, Shape: shape, MemtableKeys: cfg.memtable})
 	if err != nil {
@@ -114,7 +111,7 @@ func newWindowWatcher(cfg windowConfig, out io.Writer) (*windowWatcher, error) {
 	return &windowWatcher{cfg: cfg, truth: newWindowTruth(g, cfg.gen, cfg.window), index: x, out: out}, nil
 }
 
-// run is all of it. It closes the index.
+// run makes and evaluates the run, and closes the index.
 func (w *windowWatcher) run(ctx context.Context) error {
 	if err := w.decide(ctx); err != nil {
 		return errors.Join(err, w.index.Close())
@@ -170,8 +167,7 @@ func (w *windowWatcher) each(id string, r *dedup.Result, _ dedup.Counts) error {
 	return nil
 }
 
-// evaluate holds the figures against what is promised of a window that is full: it and
-// the slice that is open hold 9/8 of it.
+// evaluate checks the promises of a full window. With the open slice, 9/8 of it are stored.
 func (w *windowWatcher) evaluate() {
 	var full []windowRow
 	for i, r := range w.rows {
@@ -180,7 +176,7 @@ func (w *windowWatcher) evaluate() {
 		}
 	}
 	if len(full) == 0 {
-		return // it never was
+		return // it was never full
 	}
 	flat := func(what string, of func(*windowRow) int64) {
 		least, most := of(&full[0]), of(&full[0])
@@ -202,7 +198,7 @@ func (w *windowWatcher) evaluate() {
 	w.expect(second.wall/last.wall >= 0.85, "the last window at 85% of the speed of the second", "%.0f%%; by CPU time %.0f%%", 100*second.wall/last.wall, 100*second.cpu/last.cpu)
 }
 
-// seconds1M is the time of a million documents in rows of one size.
+// seconds1M returns the time per million documents over rows of one size.
 func seconds1M(rows []windowRow) (u usage) {
 	for i := range rows {
 		u = u.plus(usage{1e6 / rows[i].rate / float64(len(rows)), rows[i].cpu / float64(len(rows))})

@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/bench/gen"
 )
 
-// The window of the headline, smaller: all it checks.
+// TestWindowInSmall checks everything on a smaller run of window.
 func TestWindowInSmall(t *testing.T) {
 	docs := testDocs() / 4
 	var out bytes.Buffer
@@ -23,7 +23,7 @@ func TestWindowInSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range w.Checks {
-		// Of few documents the file is mostly room to grow, and time says nothing.
+		// A small file is mostly room to grow, and short times say nothing.
 		if !c.OK && strings.HasPrefix(c.What, "no") {
 			t.Errorf("%s: %s\n%s", c.What, c.Got, out.Bytes())
 		}
@@ -33,7 +33,7 @@ func TestWindowInSmall(t *testing.T) {
 	}
 }
 
-// A judge with another window than that of the index finds errors.
+// TestWindowTruth checks that a judge with another window than the index finds errors.
 func TestWindowTruth(t *testing.T) {
 	for _, c := range []struct{ window, believed int64 }{{2000, 4000}, {4000, 2000}} {
 		cfg := windowConfig{gen: gen.Config{Docs: 10_000, Seed: 2, Duplicates: 0.3}, window: c.window, workers: 2, dir: t.TempDir()}

@@ -8,15 +8,14 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// windowTruth holds verdicts in a window against what the generator knows: design rule 17
-// for documents with times.
+// windowTruth checks verdicts in a window by the generator's truth: design rule 17, with times.
 type windowTruth struct {
 	gen         *gen.Generator
-	start       int64 // no document is made before it
+	start       int64 // no document is earlier
 	window      int64 // seconds
 	clock, edge int64
-	// newest is, of each source, the time of the latest kept document that has four
-	// fifths of it or more, itself included: seconds after start, plus one; 0 for none.
+	// newest holds, for each source, the time of the latest kept document with four fifths of it or
+	// more, itself included. Times are seconds after start, plus one; 0 for none.
 	newest []uint32
 	kinds  [gen.Kinds]windowCount
 	wrong  []string
@@ -24,22 +23,22 @@ type windowTruth struct {
 
 // windowCount counts documents of one kind.
 type windowCount struct {
-	documents, must, found, missed int64 // must: of those, a copy is in the window
-	expired                        int64 // all copies have left the window: no witness is expected
-	late, unlike                   int64 // named: outside the window, or nothing like it
-	template                       int64 // named: nothing like it but for a template, which short ones share
+	documents, must, found, missed int64 // must: with a copy in the window
+	expired                        int64 // all copies have left the window, so no witness is expected
+	late, unlike                   int64 // named although outside the window, or unlike it
+	template                       int64 // named although alike in a template only, which short ones share
 }
 
 func newWindowTruth(g *gen.Generator, cfg gen.Config, window int64) *windowTruth {
 	t := &windowTruth{gen: g, start: cfg.Start - gen.MostDelay, window: window, newest: make([]uint32, cfg.Docs)}
-	for i := range t.newest { // so that its pages are there from the beginning
+	for i := range t.newest { // allocate its pages now
 		t.newest[i] = 1
 		t.newest[i] = 0
 	}
 	return t
 }
 
-// judge counts the verdict on document n. All before it were.
+// judge counts the verdict on document n. All before it were counted.
 func (w *windowTruth) judge(n uint64, r *dedup.Result) {
 	at := w.gen.Time(n)
 	w.clock = max(w.clock, at)
@@ -73,7 +72,7 @@ func (w *windowTruth) judge(n uint64, r *dedup.Result) {
 	}
 }
 
-// judgeNamed counts who is named that must not be.
+// judgeNamed counts documents that must not be named.
 func (w *windowTruth) judgeNamed(n uint64, t *gen.Truth, r *dedup.Result, c *windowCount) {
 	named := r.Also
 	if r.Of.Num != 0 {
@@ -101,7 +100,7 @@ func (w *windowTruth) judgeNamed(n uint64, t *gen.Truth, r *dedup.Result, c *win
 	}
 }
 
-// fewClauses are so many that three words of each tell documents of one template apart.
+// fewClauses is the least number of clauses that distinguish documents by three words each.
 const fewClauses = 3
 
 func (w *windowTruth) note(n uint64, t *gen.Truth, r *dedup.Result, what string) {
