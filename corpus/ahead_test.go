@@ -32,7 +32,7 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// genText are lines whose bytes do not all look alike.
+// genText returns lines of varied bytes.
 func genText(t *rapid.T, label string) []byte {
 	var b bytes.Buffer
 	seed := rapid.Uint64().Draw(t, label)
@@ -43,8 +43,8 @@ func genText(t *rapid.T, label string) []byte {
 	return b.Bytes()
 }
 
-// genGzip is a gzip file of some members, some of them stored, with zeros between them
-// and what looks like a member inside of one.
+// genGzip returns a gzip file of several members, some of them stored, with zeros between them. A
+// member may contain data that looks like another member.
 func genGzip(t *rapid.T) []byte {
 	var b bytes.Buffer
 	for i := range rapid.IntRange(1, 6).Draw(t, "members") {
@@ -61,8 +61,8 @@ func genGzip(t *rapid.T) []byte {
 	return b.Bytes()
 }
 
-// genZstd is a zstd file of some frames, with windows of several sizes, between frames to
-// be skipped, and what looks like a frame in one of these.
+// genZstd returns a zstd file of several frames with windows of different sizes. Skippable frames
+// between them contain data that looks like a frame.
 func genZstd(t *rapid.T) []byte {
 	var b []byte
 	for range rapid.IntRange(1, 6).Draw(t, "frames") {
@@ -86,7 +86,7 @@ func genZstd(t *rapid.T) []byte {
 	return b
 }
 
-// packed packs data with what a format's writer is made by.
+// packed compresses data with the writer that open returns.
 func packed(t *rapid.T, data []byte, open func(w io.Writer) (io.WriteCloser, error)) []byte {
 	var b bytes.Buffer
 	w, err := open(&b)
@@ -125,7 +125,6 @@ func genStored(t *rapid.T) (data []byte) {
 	return data
 }
 
-// writeInputs writes files and lists them.
 func writeInputs(tb testing.TB, dir string, stored [][]byte) (inputs []input.Input) {
 	tb.Helper()
 	for i, data := range stored {
@@ -138,8 +137,8 @@ func writeInputs(tb testing.TB, dir string, stored [][]byte) (inputs []input.Inp
 	return inputs
 }
 
-// TestAheadDoesNotMatter reads drawn files, whole and damaged, decoded ahead with drawn
-// sizes and as they are read: the same records, and the same error.
+// TestAheadDoesNotMatter reads random files, whole and damaged, with and without decoding ahead.
+// Both must yield the same records and the same error.
 func TestAheadDoesNotMatter(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -164,7 +163,7 @@ func TestAheadDoesNotMatter(t *testing.T) {
 	})
 }
 
-// aheadFiles are lines in files of many members and frames.
+// aheadFiles returns inputs of many gzip members or zstd frames.
 func aheadFiles(tb testing.TB) []input.Input {
 	tb.Helper()
 	var stored [][]byte
@@ -179,8 +178,8 @@ func aheadFiles(tb testing.TB) []input.Input {
 	return writeInputs(tb, tb.TempDir(), stored)
 }
 
-// TestAheadClosed closes a source after each of its blocks, and has its context end
-// there: no goroutine is left (TestMain looks), and no file is open.
+// TestAheadClosed closes a source after each of its blocks, with its context cancelled. No file may
+// stay open, and no goroutine may stay (TestMain checks).
 func TestAheadClosed(t *testing.T) {
 	inputs := aheadFiles(t)
 	for after := 0; ; after++ {
@@ -195,7 +194,7 @@ func TestAheadClosed(t *testing.T) {
 		}
 		cancel()
 		if after%2 == 0 && err == nil {
-			_ = src.Next(ctx, &b) // it may have a block, or see that ctx is done
+			_ = src.Next(ctx, &b) // may return a block or the context's error
 		}
 		if closed := src.Close(); closed != nil {
 			t.Fatal(closed)
@@ -209,7 +208,7 @@ func TestAheadClosed(t *testing.T) {
 	}
 }
 
-// TestAheadProgress counts the stored bytes up to the size of all files.
+// TestAheadProgress checks that the count of stored bytes ends at the size of all files.
 func TestAheadProgress(t *testing.T) {
 	inputs := aheadFiles(t)
 	total, _ := input.TotalSize(inputs)
@@ -229,7 +228,7 @@ func TestAheadProgress(t *testing.T) {
 	}
 }
 
-// TestAheadChanged has files become shorter, and go, while others are read.
+// TestAheadChanged truncates or removes a file between listing and reading.
 func TestAheadChanged(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"it became shorter": func(path string) error { return os.Truncate(path, 0) },
@@ -252,8 +251,7 @@ func TestAheadChanged(t *testing.T) {
 	}
 }
 
-// TestAheadWindows reads files whose frames have large windows: only one of them is held
-// at a time.
+// TestAheadWindows checks that one large window at a time is live while several files are read.
 func TestAheadWindows(t *testing.T) {
 	const window = 64 << 20
 	line := []byte(`{"text":"` + strings.Repeat("x", 1000) + "\"}\n")
@@ -294,7 +292,7 @@ func TestAheadWindows(t *testing.T) {
 	}
 }
 
-// TestAheadRatio refuses a file that expands without end, decoded ahead.
+// TestAheadRatio checks that decoding ahead refuses a file that expands without end.
 func TestAheadRatio(t *testing.T) {
 	inputs := writeInputs(t, t.TempDir(), [][]byte{Gzipped([]byte("{\"text\":\"a\"}\n")), bomb(1<<30 + 1<<20)})
 	got, err := readAll(t, inputs, SourceConfig{Ahead: 3}, jsonl.Fields{})
@@ -303,8 +301,8 @@ func TestAheadRatio(t *testing.T) {
 	}
 }
 
-// BenchmarkAhead reads the files named in the environment variable BENCH_STORED,
-// separated as in PATH, or made ones, with several numbers of decoders.
+// BenchmarkAhead reads generated files with several numbers of decoders, or the files listed in the
+// environment variable BENCH_STORED as in PATH.
 func BenchmarkAhead(b *testing.B) {
 	inputs, _, err := input.Expand(filepath.SplitList(os.Getenv("BENCH_STORED")), endings)
 	if err != nil {
@@ -335,7 +333,7 @@ func BenchmarkAhead(b *testing.B) {
 				b.SetBytes(read(b, inputs, n))
 			}
 		})
-		// As fast as it can be: each goroutine reads files of its own.
+		// The upper bound on speed: each goroutine reads other files.
 		b.Run(fmt.Sprint("apart=", n), func(b *testing.B) {
 			for b.Loop() {
 				var size atomic.Int64
@@ -354,7 +352,7 @@ func BenchmarkAhead(b *testing.B) {
 	}
 }
 
-// TestCancelAmongEmptyMembers: members without content are passed over, and not beyond the end of the run.
+// TestCancelAmongEmptyMembers checks that skipping empty members stops once the run is cancelled.
 func TestCancelAmongEmptyMembers(t *testing.T) {
 	record := "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: http://a/\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"
 	data := append(Gzipped([]byte(record)), bytes.Repeat(Gzipped(nil), 100_000)...)
@@ -374,7 +372,7 @@ func TestCancelAmongEmptyMembers(t *testing.T) {
 	}
 }
 
-// endsLater is cancelled once it was asked so often.
+// endsLater is a context that is cancelled after left calls of Err.
 type endsLater struct {
 	context.Context
 	left int

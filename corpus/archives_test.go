@@ -24,12 +24,11 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// archiveEndings are those of each kind of archive.
+// archiveEndings holds an ending for each kind of archive.
 var archiveEndings = []string{".zip", ".tar", ".tgz", ".tar.zst"}
 
-// TestArchivesAreFolders: an archive is read as the files that it holds are read in a
-// folder, record by record, from the beginning and from any place, with compressed files
-// decoded ahead or not.
+// TestArchivesAreFolders checks that an archive yields the records of a folder with the same files,
+// from the beginning and from any place. Compressed files may be decoded ahead.
 func TestArchivesAreFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
 	drawn := 0
@@ -40,7 +39,7 @@ func TestArchivesAreFolders(t *testing.T) {
 		for i := range rapid.IntRange(1, 5).Draw(rt, "files") {
 			data, name := genLines(rt), fmt.Sprintf("%s/%s%d.jsonl", dir, rapid.SampledFrom([]string{"", "b/", "文/a/"}).Draw(rt, "folder"), i)
 			if pack := rapid.SampledFrom([]func([]byte) []byte{nil, Gzipped, Zstded}).Draw(rt, "pack"); pack != nil {
-				data, name = pack(data), name+".gz" // what it is its content tells
+				data, name = pack(data), name+".gz" // the content decides the compression, not the ending
 			}
 			files[name] = string(data)
 		}
@@ -82,8 +81,8 @@ func TestArchivesAreFolders(t *testing.T) {
 	})
 }
 
-// TestExpandArchives: an archive stands for its members as a folder does for its files, and
-// a member can be named.
+// TestExpandArchives checks that an archive expands to its members, as a folder to its files, and
+// that a member can be named.
 func TestExpandArchives(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, map[string]string{
@@ -97,7 +96,7 @@ func TestExpandArchives(t *testing.T) {
 	}
 	filetest.Write(t, map[string]string{"dir/z.jsonl": "{}"})
 	for _, c := range []struct {
-		args, want string // the names, or "error: " and part of it
+		args, want string // names, or "error: " and part of the message
 		passed     string
 	}{
 		{"a.zip", "a.zip/a.jsonl a.zip/d/b.json.gz", "a.zip:map[:1 .txt:1 .zip:1]"},
@@ -143,7 +142,7 @@ func TestExpandArchives(t *testing.T) {
 	}
 }
 
-// TestFinder finds files, and members of archives that were listed or not.
+// TestFinder finds files and archive members, whether or not their archive was listed.
 func TestFinder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, map[string]string{"in/a.jsonl": "one", "in/b.txt": "two"})
@@ -185,8 +184,7 @@ func TestFinder(t *testing.T) {
 	}
 }
 
-// TestFingerprintOfMembers: a member is told apart by its own bytes, not by those of its
-// archive.
+// TestFingerprintOfMembers checks that a member's fingerprint covers its bytes, not the archive's.
 func TestFingerprintOfMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	prints := func(ending, first string) (sums []uint64) {
@@ -215,7 +213,7 @@ func TestFingerprintOfMembers(t *testing.T) {
 	}
 }
 
-// TestDamagedMember: what stands before the damage is read, and the error names the member.
+// TestDamagedMember checks that records before damage are read and that the error names the member.
 func TestDamagedMember(t *testing.T) {
 	t.Chdir(t.TempDir())
 	line := `{"text":"some text of which there is a lot"}` + "\n"
@@ -227,7 +225,7 @@ func TestDamagedMember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[strings.Index(string(data), "some text")] = 'S' // the first member is stored
+	data[strings.Index(string(data), "some text")] = 'S' // the first member is stored, not compressed
 	filetest.Write(t, map[string]string{"in.zip": string(data)})
 	inputs, _, err := input.Expand([]string{"in.zip"}, endings)
 	if err != nil {
@@ -239,8 +237,7 @@ func TestDamagedMember(t *testing.T) {
 	}
 }
 
-// TestTreeOfMembers: each member has an output below a folder named as its archive, and
-// none has one elsewhere.
+// TestTreeOfMembers checks that members' outputs lie only below a folder named after the archive.
 func TestTreeOfMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, map[string]string{"in/a.jsonl": "{}", "in/d/b.jsonl": "{}", "dir/c.jsonl": "{}"})
@@ -274,8 +271,7 @@ func TestTreeOfMembers(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreNoFiles: what a tar archive may hold and a folder may not is refused
-// before anything is written.
+// TestNamesThatAreNoFiles refuses names that no folder can hold before anything is written.
 func TestNamesThatAreNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, c := range []struct {

@@ -15,9 +15,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// TestSecondMemberCutOff: a gzip file that ends anywhere in a later member is not
-// whole, also where the header of that has names, which the decoder reads to their
-// end.
+// TestSecondMemberCutOff cuts a gzip file anywhere in its second member: each cut is an error. The
+// header there has a name, a comment and an extra field, which the decoder reads to their end.
 func TestSecondMemberCutOff(t *testing.T) {
 	first := Gzipped([]byte("{\"text\":\"a\"}\n"))
 	var second bytes.Buffer
@@ -36,8 +35,8 @@ func TestSecondMemberCutOff(t *testing.T) {
 	}
 }
 
-// TestCutOffAnywhere: a compressed file that is not whole is an error wherever it
-// ends, in its header too, once its first bytes say what it is.
+// TestCutOffAnywhere checks that a compressed file cut off anywhere is an error, even in its header
+// once the first bytes identify the compression.
 func TestCutOffAnywhere(t *testing.T) {
 	for name, known := range map[string]int{"in.gz": 2, "in.zst": 4} {
 		path := filepath.Join(t.TempDir(), name)

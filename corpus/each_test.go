@@ -23,7 +23,7 @@ none
 {"id":"c","text":"three"}
 `
 
-// TestRecords: all records come in order, bad ones too, and a loop that stops early leaves the source closed.
+// TestRecords reads all records in order, bad ones too. An early break closes the source.
 func TestRecords(t *testing.T) {
 	for stop := range 6 {
 		source := sourceOf(fourRecords)
@@ -63,7 +63,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestEachParallelFails: an error of a reader, of its making or of emit ends the reading.
+// TestEachParallelFails checks that an error of newReader, of a reader or of emit ends the reading.
 func TestEachParallelFails(t *testing.T) {
 	failed := errors.New("failed")
 	for _, at := range []string{"nothing", "making", "reading", "emit"} {

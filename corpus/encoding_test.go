@@ -32,7 +32,7 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// told takes inputs without a byte order mark to be in one encoding.
+// told returns an Encoding that assumes label for inputs without a byte order mark.
 func told(label string, sample int) Encoding {
 	return Encoding{Sample: sample, Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
 		if s := charset.Marked(head); s != nil {
@@ -42,7 +42,7 @@ func told(label string, sample int) Encoding {
 	}}
 }
 
-// seen is what is read of an input: places, ids, texts, what is kept, and reasons.
+// seen returns the places, ids, texts, raw records and reasons that are read from an input.
 func seen(format Format, r io.Reader, cfg SourceConfig) (string, error) {
 	var got strings.Builder
 	cfg.Stdin = r
@@ -58,8 +58,7 @@ func seen(format Format, r io.Reader, cfg SourceConfig) (string, error) {
 
 var textFormats = []Format{jsonl.Format{}, plain.Formats["lines"], plain.Formats["paragraphs"], csv.Format{}, jsonarray.Format{}}
 
-// TestEncodings: of a text in any encoding, compressed or not and in blocks of any size,
-// the same is read as of that in UTF-8.
+// TestEncodings reads the same records from any encoding, compressed or not, in blocks of any size.
 func TestEncodings(t *testing.T) {
 	var gz bytes.Buffer
 	rapid.Check(t, func(t *rapid.T) {
@@ -84,7 +83,7 @@ func TestEncodings(t *testing.T) {
 			"koi8-r": append([]byte("\xff\xfe"), encoded(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM))...),
 		} {
 			if format.Name() == "CSV" && label == "koi8-r" {
-				continue // its mark belongs to the first row
+				continue // the mark belongs to the first row
 			}
 			gz.Reset()
 			w := gzip.NewWriter(&gz)
@@ -100,7 +99,7 @@ func TestEncodings(t *testing.T) {
 	})
 }
 
-// TestMalformed: what is no character makes its record a bad one, and no other.
+// TestMalformed checks that a malformed character spoils its record and no other.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct {
 		format      Format
@@ -120,8 +119,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestEncodingOfAPipe: whoever waits for the answer to a first record of a few bytes gets
-// it, whatever that begins like.
+// TestEncodingOfAPipe checks that a short first record is returned at once, however it begins.
 func TestEncodingOfAPipe(t *testing.T) {
 	for first, want := range map[string]string{
 		"é\n": "é\n", "\xff\xfea\x00\n\x00": "a\n", "\xff\xfe\n\x00a\x00\n\x00": "\na\n", "\xef\xbb\xbfa\n": "a\n", "\x84\n": "\x84\n",
@@ -131,9 +129,9 @@ func TestEncodingOfAPipe(t *testing.T) {
 		src := NewSource(corpustest.Stdin, plain.Formats["lines"], SourceConfig{Stdin: r, Encoding: told("utf-8", 64<<10)})
 		size := len(first)
 		if strings.HasPrefix(first, "\xff\xfe\x00\x00") {
-			size = 3 // the first are a mark of UTF-16
+			size = 3 // the first two bytes are a mark of UTF-16
 		}
-		go func() { // and then nothing
+		go func() { // then the pipe stays silent
 			for piece := range slices.Chunk([]byte(first), size) {
 				_, _ = w.Write(piece)
 			}
@@ -148,8 +146,8 @@ func TestEncodingOfAPipe(t *testing.T) {
 	}
 }
 
-// TestEncodingCutOff: of a compressed input that is cut off the records before are read,
-// however little of it is looked at first.
+// TestEncodingCutOff checks that the records before the cut in a compressed input are read, however
+// small the sample for detection.
 func TestEncodingCutOff(t *testing.T) {
 	text := strings.Repeat("一行\n", 4000)
 	var gz bytes.Buffer
@@ -177,14 +175,14 @@ func TestEncodingCutOff(t *testing.T) {
 	}
 }
 
-// TestEncodingOfDamage: all rows before damage are read, the last ones too, which are decoded as it is met.
+// TestEncodingOfDamage reads all rows before damage, also those decoded when the damage is met.
 func TestEncodingOfDamage(t *testing.T) {
 	body, err := simplifiedchinese.GB18030.NewEncoder().Bytes([]byte("text\n" + strings.Repeat("一行\n", 4000)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	damaged := Gzipped(body)
-	damaged[len(damaged)-8] ^= 1 // of the checksum
+	damaged[len(damaged)-8] ^= 1 // in the checksum
 	path := filepath.Join(t.TempDir(), "a.csv.gz")
 	filetest.Must(t, os.WriteFile(path, damaged, 0o600))
 	got := 0
@@ -194,8 +192,8 @@ func TestEncodingOfDamage(t *testing.T) {
 	}
 }
 
-// TestEncodingOfTheNext: what one input was decoded from says nothing of the next, of which
-// nothing can be decompressed.
+// TestEncodingOfTheNext checks that the encoding of one input does not carry over to the next,
+// which cannot be decompressed.
 func TestEncodingOfTheNext(t *testing.T) {
 	var inputs []input.Input
 	for name, data := range map[string]string{"a.csv": "\xff\xfet\x00e\x00x\x00t\x00\n\x00a\x00\n\x00", "b.csv.gz": "\x1f\x8b\x08nothing"} {
@@ -213,7 +211,7 @@ func TestEncodingOfTheNext(t *testing.T) {
 	}
 }
 
-// TestEncodingIsTheirs: what finds encodings itself is given the bytes as they are.
+// TestEncodingIsTheirs checks that a format that detects encodings itself gets the raw bytes.
 func TestEncodingIsTheirs(t *testing.T) {
 	body := "\xff\xfe<\x00p\x00>\x00"
 	got, err := seen(page.Format{HTML: true, Text: func() Text {

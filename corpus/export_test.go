@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// What the tests need that read JSON lines, and so cannot be in this package.
+// Internals for tests that read JSON lines, and so cannot be in this package.
 const (
 	OverlongHead = overlongHead
 	RecordCost   = recordCost
@@ -23,10 +23,10 @@ var (
 	AppendString  = appendString
 )
 
-// Buffer is the memory that a block is read into.
+// Buffer returns the memory that a block is read into.
 func (b *Block) Buffer() []byte { return b.buf }
 
-// Gzipped packs data.
+// Gzipped returns data compressed with gzip.
 func Gzipped(data []byte) []byte {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
@@ -35,7 +35,7 @@ func Gzipped(data []byte) []byte {
 	return buf.Bytes()
 }
 
-// Zstded packs data.
+// Zstded returns data compressed with zstd.
 func Zstded(data []byte) []byte {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -45,13 +45,13 @@ func Zstded(data []byte) []byte {
 	return enc.EncodeAll(data, nil)
 }
 
-// DecodeAhead has a source decode ahead with sizes of its own.
+// DecodeAhead makes a source decode ahead with the given sizes.
 func (c *SourceConfig) DecodeAhead(decoders, chunk, buffers int, window, piece, look int64) {
 	c.Ahead = 2
 	c.sizes = &compress.AheadSizes{Decoders: decoders, Chunk: chunk, Buffers: 2 + buffers, Window: window, Piece: piece, Look: look}
 }
 
-// IsOther reports whether an input begins like a format that no reader is for.
+// IsOther reports whether an input begins like a format that no reader supports.
 func IsOther(head []byte) bool {
 	name, _ := otherFormat(head)
 	return name != ""

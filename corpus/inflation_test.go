@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// TestInflation: the bodies of an input may expand to a GiB, or to so many times what is stored
-// of it; each input has its own.
+// TestInflation checks that the bodies of an input may expand to a GiB, or to maxRatio times its
+// stored bytes. Inputs are counted separately.
 func TestInflation(t *testing.T) {
 	block := func(input int, inflated, stored int64, most int) *Block {
 		return &Block{Input: input, File: "x.warc.gz", Inflated: inflated, stored: stored, maxRatio: most}

@@ -24,8 +24,8 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// TestLineAtLimit reads lines of exactly MaxRecord bytes and one more, with every
-// end a line can have, at every chunk size that matters.
+// TestLineAtLimit reads lines of MaxRecord bytes and of one more, with every possible end, in
+// chunks of sizes around the limit.
 func TestLineAtLimit(t *testing.T) {
 	const limit = 100
 	line := func(n int) string {
@@ -52,7 +52,7 @@ func TestLineAtLimit(t *testing.T) {
 	}
 }
 
-// TestDefaultLimit has a line above 64 MiB and one of exactly that.
+// TestDefaultLimit reads a line of exactly 64 MiB and one of a byte more.
 func TestDefaultLimit(t *testing.T) {
 	fill := func(n int) io.Reader { return io.LimitReader(zeros{}, int64(n)) }
 	long := func(n int) io.Reader {
@@ -71,8 +71,8 @@ func TestDefaultLimit(t *testing.T) {
 	}
 }
 
-// TestRoom asks for room before a line is longer than a chunk, and ends with the
-// error it is given.
+// TestRoom checks that a line longer than a chunk is announced before it is read, and that an error
+// of the callback ends the reading.
 func TestRoom(t *testing.T) {
 	in := strings.NewReader(strings.Repeat("a", 999) + "\n" + strings.Repeat("b", 5000) + "\nc\n")
 	src, c := NewSource(oneStdin, jsonl.Format{}, SourceConfig{Stdin: in}), new(Block)
@@ -95,7 +95,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestTinyLines bounds the lines of a chunk, and so what is made of them.
+// TestTinyLines checks that the lines of a chunk, and so their records, are bounded.
 func TestTinyLines(t *testing.T) {
 	in := strings.NewReader(strings.Repeat("x\n", 300_000) + strings.Repeat(strings.Repeat("y", 999)+"\n", 2000))
 	src, c := NewSource(oneStdin, jsonl.Format{}, SourceConfig{BlockSize: 1 << 18, Stdin: in}), new(Block)
@@ -111,8 +111,7 @@ func TestTinyLines(t *testing.T) {
 	}
 }
 
-// TestLongLineOutsideHeap looks at the heap while a long line is parsed, and
-// whether its text survives the next record.
+// TestLongLineOutsideHeap checks that parsing a long line takes at most 4 MiB of heap.
 func TestLongLineOutsideHeap(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("blocks are of the heap")
@@ -140,8 +139,7 @@ func TestLongLineOutsideHeap(t *testing.T) {
 	}
 }
 
-// TestGzipPadding reads members with zeros between and behind them, and refuses
-// everything else there, with its place.
+// TestGzipPadding reads members with zeros around them. Other bytes are an error with their place.
 func TestGzipPadding(t *testing.T) {
 	a, b := Gzipped([]byte("{\"text\":\"a\"}\n")), Gzipped([]byte("{\"text\":\"b\"}\n"))
 	for _, zeros := range []int{0, 1, 7, 512, 1 << 20} {
@@ -167,7 +165,7 @@ func TestGzipPadding(t *testing.T) {
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// zstdWindow packs data in a frame of that window.
+// zstdWindow compresses data into a frame with the given window.
 func zstdWindow(t *testing.T, window int, single bool, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -187,8 +185,8 @@ func zstdWindow(t *testing.T, window int, single bool, data []byte) []byte {
 	return b.Bytes()
 }
 
-// TestZstdWindow refuses a frame whose window is too large, also behind others,
-// with window and limit, and reads it where it is allowed.
+// TestZstdWindow refuses a frame with too large a window, even after others, and names window and
+// limit. A higher limit admits the frame.
 func TestZstdWindow(t *testing.T) {
 	line := []byte("{\"text\":\"" + strings.Repeat("a ", 300_000) + "\"}\n")
 	small, large := zstdWindow(t, 1<<16, false, line), zstdWindow(t, 1<<18, false, line)
@@ -225,29 +223,29 @@ func TestZstdGarbage(t *testing.T) {
 	}
 }
 
-// bomb is a frame of zstd that expands to n zeros, a multiple of 128 KiB: blocks that
-// say which byte, and how often (RFC 8878, 3.1.1.2).
+// bomb returns a zstd frame that expands to n zeros, a multiple of 128 KiB. Its blocks hold a byte
+// and a repeat count (RFC 8878, 3.1.1.2).
 func bomb(n int) []byte {
 	const block = 128 << 10
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x50} // a window of 1 MiB
 	for ; n > 0; n -= block {
 		header := uint32(block<<3 | 1<<1)
 		if n <= block {
-			header |= 1 // the last
+			header |= 1 // the last block
 		}
 		frame = append(frame, byte(header), byte(header>>8), byte(header>>16), 0)
 	}
 	return frame
 }
 
-// TestRatio refuses an input that expands without end, only above 1 GiB.
+// TestRatio refuses an input that expands without end, but only above 1 GiB.
 func TestRatio(t *testing.T) {
 	for _, c := range []struct {
 		size, ratio int
 		refused     bool
 	}{{1 << 30, 0, false}, {1<<30 + 1<<20, 0, true}, {1<<30 + 1<<20, -1, false}} {
 		if testing.Short() && !c.refused {
-			continue // a GiB takes its time
+			continue // decoding a GiB is slow
 		}
 		got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(bomb(c.size)), Bounds: compress.Bounds{MaxRatio: c.ratio}}, jsonl.Fields{})
 		if errors.Is(err, compress.ErrRatio) != c.refused || !c.refused && (err != nil || len(got) != 1) {
@@ -256,7 +254,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// TestExpandPassesOver lists a directory with what is no file.
+// TestExpandPassesOver lists a directory with entries that are no regular files.
 func TestExpandPassesOver(t *testing.T) {
 	filetest.Chdir(t, "dir/a.jsonl", "only/a.txt")
 	for link, to := range map[string]string{"dir/gone.jsonl": "nowhere", "dir/loop.jsonl": "loop.jsonl", "dir/null.jsonl": os.DevNull, "only/null.jsonl": os.DevNull} {
@@ -293,7 +291,7 @@ func TestExpandPassesOver(t *testing.T) {
 	}
 }
 
-// TestInputChanges has a file grow, and become shorter, while it is read.
+// TestInputChanges lets a file grow, or shrink, while it is read.
 func TestInputChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	line := []byte("{\"text\":\"" + strings.Repeat("a", 991) + "\"}\n")
@@ -328,7 +326,7 @@ func TestInputChanges(t *testing.T) {
 	}
 }
 
-// TestManyInputs reads ten thousand files with a hundred that may be open.
+// TestManyInputs reads 10,000 files with at most 100 open at a time.
 func TestManyInputs(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 10_000 {

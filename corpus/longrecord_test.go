@@ -41,8 +41,7 @@ func (stars) End(data []byte, from int) int {
 	return -1
 }
 
-// TestLongEnd has records of every length around and above the limit, whose ends
-// have more than one byte and fall anywhere between what is read at a time.
+// TestLongEnd splits records around the limit, and their two-byte ends, anywhere between reads.
 func TestLongEnd(t *testing.T) {
 	const limit = 20
 	for n := range 120 {

@@ -18,8 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// TestOddities reads a file of awkward lines; every one ends as a document or
-// as a reject with its reason, both written down in a golden file.
+// TestOddities reads awkward lines. A golden file holds their documents and reasons.
 func TestOddities(t *testing.T) {
 	inputs := []input.Input{{Path: filepath.Join("testdata", "oddities.jsonl"), Name: "oddities.jsonl"}}
 	golden := filepath.Join("testdata", "oddities.golden")

@@ -15,8 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// recordSums returns, for each line of data, AddRecord over the records up to it, as
-// a run adds them up while it reads.
+// recordSums returns the sum of AddRecord after each line of data, as a run computes it.
 func recordSums(t *testing.T, data []byte, cfg SourceConfig) []uint64 {
 	t.Helper()
 	cfg.Stdin = bytes.NewReader(data)
@@ -37,8 +36,8 @@ func recordSums(t *testing.T, data []byte, cfg SourceConfig) []uint64 {
 	}
 }
 
-// TestSkipSum goes on behind every line, with the sum of the lines before it: of
-// an unchanged input, and of one with one byte changed at each place.
+// TestSkipSum resumes after each line with the sum of the lines before it: in an unchanged input,
+// and with one byte changed at each place.
 func TestSkipSum(t *testing.T) {
 	data := []byte(`{"id":1,"text":"one"}` + "\n\n  \n" + `{"id":2,"text":"two"}` + "\r\n" + `{"bad` + "\n" +
 		`{"id":3,"text":"a line that is longer than what is allowed in a line"}` + "\n" + `{"id":4,"text":"four"}`)
@@ -59,10 +58,10 @@ func TestSkipSum(t *testing.T) {
 				changed := bytes.Clone(data)
 				if at >= 0 {
 					if changed[at] == '\n' || changed[at] == ' ' {
-						continue // other lines, or white space in the place of white space
+						continue // would change the lines, or only white space
 					}
 					if at > long+cfg.MaxRecord && at < longEnd {
-						continue // nothing is known of the rest of a line that is too long
+						continue // the rest of an overlong line is not in the sum
 					}
 					changed[at] ^= 1
 				}
@@ -77,7 +76,7 @@ func TestSkipSum(t *testing.T) {
 				}
 			}
 		}
-		// The end is missing, or lines changed places.
+		// The end is missing, or two lines are swapped.
 		cfg.SkipTo, cfg.SkipSum = Place{Record: 8}, sums[7]
 		lines := bytes.SplitAfter(data, Newline)
 		lines[0], lines[3] = lines[3], lines[0]
@@ -90,8 +89,7 @@ func TestSkipSum(t *testing.T) {
 	}
 }
 
-// TestFingerprint changes with every byte of the first and the last 64 KiB, and
-// with the size.
+// TestFingerprint checks that the fingerprint covers the size and the first and last 64 KiB.
 func TestFingerprint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	print := func(data []byte) uint64 {

@@ -24,7 +24,7 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// readAll reads inputs to their end or an error, checking what chunks promise.
+// readAll reads inputs to their end or an error, and checks the invariants of blocks.
 func readAll(tb testing.TB, inputs []input.Input, cfg SourceConfig, fields jsonl.Fields) ([]jsonltest.Record, error) {
 	tb.Helper()
 	src := NewSource(inputs, jsonl.Format{}, cfg)
@@ -61,7 +61,7 @@ func readAll(tb testing.TB, inputs []input.Input, cfg SourceConfig, fields jsonl
 	}
 }
 
-// sameRecords compares records, of reasons only that the wanted one is part.
+// sameRecords compares records. A wanted reason need only be part of the actual one.
 func sameRecords(tb testing.TB, got, want []jsonltest.Record) {
 	tb.Helper()
 	if len(got) != len(want) {
@@ -72,7 +72,7 @@ func sameRecords(tb testing.TB, got, want []jsonltest.Record) {
 	}
 }
 
-// endings are those of JSON lines.
+// endings holds the file name endings of JSON lines.
 var endings = jsonl.Format{}.Endings()
 
 func newParser(tb testing.TB, fields jsonl.Fields) Parser {
@@ -94,8 +94,8 @@ func genLines(t *rapid.T) []byte {
 	return append([]byte(head), data...)
 }
 
-// TestChunksDoNotMatter reads drawn files with drawn chunk sizes, plain and
-// compressed in drawn pieces, through readers that return little at a time.
+// TestChunksDoNotMatter reads random files with random chunk sizes, plain or compressed in two
+// parts, through readers that return few bytes at a time.
 func TestChunksDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		data := genLines(rt)
@@ -108,7 +108,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 			cut := rapid.IntRange(0, len(data)).Draw(rt, "cut")
 			stored = append(pack(data[:cut]), pack(data[cut:])...)
 			if len(stored) == 0 {
-				stored = nil // nothing packs to nothing with zstd
+				stored = nil // zstd compresses nothing to nothing
 			}
 		}
 		cfg.Stdin = bytes.NewReader(stored)
@@ -123,7 +123,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 	})
 }
 
-// TestSkip goes on at every line of every input, with several chunk sizes.
+// TestSkip resumes at every line of every input, with several chunk sizes.
 func TestSkip(t *testing.T) {
 	inputs, _, err := input.Expand([]string{filepath.Join("testdata", "tree"), filepath.Join("testdata", "oddities.jsonl")}, endings)
 	if err != nil {
@@ -154,8 +154,8 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestCutOff cuts compressed inputs at every byte: an error that names the
-// input, after nothing but whole lines, unless the cut leaves whole frames.
+// TestCutOff cuts compressed inputs at every byte. Whole lines and an error that names the input
+// must follow, unless whole frames remain.
 func TestCutOff(t *testing.T) {
 	a, b := filetest.Lines("first, ", 30_000), filetest.Lines("second; ", 30_000)
 	lines := jsonltest.Lines("text", "id", "f", append(slices.Clone(a), b...), 0)
@@ -190,9 +190,8 @@ func TestDamagedInput(t *testing.T) {
 	}
 }
 
-// TestReadErrorAfterLines has a read fail behind whole records, short ones, one
-// that takes many blocks, and one over the limit: all of them are handed out first,
-// whatever one read brings, and of the record that the error cuts nothing.
+// TestReadErrorAfterLines lets a read fail after whole records: short ones, one of many blocks, and
+// one over the limit. All are returned first, whatever a read brings, but not the record cut short.
 func TestReadErrorAfterLines(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	whole := "{\"text\":\"a\"}\nb\n{\"text\":\"" + strings.Repeat("long ", 30) + "\"}\nc\nd\n" + strings.Repeat("over ", 50) + "\ne\nf\n"
@@ -208,8 +207,8 @@ func TestReadErrorAfterLines(t *testing.T) {
 	}
 }
 
-// TestCutOffHeads: the first bytes of a compression alone are an input that is cut off,
-// and what cannot be read is named.
+// TestCutOffHeads checks that the bare magic bytes of a compression are an input that is cut off. A
+// format without a reader is named.
 func TestCutOffHeads(t *testing.T) {
 	for head, want := range map[string]string{
 		"\xfd7zXZ\x00\x00\x04": "cut off", "BZh91AY&SY": "cut off", "\x04\x22\x4d\x18\x60": "cut off",
@@ -230,8 +229,7 @@ func TestSkippableFrameFirst(t *testing.T) {
 	}
 }
 
-// TestOverlongLine reads a line of 64 MiB with a limit of 1 MiB and looks at
-// how much of it was held.
+// TestOverlongLine reads a line of 64 MiB with a limit of 1 MiB, and checks the size of the buffer.
 func TestOverlongLine(t *testing.T) {
 	in := io.MultiReader(strings.NewReader("{\"text\":\"a\"}\n"), io.LimitReader(zeros{}, 64<<20),
 		strings.NewReader("\n{\"text\":\"b\"}"))
@@ -272,7 +270,7 @@ func TestNextHonoursContext(t *testing.T) {
 	}
 }
 
-// stops hands on a byte, and then all but that while it stops the run.
+// stops returns one byte, then stops the run while it returns the rest.
 type stops struct {
 	text []byte
 	stop func()
@@ -289,8 +287,7 @@ func (s *stops) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSourceStoppedInTheFirstRead: the read that recognizes an input succeeds, and the run was stopped
-// meanwhile.
+// TestSourceStoppedInTheFirstRead stops a run in the successful read that identifies an input.
 func TestSourceStoppedInTheFirstRead(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	in := &stops{[]byte(`{"text":"a"}` + "\n"), cancel}
@@ -321,7 +318,7 @@ func TestSourceCloses(t *testing.T) {
 	}
 }
 
-// TestProgress checks that the stored bytes read end at the total size.
+// TestProgress checks that the count of stored bytes ends at the total size.
 func TestProgress(t *testing.T) {
 	inputs, _, err := input.Expand([]string{filepath.Join("testdata", "tree")}, endings)
 	if err != nil {
@@ -342,8 +339,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// FuzzSource reads any bytes as an input: no panic, and the same records for
-// two chunk sizes, an error at the end or not; what is not compressed is checked against the oracle.
+// FuzzSource reads any bytes as an input. Two chunk sizes must yield the same records, with or
+// without an error. Uncompressed input is checked against the oracle.
 func FuzzSource(f *testing.F) {
 	plain := []byte("{\"text\":\"a\"}\n\n{\"text\":\"\\ud83d\\ude00\",\"id\":1}\r\n[]")
 	for _, seed := range [][]byte{plain, Gzipped(plain), Zstded(plain), []byte("\xef\xbb\xbf{}"), []byte("\xff\xfe{\x00")} {
@@ -376,7 +373,7 @@ func FuzzSource(f *testing.F) {
 	})
 }
 
-// BenchmarkSource reads only, as one goroutine does for all parsers.
+// BenchmarkSource measures reading without parsing: one goroutine reads for all parsers.
 func BenchmarkSource(b *testing.B) {
 	data := append(filetest.Lines("plain text, and some more of it. ", 16<<20), filetest.Lines("过滤器是派生状态，随时可以由副表重建。", 16<<20)...)
 	for name, stored := range map[string][]byte{"plain": data, "gzip": Gzipped(data), "zstd": Zstded(data)} {

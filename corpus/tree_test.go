@@ -15,8 +15,7 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// TestSourceFileGone takes the file away, and puts a directory in its place,
-// between listing and reading.
+// TestSourceFileGone removes a listed file before it is read, or replaces it with a directory.
 func TestSourceFileGone(t *testing.T) {
 	filetest.Chdir(t, "a.jsonl", "b.jsonl")
 	inputs, _, err := input.Expand([]string{"a.jsonl", "b.jsonl"}, endings)
@@ -37,7 +36,7 @@ func TestSourceFileGone(t *testing.T) {
 	}
 }
 
-// TestTree reads the files of testdata/tree, and the same with other chunks.
+// TestTree reads the files of testdata/tree with several chunk sizes.
 func TestTree(t *testing.T) {
 	inputs, _, err := input.Expand([]string{filepath.Join("testdata", "tree")}, endings)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// TestValidUTF8: what is valid is told as the standard library tells it, wherever in the
-// blocks of vector instructions, and in what comes behind the last of them, it stands.
+// TestValidUTF8 compares with the standard library, with invalid bytes anywhere in the blocks of
+// vector instructions and in the rest after them.
 func TestValidUTF8(t *testing.T) {
 	part := rapid.OneOf(
 		rapid.StringN(0, 40, -1),

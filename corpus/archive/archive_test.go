@@ -18,19 +18,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// file is what an archive is made of.
+// file is a member of an archive.
 type file struct{ name, content string }
 
-// all wants everything.
+// all wants every member.
 func all(string) bool { return true }
 
-// listed is what an archive holds, once it is read.
+// listed holds the contents of an archive after reading.
 type listed struct {
 	*Contents
 	files []file
 }
 
-// bounded is a spool that holds no more than a test can.
+// bounded is a spool that refuses more bytes than a test can hold.
 type bounded struct{ data []byte }
 
 var errTooLong = errors.New("too long for a test")
@@ -43,8 +43,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// read lists an archive of either kind and reads all of its members. A tar archive is
-// streamed if so.
+// read lists a zip or tar archive and reads all members. A streamed tar archive cannot seek.
 func read(data []byte, zipped, streamed bool, want func(string) bool) (l listed, err error) {
 	var spool bounded
 	lister := Lister{Want: want, Spool: func() (io.Writer, error) { return &spool, nil }}
@@ -52,7 +51,7 @@ func read(data []byte, zipped, streamed bool, want func(string) bool) (l listed,
 	case zipped:
 		l.Contents, err = lister.Zip(r, int64(len(data)))
 	case streamed:
-		l.Contents, err = lister.Tar(io.MultiReader(r)) // which cannot seek
+		l.Contents, err = lister.Tar(io.MultiReader(r)) // a MultiReader cannot seek
 	default:
 		l.Contents, err = lister.Tar(r)
 	}
@@ -80,7 +79,7 @@ func read(data []byte, zipped, streamed bool, want func(string) bool) (l listed,
 	return l, nil
 }
 
-// fataler is what tests have in common.
+// fataler is implemented by tests and fuzz targets.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)
@@ -108,7 +107,6 @@ func tarOf(t fataler, format tar.Format, headers []tar.Header, contents []string
 	return b.Bytes()
 }
 
-// tarFiles makes a tar archive of files.
 func tarFiles(t fataler, format tar.Format, files ...file) []byte {
 	var headers []tar.Header
 	var contents []string
@@ -137,7 +135,7 @@ func zipOf(t fataler, headers []zip.FileHeader, contents []string) []byte {
 	return b.Bytes()
 }
 
-// zipFiles makes a zip archive of files, every other of them stored.
+// zipFiles returns a zip archive that stores every other file uncompressed.
 func zipFiles(t fataler, files ...file) []byte {
 	var headers []zip.FileHeader
 	var contents []string
@@ -148,7 +146,7 @@ func zipFiles(t fataler, files ...file) []byte {
 	return zipOf(t, headers, contents)
 }
 
-// TestRead: what was packed is read, in order, whatever the form of the archive.
+// TestRead checks that packed files are read back in order, whatever the form of the archive.
 func TestRead(t *testing.T) {
 	name := rapid.StringMatching(`[a-z文é0-9]{1,12}(/[a-z章 ._-]{1,60}){0,4}\.(txt|jsonl)`).Filter(func(s string) bool { return path.Clean(s) == s })
 	rapid.Check(t, func(t *rapid.T) {
@@ -181,7 +179,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// TestCutOff: not one byte less is taken for the whole, but for zeros behind the end.
+// TestCutOff checks that a shortened archive is an error, unless only zeros are missing at the end.
 func TestCutOff(t *testing.T) {
 	files := []file{{"a.txt", "one"}, {"b.txt", strings.Repeat("two ", 300)}, {"c.txt", ""}, {"zeros", strings.Repeat("\x00", 1500)}}
 	for kind, data := range map[string][]byte{"tar": tarFiles(t, tar.FormatPAX, files...), "zip": zipFiles(t, files...)} {
@@ -196,7 +194,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestTogether: tar archives behind one another are one, and anything else there is told.
+// TestTogether checks that concatenated tar archives are one. Other data there is an error.
 func TestTogether(t *testing.T) {
 	a, b := tarFiles(t, tar.FormatGNU, file{"a", "one"}), tarFiles(t, tar.FormatPAX, file{"b", "two"})
 	zeros := make([]byte, 10240)
@@ -214,7 +212,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestLeft: what is no file is told, and what is not wanted is counted.
+// TestLeft checks that entries that are no files are listed, and that unwanted ones are counted.
 func TestLeft(t *testing.T) {
 	headers := []tar.Header{
 		{Name: "d/", Typeflag: tar.TypeDir},
@@ -244,7 +242,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// TestNames: whatever a name is, it leads nowhere else.
+// TestNames checks that no name leads out of the archive.
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"a/b.txt", "a/b.txt"},
@@ -283,8 +281,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// TestControlCharacters: a name that would be two lines of a list, or a command to a
-// terminal, is left and told, and no ending that is counted has any.
+// TestControlCharacters checks that names with control characters are left out and listed: they
+// could break a list into lines or control a terminal. Counted endings must have none.
 func TestControlCharacters(t *testing.T) {
 	files := []file{{"a\nb.txt", "1"}, {"\x1b[2Jc.txt", "2"}, {"d.txt", "3"}, {"e.\x1b[2J", "4"}}
 	want := func(name string) bool { return path.Ext(name) == ".txt" }
@@ -297,8 +295,8 @@ func TestControlCharacters(t *testing.T) {
 	}
 }
 
-// TestNamesOfWindows: names in GBK are read as those, and others as DOS had them; one that
-// is valid UTF-8 by chance is of the same archive.
+// TestNamesOfWindows checks that names in GBK are decoded, and others as DOS code page 437. A name
+// that is valid UTF-8 by chance has the encoding of the archive.
 func TestNamesOfWindows(t *testing.T) {
 	const one = "\xd2\xbb.txt" // GBK for a name that passes for UTF-8 too
 	names := []string{"\xd0\xc2\xce\xc5/\xb5\xda1\xd5\xc2.txt", "caf\x82.txt", one, "dir\\b.txt"}
@@ -319,9 +317,9 @@ func TestNamesOfWindows(t *testing.T) {
 	}
 }
 
-// TestUnicodePath: a name that is there in UTF-8 too is taken from there.
+// TestUnicodePath checks that a valid Unicode path field replaces the name.
 func TestUnicodePath(t *testing.T) {
-	// Written by hand after APPNOTE.TXT 4.6.9: id, size, version, CRC-32 of the other name.
+	// Hand-written after APPNOTE.TXT 4.6.9: id, size, version, CRC-32 of the other name.
 	field := string(binary.LittleEndian.AppendUint32([]byte("\x75\x70\x0c\x00\x01"), crc32.ChecksumIEEE([]byte("a.txt")))) + "\xe6\x96\x87.txt"
 	for _, c := range []struct{ extra, name, want string }{
 		{field, "a.txt", "文.txt"},

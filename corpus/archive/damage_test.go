@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// TestSparse: files with holes, as GNU tar stores them in three forms, have zeros there.
+// TestSparse checks that holes in files, in the three forms of GNU tar, are read as zeros.
 func TestSparse(t *testing.T) {
 	names, err := filepath.Glob("testdata/sparse-*.tar.gz")
 	if err != nil || len(names) != 3 {
@@ -35,7 +35,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be read is told, and what to do.
+// TestRefused checks that errors name the cause, and the remedy if there is one.
 func TestRefused(t *testing.T) {
 	text := strings.Repeat("some text ", 100)
 	good := zipFiles(t, file{"a.txt", text}, file{"b.txt", text})
@@ -50,7 +50,7 @@ func TestRefused(t *testing.T) {
 		binary.LittleEndian.PutUint16(data[directory+10:], n)
 		return data
 	}
-	twice := bytes.Clone(good) // both members are the first
+	twice := bytes.Clone(good) // both members are now the first
 	second := directory + 4 + bytes.Index(good[directory+4:], []byte("PK\x01\x02"))
 	copy(twice[second+16:second+28], twice[directory+16:])
 	copy(twice[second+42:second+46], twice[directory+42:])
@@ -86,14 +86,14 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	// Nobody asks for what is not wanted.
+	// A member that is not wanted may have any method.
 	got, err := read(method(93), true, false, func(name string) bool { return name == "b.txt" })
 	if err != nil || len(got.files) != 1 || got.files[0].content != text {
 		t.Errorf("beside a member that cannot be read: %v", err)
 	}
 }
 
-// TestZip64: as many members as zip could have at first, and more.
+// TestZip64 reads the most members of a zip archive without zip64, and more.
 func TestZip64(t *testing.T) {
 	for _, n := range []int{1<<16 - 1, 66_000} {
 		headers := make([]zip.FileHeader, n)
@@ -103,7 +103,7 @@ func TestZip64(t *testing.T) {
 		contents := make([]string, n)
 		contents[n-1] = "last"
 		data := zipOf(t, headers, contents)
-		if n == 1<<16-1 { // as other tools write it: without the records of zip64
+		if n == 1<<16-1 { // without zip64 records, as other tools write it
 			at := bytes.LastIndex(data, []byte("PK\x06\x06"))
 			end := bytes.Clone(data[len(data)-22:])
 			binary.LittleEndian.PutUint32(end[12:], binary.LittleEndian.Uint32(data[at+40:]))
@@ -117,7 +117,7 @@ func TestZip64(t *testing.T) {
 	}
 }
 
-// TestZipComment: what looks like the end in the comment is not it, unless it can be whole.
+// TestZipComment checks that an incomplete end record in the comment is ignored.
 func TestZipComment(t *testing.T) {
 	data := zipFiles(t, file{"a.txt", "text"})
 	for _, comment := range []string{"PK\x05\x06", "of PK\x05\x06 and some", "PK\x05\x06" + strings.Repeat("x", 17)} {
@@ -129,7 +129,7 @@ func TestZipComment(t *testing.T) {
 	}
 }
 
-// TestTooMany: what would take too much memory is refused before it does.
+// TestTooMany checks that listings too large for memory are refused early.
 func TestTooMany(t *testing.T) {
 	l := listing{entries: MaxMembers}
 	if err := l.entry("a"); err == nil {
@@ -144,7 +144,7 @@ func TestTooMany(t *testing.T) {
 	if err := l.entry("a"); err == nil {
 		t.Error("longer names than there may be")
 	}
-	// An archive of some bytes that says it has more.
+	// A small archive claims too many members.
 	data := zipFiles(t, file{"a.txt", ""})
 	end := len(data) - 22
 	locator := append([]byte("PK\x06\x07\x00\x00\x00\x00"), make([]byte, 12)...)
@@ -152,11 +152,11 @@ func TestTooMany(t *testing.T) {
 	binary.LittleEndian.PutUint64(end64[32:], MaxMembers+1)
 	binary.LittleEndian.PutUint64(locator[8:], uint64(end))
 	data = bytes.Join([][]byte{data[:end], end64, locator, data[end:]}, nil)
-	// The other record is read where the members do not fit into this, or their place.
+	// The zip64 record is read if number, size or offset of the members overflow the end record.
 	for at, field := range map[int]string{10: "\xff\xff", 12: "\xff\xff\x00\x00", 16: "\xff\xff\xff\xff"} {
 		more := bytes.Clone(data)
 		copy(more[len(more)-22+at:], field)
-		// Of two ends the last counts, for which the first is part of a member.
+		// The last of two end records counts, which takes the first for part of a member.
 		two := slices.Concat(more[:end], []byte("PK\x05\x06"), make([]byte, 18), more[end:])
 		binary.LittleEndian.PutUint64(two[len(two)-42+8:], uint64(end+22))
 		for _, data := range [][]byte{more, two} {
@@ -167,7 +167,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestWrongTwice: a member that is wrong is so again where it is read on.
+// TestWrongTwice checks that reading on after an error returns the same error.
 func TestWrongTwice(t *testing.T) {
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, 5)

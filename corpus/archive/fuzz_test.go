@@ -14,8 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// FuzzTar: of any bytes, whatever is read has a name that leads nowhere and the length it
-// should have, and is the same from a file and from a stream.
+// FuzzTar checks that no name leads outside, and that a file and a stream yield the same members.
 func FuzzTar(f *testing.F) {
 	f.Add(tarFiles(f, tar.FormatGNU, file{"a.txt", "one"}, file{"../b.txt", "two"}))
 	f.Add(tarFiles(f, tar.FormatPAX, file{"文/a.txt", "one"}, file{"/b.txt", ""}))
@@ -43,7 +42,7 @@ func FuzzTar(f *testing.F) {
 	})
 }
 
-// FuzzZip likewise, beside archive/zip.
+// FuzzZip does the same for zip archives, beside archive/zip.
 func FuzzZip(f *testing.F) {
 	f.Add(zipFiles(f, file{"a.txt", "one"}, file{"../b.txt", "two"}))
 	f.Add(zipFiles(f, file{"文\\a.txt", "one"}, file{"", ""}))

@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// gzipped compresses by gzip.
 func gzipped(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -24,8 +23,7 @@ func gzipped(t *testing.T, data []byte) []byte {
 	return b.Bytes()
 }
 
-// TestCutTrailer: a compressed archive whose last bytes are missing or others is an error,
-// wherever it is cut, and also where it is the second of two.
+// TestCutTrailer checks that missing or wrong last bytes are an error, also in a second archive.
 func TestCutTrailer(t *testing.T) {
 	long := strings.Repeat("some text ", 300)
 	one := gzipped(t, tarFiles(t, tar.FormatGNU, file{"a", long}))

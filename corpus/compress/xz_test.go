@@ -12,7 +12,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// TestXzRest: bytes behind an xz file are told, also if they come with the end of the input.
+// TestXzRest checks that bytes after an xz file are an error, even if they arrive with io.EOF.
 func TestXzRest(t *testing.T) {
 	var stored bytes.Buffer
 	w, err := xz.NewWriter(&stored)
@@ -32,7 +32,7 @@ func TestXzRest(t *testing.T) {
 	}
 }
 
-// TestXzDamage: the bytes before the damage are the same however they are read.
+// TestXzDamage checks that the same bytes before the damage are read through any reader.
 func TestXzDamage(t *testing.T) {
 	var stored bytes.Buffer
 	w, err := xz.NewWriter(&stored)

@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// annotated writes a table with the same verdict for each row, and another for bad ones.
+// annotated writes a table with value as the verdict of each good row.
 func annotated(t interface{ Fatal(...any) }, dir, table, value string) string {
 	f := csv.Format{Annotated: true}
 	parser, err := f.NewParser("firstseen")
@@ -59,8 +59,8 @@ func annotated(t interface{ Fatal(...any) }, dir, table, value string) string {
 	return string(data)
 }
 
-// TestAnnotated holds annotated tables, with any delimiter and line end, against the package
-// of the standard library: all rows have three fields more, and are else what they were.
+// TestAnnotated compares annotated tables, with any delimiter and line end, with encoding/csv. All
+// rows gain three fields and are otherwise unchanged.
 func TestAnnotated(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestAnnotated(t *testing.T) {
 		}
 		out := annotated(t, dir, table, string(value))
 		if len(rows) == 1 {
-			return // no record tells of a first row; the run itself writes that
+			return // without a record, the run itself writes the first row
 		}
 		r := stdcsv.NewReader(strings.NewReader(out))
 		r.Comma = delimiter
@@ -107,7 +107,7 @@ func TestAnnotated(t *testing.T) {
 	})
 }
 
-// TestAnswered: in the place of what is no row stands one of empty fields.
+// TestAnswered checks that a bad row is replaced by one of empty fields.
 func TestAnswered(t *testing.T) {
 	for table, want := range map[string]string{
 		"id,text\n1,a\nx\n":                 "id,text,firstseen_verdict,firstseen_of,firstseen_score\n1,a,unique,,\n,,bad,,\n",

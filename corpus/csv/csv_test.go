@@ -22,7 +22,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// read returns the rows of a table.
 func read(f csv.Format, in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
 	cfg.Stdin = in
 	err = corpustest.Each(f, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
@@ -35,8 +34,8 @@ func read(f csv.Format, in io.Reader, cfg corpus.SourceConfig) (got []string, er
 	return got, err
 }
 
-// slowRow reads a row character by character, by RFC 4180 and what the package says
-// beyond it; texts are the fields where they are read as texts. size is 0 where a quote is not closed or has something behind it.
+// slowRow reads a row character by character, by RFC 4180 and the package's extensions. texts are
+// the fields read as texts. size is 0 if a quote is not closed or is followed by anything.
 func slowRow(s string, d byte) (fields, texts []string, size int, why string) {
 	i := 0
 	for {
@@ -85,7 +84,7 @@ func slowRow(s string, d byte) (fields, texts []string, size int, why string) {
 	}
 }
 
-// plainly is what a text says that may be escaped.
+// plainly undoes the escapes of a text, if all of its backslashes are escapes.
 func plainly(s string) string {
 	if regexp.MustCompile(`^(?s:[^\\]|\\[tnr\\])*$`).MatchString(s) {
 		return strings.NewReplacer(`\t`, "\t", `\n`, "\n", `\r`, "\r", `\\`, `\`).Replace(s)
@@ -93,7 +92,7 @@ func plainly(s string) string {
 	return s
 }
 
-// oracle reads a table that has one row of names, under the delimiter it is told.
+// oracle reads a table with one row of names, under a known delimiter.
 func oracle(text string, d byte) (want []string) {
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 	var names []string
@@ -149,7 +148,7 @@ func compare(t interface{ Errorf(string, ...any) }, text string, d byte) {
 	}
 }
 
-// TestCSV holds drawn tables against the oracle, at every size of blocks.
+// TestCSV compares random tables with the oracle, at every block size.
 func TestCSV(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -179,7 +178,7 @@ func TestCSV(t *testing.T) {
 	})
 }
 
-// TestWrittenByOthers: what encoding/csv writes is read as it was.
+// TestWrittenByOthers checks that the output of encoding/csv is read back unchanged.
 func TestWrittenByOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b bytes.Buffer
@@ -207,7 +206,7 @@ func TestWrittenByOthers(t *testing.T) {
 	})
 }
 
-// TestColumnsWithoutNames: row numbers of pandas and R, and a comma at the end, are no ids.
+// TestColumnsWithoutNames checks that row numbers of pandas and R, or a last comma, are no ids.
 func TestColumnsWithoutNames(t *testing.T) {
 	for table, want := range map[string]string{
 		",id,text\n0,a,words\n":             `2 a "words"`,
@@ -222,8 +221,7 @@ func TestColumnsWithoutNames(t *testing.T) {
 	}
 }
 
-// TestEscaped: what databases and jq @tsv write of any text is read as that text; what is
-// handed on of the row is what came.
+// TestEscaped unescapes text as databases and jq @tsv write it. The raw row stays unchanged.
 func TestEscaped(t *testing.T) {
 	escape := strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -241,8 +239,8 @@ func TestEscaped(t *testing.T) {
 	})
 }
 
-// TestLimits: rows and quotes that are too long are bad records of bounded size, and what
-// stands behind them is read.
+// TestLimits checks that overlong rows and quotes become bad records of bounded size, and that the
+// rows after them are read.
 func TestLimits(t *testing.T) {
 	long := strings.Repeat("long ", 8)
 	for text, want := range map[string]string{
@@ -260,8 +258,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestEdgesOfLimits: a row has as many bytes as it may, without its end, and the lines of
-// those that have more are counted once.
+// TestEdgesOfLimits checks that the limit excludes a row's end. Lines of long rows count once.
 func TestEdgesOfLimits(t *testing.T) {
 	const limit = 32
 	for _, end := range []string{"\n", "\r\n"} {
@@ -289,7 +286,7 @@ func TestEdgesOfLimits(t *testing.T) {
 	}
 }
 
-// TestKeep: rows are written as they came, and the last has an end.
+// TestKeep checks that rows are written as they came, and that the last gets an end.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
 	w, err := output.Create(path)
@@ -309,7 +306,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestLongIDs: an id has 64 KiB at most.
+// TestLongIDs checks that an id has at most 64 KiB.
 func TestLongIDs(t *testing.T) {
 	for n, kept := range map[int]bool{64 << 10: true, 64<<10 + 1: false} {
 		got, err := read(csv.Format{}, strings.NewReader("id,text\n"+strings.Repeat("x", n)+",a\n"), corpus.SourceConfig{})
@@ -319,8 +316,7 @@ func TestLongIDs(t *testing.T) {
 	}
 }
 
-// TestRefused: a table whose first row names no text is one bad record, which says what
-// stands there.
+// TestRefused checks that a first row that names no text becomes one bad record that quotes it.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"id,body\n1,a\n2,b\n": `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "id,body"`,
@@ -345,8 +341,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestMembers: where the members of a compressed table end means nothing; behind damage
-// no row is taken for one.
+// TestMembers checks that the member ends of a compressed table do not matter. After damage,
+// nothing passes for a row.
 func TestMembers(t *testing.T) {
 	var packed bytes.Buffer
 	var parts [][]byte
@@ -362,7 +358,7 @@ func TestMembers(t *testing.T) {
 	if want := `2 1 "a\nb"|4 2 "c"`; err != nil || strings.Join(got, "|") != want {
 		t.Errorf("%q, %v", got, err)
 	}
-	parts[1][len(parts[1])-8] ^= 1 // its checksum
+	parts[1][len(parts[1])-8] ^= 1 // in its checksum
 	got, err = read(csv.Format{}, bytes.NewReader(bytes.Join(parts, nil)), corpus.SourceConfig{})
 	if err != nil || len(got) == 0 {
 		t.Errorf("%q, %v", got, err)
@@ -382,13 +378,13 @@ func FuzzCSV(f *testing.F) {
 			return
 		}
 		compare(t, "id,text\n"+rows, ',')
-		for _, size := range []int{1, 1 << 20} { // any first row: no panic, and an end
+		for _, size := range []int{1, 1 << 20} { // any first row: no panic, no endless loop
 			_, _ = read(csv.Format{}, strings.NewReader(rows), corpus.SourceConfig{BlockSize: size, MaxRecord: 64})
 		}
 	})
 }
 
-// A column can tell when documents were made, and one that is named has to be there.
+// TestTime checks that a column can hold the times of documents, and that a named one must exist.
 func TestTime(t *testing.T) {
 	table := "at,text\n2024-05-01T08:00:00Z,a\n\"1714550400\",b\n\"2024-05-01t08:00:00\"\"Z\",c\n,d\n"
 	times := []int64{1714550400, 1714550400, 0, 0}

@@ -12,10 +12,10 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// jsonEndings are those of JSON lines.
+// jsonEndings holds the file name endings of JSON lines.
 var jsonEndings = []string{".jsonl", ".ndjson", ".json"}
 
-// TestBesideUnreadable: a member can be named and found beside one that cannot be read.
+// TestBesideUnreadable names and finds a member next to one that cannot be read.
 func TestBesideUnreadable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, map[string]string{"in/a.jsonl": "{}", "in/b.jsonl": "{}", "in/c.txt": "two"})
@@ -53,7 +53,7 @@ func TestBesideUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnpackedIfNamed: of a compressed tar archive no more is unpacked than what is named.
+// TestUnpackedIfNamed checks that only the named members of a compressed tar archive are unpacked.
 func TestUnpackedIfNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, map[string]string{"in/a.jsonl": "{}", "in/b.jsonl": "{}", "in/c.jsonl": strings.Repeat(" ", 1000), "in/d.txt": "text"})
@@ -69,8 +69,7 @@ func TestUnpackedIfNamed(t *testing.T) {
 	}
 }
 
-// TestCutCompressedTars: of two compressed tar archives behind one another the second can be
-// cut nowhere without an error.
+// TestCutCompressedTars cuts the second of two concatenated archives: every cut is an error.
 func TestCutCompressedTars(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filetest.Write(t, map[string]string{"a/a.jsonl": `{"text":"one"}`, "b/b.jsonl": `{"text":"two"}`})

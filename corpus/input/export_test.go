@@ -1,6 +1,6 @@
 package input
 
-// SpoolSize is how many bytes were unpacked of the archive that an input is in.
+// SpoolSize returns the number of bytes unpacked from the archive that holds the input.
 func (in Input) SpoolSize() (int64, error) {
 	info, err := in.Member.in.spool.Stat()
 	if err != nil {

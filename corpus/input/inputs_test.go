@@ -9,7 +9,6 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// lineEndings are some endings of inputs.
 var lineEndings = []string{".jsonl", ".ndjson", ".json"}
 
 func TestExpand(t *testing.T) {
@@ -17,7 +16,7 @@ func TestExpand(t *testing.T) {
 		"dir/x.jsonl.partial", "dir/x.jsonl.xz", "dir2/no.txt", "[odd].jsonl", "o.jsonl")
 	for _, test := range []struct {
 		args string // separated by spaces
-		want string // the names, or "error: " and part of it
+		want string // names, or "error: " and part of the message
 	}{
 		{"b.txt a.jsonl b.txt", "b.txt a.jsonl b.txt"},
 		{"- a.jsonl", "stdin a.jsonl"},

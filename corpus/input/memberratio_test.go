@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 )
 
-// TestExpandingMember: a member that expands too much is refused, where a GiB was read.
+// TestExpandingMember refuses a member that expands too much, once a GiB was read.
 func TestExpandingMember(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var packed bytes.Buffer

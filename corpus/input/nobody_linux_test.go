@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// asNobody calls f on a thread that opens files as a user without rights, also where
-// root runs the tests.
+// asNobody calls f on a thread that opens files as a user without rights, even under root.
 func asNobody(f func()) {
 	done := make(chan struct{})
 	go func() {

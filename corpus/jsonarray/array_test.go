@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// read returns the records of an array, each document with what Keep would write.
+// read returns the records of an array as strings.
 func read(in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
 	cfg.Stdin = in
 	err = corpustest.Each(jsonarray.Format{}, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
@@ -33,8 +33,7 @@ func read(in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {
 	return got, err
 }
 
-// readAnyhow reads an array in blocks of several sizes, and as it comes byte by byte: what
-// is found must be the same.
+// readAnyhow reads an array in blocks of several sizes, whole and by bytes. All must agree.
 func readAnyhow(t interface{ Errorf(string, ...any) }, text string, cfg corpus.SourceConfig) string {
 	first := ""
 	for i, size := range []int{1 << 20, 1, 7} {
@@ -53,7 +52,7 @@ func readAnyhow(t interface{ Errorf(string, ...any) }, text string, cfg corpus.S
 	return first
 }
 
-// TestArray holds drawn arrays against encoding/json.
+// TestArray compares random arrays with encoding/json.
 func TestArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type object struct {
@@ -82,8 +81,8 @@ func TestArray(t *testing.T) {
 	})
 }
 
-// TestOdd: what is no record is bad, with its number; those before it are read, and those
-// behind it where it can be told where they begin.
+// TestOdd checks that invalid records are bad and have a number. Records before them are read, and
+// those after them if their beginning can be found.
 func TestOdd(t *testing.T) {
 	long := strings.Repeat(`\"]},`, 12)
 	for text, want := range map[string]string{
@@ -107,7 +106,7 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestKeep: records are written on a line each, and say what they said.
+// TestKeep checks that each record is written on one line with its content unchanged.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.json")
 	w, err := output.Create(path)
@@ -150,7 +149,7 @@ func FuzzArray(f *testing.F) {
 		if len(text) > 1<<12 {
 			return
 		}
-		if !strings.HasPrefix(text, "[") { // else it may begin as what cannot be read at all
+		if !strings.HasPrefix(text, "[") { // otherwise it may begin like an unreadable format
 			text = "[" + text
 		}
 		got := readAnyhow(t, text, corpus.SourceConfig{MaxRecord: 48})
@@ -161,8 +160,8 @@ func FuzzArray(f *testing.F) {
 	})
 }
 
-// TestStream: values behind one another on several lines are told by a first line of a brace
-// alone, whatever comes at once, and read as encoding/json reads them; lines are lines.
+// TestStream checks that a first line of a single brace identifies values over several lines,
+// whatever arrives at once. They are read as by encoding/json; JSON lines stay lines.
 func TestStream(t *testing.T) {
 	formats := []corpus.Format{jsonarray.Format{Stream: true}, jsonl.Format{}, jsonarray.Format{}}
 	read := func(f corpus.Format, in io.Reader, size int) (name string, got []string, err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
 )
 
-// annotated appends the line, an object with members, with one more field to dst.
+// annotated appends raw to dst, with one more field in its object.
 func annotated(dst, raw []byte, field string, value []byte) ([]byte, error) {
 	p, err := newParser(Fields{}, field)
 	if err != nil {
@@ -31,7 +31,7 @@ func annotated(dst, raw []byte, field string, value []byte) ([]byte, error) {
 }
 
 func TestAnnotate(t *testing.T) {
-	for _, test := range []struct{ line, want string }{ // want "" is an error
+	for _, test := range []struct{ line, want string }{ // an empty want is an error
 		{`{"a":1}`, `{"a":1,"firstseen":1}`},
 		{" {\"a\" : {} }\t\r", " {\"a\" : {} ,\"firstseen\":1}\t\r"},
 		{`{"a":{"firstseen":2}}`, `{"a":{"firstseen":2},"firstseen":1}`},
@@ -54,8 +54,7 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// checkAnnotate compares with encoding/json, and checks that taking the field
-// away again gives the line.
+// checkAnnotate compares with encoding/json, and checks that removing the field restores the line.
 func checkAnnotate(t *testing.T, raw []byte) {
 	const value = `{"verdict":"unique"}`
 	var object map[string]json.RawMessage

@@ -14,8 +14,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// benchData calls run with made lines of about 4 KB each, and with the files named
-// in the environment variable BENCH_JSONL, separated as in PATH.
+// benchData calls run with generated lines of about 4 KB each, and with the files listed in the
+// environment variable BENCH_JSONL, separated as in PATH.
 func benchData(b *testing.B, run func(b *testing.B, data []byte)) {
 	for name, text := range map[string]string{
 		"english":  "The filter is derived state: it can always be rebuilt from the table,\nand after an unclean stop it \"must\" be.\n\n",
@@ -37,7 +37,7 @@ func benchData(b *testing.B, run func(b *testing.B, data []byte)) {
 	}
 }
 
-// blocks cuts data as a Source does.
+// blocks cuts data into blocks as a Source does.
 func blocks(tb testing.TB, data []byte) []*corpus.Block {
 	src := corpus.NewSource([]input.Input{{Path: input.Stdin, Name: "bench"}}, Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(data)})
 	var all []*corpus.Block

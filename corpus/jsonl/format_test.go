@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// TestCutter compares with bytes.SplitAfter.
+// TestCutter compares cuts with bytes.SplitAfter.
 func TestCutter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		data := []byte(rapid.StringOfN(rapid.SampledFrom([]rune("ab \t\r\n\n")), 0, 60, -1).Draw(rt, "data"))
@@ -57,7 +57,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestPrinter writes a line in each way, and reads the whole of it.
+// TestPrinter writes lines by Keep, Answer and Annotate, and compares the whole output.
 func TestPrinter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out.jsonl")
 	w, err := output.Create(name)

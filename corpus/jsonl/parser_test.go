@@ -18,7 +18,7 @@ import (
 
 var oneStdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
 
-// parserOf returns a parser of these fields, with a line at a time.
+// parserOf returns a parser of fields that can parse single lines.
 func parserOf(tb testing.TB, fields Fields) *lineParser {
 	tb.Helper()
 	p, err := newParser(fields, "")
@@ -33,7 +33,7 @@ type lineParser struct {
 	block corpus.Block
 }
 
-// line parses one line, which may not be blank, of the file f.
+// line parses one line of the file f, which must not be blank.
 func (p *lineParser) line(n int64, raw []byte) (rec *corpus.Document) {
 	p.block = corpus.Block{File: "f", Data: raw, Spans: []corpus.Span{{End: len(raw), At: corpus.Place{Record: n}}}}
 	p.parser.block = &p.block
@@ -43,7 +43,7 @@ func (p *lineParser) line(n int64, raw []byte) (rec *corpus.Document) {
 	panic("a block of one record has none")
 }
 
-// found is what the parser made of a line, as the oracle says it.
+// found returns a parsed line as the oracle represents it.
 func found(rec *corpus.Document) jsonltest.Record {
 	r := jsonltest.Record{File: "f", Line: rec.At.Record, Raw: string(rec.Raw), ID: string(rec.ID), Text: string(rec.Text)}
 	if rec.Bad != nil {
@@ -52,13 +52,13 @@ func found(rec *corpus.Document) jsonltest.Record {
 	return r
 }
 
-// wanted is what the oracle says of a line.
+// wanted returns the oracle's record of a line.
 func (p *lineParser) wanted(n int64, raw []byte) jsonltest.Record {
 	id, text, reason := jsonltest.Parse(p.fields.Text, p.fields.ID, "f", n, raw)
 	return jsonltest.Record{File: "f", Line: n, Raw: string(raw), ID: id, Text: text, Reason: reason}
 }
 
-// TestCases runs testdata/cases.txt: a line of input, then what is expected.
+// TestCases runs testdata/cases.txt, which holds lines of input with the expected results.
 func TestCases(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "cases.txt"))
 	if err != nil {
@@ -103,15 +103,14 @@ func TestParserRefusesLongPath(t *testing.T) {
 	}
 }
 
-// TestRecordsKeepIDs holds on to ids and raw lines to the end of the chunk, as
-// documented.
+// TestRecordsKeepIDs checks that ids stay valid to the end of the chunk, as documented.
 func TestRecordsKeepIDs(t *testing.T) {
 	var data []byte
 	for i := range 1000 {
 		data = fmt.Appendf(data, `{"id":"\u0061%d","text":"x"}`+"\n"+`{"text":"y"}`+"\n", i)
 	}
 	p, c := parserOf(t, Fields{}), &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: data}
-	for range 2 { // the second time over buffers in use
+	for range 2 { // the second pass reuses buffers
 		var ids [][]byte
 		for rec := range p.Parse(c) {
 			ids = append(ids, rec.ID)
@@ -146,8 +145,8 @@ func TestParseAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestHugeTexts reads lines too long for the kept buffer between short ones,
-// and looks whether any touches another or its chunk.
+// TestHugeTexts reads lines too long for the kept buffer between short ones, and checks that no
+// text overwrites another or its chunk.
 func TestHugeTexts(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
 	texts := []string{"a", huge, "b\n", huge + "\n", "c", "", huge, "d"}
@@ -168,7 +167,7 @@ func TestHugeTexts(t *testing.T) {
 	}
 }
 
-// TestOneFieldForBoth: a text that is its id takes the room of one in its block.
+// TestOneFieldForBoth checks that a text that is also the id takes memory only once.
 func TestOneFieldForBoth(t *testing.T) {
 	text := strings.Repeat("a line\n", 100)
 	data := bytes.Repeat(fmt.Appendf(nil, "{\"text\":%q}\n", text), 20)
@@ -222,8 +221,8 @@ func FuzzParseLine(f *testing.F) {
 	})
 }
 
-// TestEveryLineAnswered: where every line is answered, each of an input is one record, in order,
-// wherever chunks end and whatever the line is.
+// TestEveryLineAnswered checks that each line of an input yields one record, in order, wherever
+// chunks end, if every line is answered.
 func TestEveryLineAnswered(t *testing.T) {
 	text := "\n{\"text\":\"a\"}\n \t\r\n\nno\n{\"text\":\"b\"}\n" + strings.Repeat("x", 40) + "\n\n \n"
 	want := []string{"blank", "text", "blank", "blank", "bad", "text", "bad", "blank", "blank"}
@@ -256,7 +255,7 @@ func TestEveryLineAnswered(t *testing.T) {
 	}
 }
 
-// TestLongEscapedKey has a key of megabytes in escapes, which cannot be wanted.
+// TestLongEscapedKey parses a key of megabytes of escapes, which cannot be a wanted field.
 func TestLongEscapedKey(t *testing.T) {
 	line := `{"` + strings.Repeat(`\u0061`, 1<<20) + `":1,"text":"a","t\u0065xt2":""}`
 	p := parserOf(t, Fields{})
@@ -271,7 +270,7 @@ func TestLongEscapedKey(t *testing.T) {
 	}
 }
 
-// TestLongID refuses an id above 64 KiB, however it is written.
+// TestLongID refuses an id above 64 KiB, escaped or not.
 func TestLongID(t *testing.T) {
 	p := parserOf(t, Fields{})
 	for _, unit := range []string{"i", `\u0069`, `\n`} {

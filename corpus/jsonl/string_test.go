@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stringParts draws what is inside a string, right and wrong.
+// stringParts generates the inside of a string, valid or not.
 func stringParts() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.StringMatching(`[a-z ,.]{1,70}`),
@@ -27,8 +27,7 @@ func stringParts() *rapid.Generator[string] {
 	})
 }
 
-// decoded is what decodeString says of a string with something behind it, by blocks of so
-// many bytes.
+// decoded returns the result of decodeString, in blocks of size bytes, for a string inside a line.
 func decoded(inside string, size int) string {
 	defer func(was int) { block = was }(block)
 	block = size
@@ -37,8 +36,8 @@ func decoded(inside string, size int) string {
 	return fmt.Sprintf("%q %d %v", out, end, err)
 }
 
-// TestDecodeInBlocks: what is decoded does not depend on whether blocks are, faults
-// and their places included; and where all is right it is what encoding/json makes of it.
+// TestDecodeInBlocks checks that decoding in blocks changes nothing, not even errors and their
+// places. A valid string decodes as encoding/json decodes it.
 func TestDecodeInBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkDecode(t, stringParts().Draw(t, "inside")) })
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// A time is what the field tells, or none.
+// TestTimes checks that a document has the time of its field, or none.
 func TestTimes(t *testing.T) {
 	const some = 1_700_000_000
 	for _, c := range []struct {
 		line string
-		want int64 // Unix seconds; none is -1
+		want int64 // Unix seconds, or -1 for none
 	}{
 		{`{"text":"a","at":1700000000}`, some},
 		{`{"text":"a","at":1700000000.9}`, some},
@@ -22,7 +22,7 @@ func TestTimes(t *testing.T) {
 		{`{"text":"a","at":"2023-11-14t22:13:20.75z"}`, some},
 		{`{"text":"a","at":"2023-11-15T06:13:20+08:00"}`, some},
 		{`{"text":"a","at":"2023-11-14T22:13:20"}`, some},        // Python's isoformat
-		{`{"text":"a","at":"2023-11-14 22:13:20"}`, some},        // its str, and the CSV of pandas
+		{`{"text":"a","at":"2023-11-14 22:13:20"}`, some},        // Python's str, and pandas in CSV
 		{`{"text":"a","at":"2023-11-14 22:13:20.123456"}`, some}, // with a fraction
 		{`{"text":"a","at":"2023-11-15 06:13:20.5+08:00"}`, some},
 		{`{"text":"a","at":"2023-11-14  22:13:20"}`, -1},
@@ -70,8 +70,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// A field that occurs twice tells nothing that could be relied on, and a document whose
-// time is also its id has both.
+// TestTimeBesideOthers rejects a repeated field, and reads one field as both time and id.
 func TestTimeBesideOthers(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"text":"a","at":1,"at":2}`: `field "at" occurs twice`,

@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// TestArrayOut: an output is an array of what was written, closed once, wherever it was
-// given up and continued: before a record, or behind what closes it.
+// TestArrayOut checks that an output is one array, closed once, even if it was aborted and
+// continued before a record or after the closing bracket.
 func TestArrayOut(t *testing.T) {
 	for _, name := range []string{"a.json", "a.json.gz"} {
 		for records := range 3 {

@@ -16,8 +16,8 @@ var benchTexts = map[string]string{
 	"markdown": "<p align=\"center\">\n  <a href=\"https://example.com/a\"><img src=\"b.png\"></a>\n</p>\n",
 }
 
-// benchData calls run with made lines, and with the files named in the
-// environment variable BENCH_JSONL, separated as in PATH.
+// benchData calls run with generated lines, and with the files listed in the environment variable
+// BENCH_JSONL, separated as in PATH.
 func benchData(b *testing.B, run func(b *testing.B, data []byte)) {
 	for _, name := range []string{"english", "chinese", "markdown"} {
 		data := filetest.Lines(benchTexts[name], 8<<20)
@@ -32,7 +32,7 @@ func benchData(b *testing.B, run func(b *testing.B, data []byte)) {
 	}
 }
 
-// BenchmarkWriter writes without a disk: what the calling goroutine waits for.
+// BenchmarkWriter measures the time that the calling goroutine waits, without a disk.
 func BenchmarkWriter(b *testing.B) {
 	benchData(b, func(b *testing.B, data []byte) {
 		lines := bytes.Split(bytes.TrimSpace(data), newline)

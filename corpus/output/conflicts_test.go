@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// mustLink makes a link of either kind, or skips the test where there are none.
+// mustLink makes a hard or symbolic link, or skips the test if links are unsupported.
 func mustLink(t *testing.T, make func(old, new string) error, old, new string) {
 	t.Helper()
 	if err := make(old, new); err != nil {
@@ -93,7 +93,7 @@ func TestCheckOutputs(t *testing.T) {
 	}
 }
 
-// TestCheckStandardStreams runs itself with streams that are files.
+// TestCheckStandardStreams runs itself with files as standard streams.
 func TestCheckStandardStreams(t *testing.T) {
 	const env = "CORPUS_TEST_STREAMS"
 	if args := os.Getenv(env); args != "" {
@@ -118,7 +118,7 @@ func TestCheckStandardStreams(t *testing.T) {
 		{"in.jsonl -", "", "out.jsonl", ""},
 		{"in.jsonl - out.jsonl", "", "out.jsonl", "named as output twice"},
 		{"in.jsonl -", "", "index/table.db", "lies in the index directory"},
-		{"in.jsonl other.jsonl", "", "in.jsonl", ""}, // nothing is written there
+		{"in.jsonl other.jsonl", "", "in.jsonl", ""}, // standard output is not used
 	} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestCheckStandardStreams$")
 		cmd.Env = append(os.Environ(), env+"="+c.args)

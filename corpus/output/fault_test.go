@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// fault is a file that fails at the nth call of one of its methods.
+// fault is a file whose nth call of one method fails.
 type fault struct {
 	call   string
 	n      int
@@ -48,7 +48,7 @@ func (f *fault) Close() error {
 	return f.at("close")
 }
 
-// made is the empty partial file of an output.
+// made returns the empty partial file of an output.
 func made(tb testing.TB, path string) partial {
 	tb.Helper()
 	part, err := newPartial(path)
@@ -58,9 +58,8 @@ func made(tb testing.TB, path string) partial {
 	return part
 }
 
-// TestWriterFaults lets the nth write, sync or close fail: the error, with the
-// output's name, comes out of Close at the latest, the file is closed, and no
-// file appears under the final name.
+// TestWriterFaults lets the nth write, sync or close fail. Close at the latest returns the error
+// with the output's name. The file is closed and its final name does not appear.
 func TestWriterFaults(t *testing.T) {
 	lines := someLines()
 	for _, name := range outputNames {
@@ -92,15 +91,15 @@ func TestWriterFaults(t *testing.T) {
 					t.Errorf("%s, %s %d: closed %v", name, call, n, f.closed)
 				}
 				if f.n > 0 {
-					break // fewer calls than that
+					break // there are fewer calls
 				}
 			}
 		}
 	}
 }
 
-// TestNamingFaults lets every step of giving an output its name fail: the error
-// names the output, and the content is under the one name or the other.
+// TestNamingFaults lets every step of renaming an output fail. The error names the output, and one
+// of the two names holds the content.
 func TestNamingFaults(t *testing.T) {
 	defer func() { step.Hook = nil }()
 	steps := 0
@@ -145,7 +144,7 @@ func TestNamingFaults(t *testing.T) {
 	}
 }
 
-// TestRenameFails leaves the output whole in its partial file.
+// TestRenameFails leaves the whole output in its partial file.
 func TestRenameFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	w := mustCreate(t, path)

@@ -13,15 +13,14 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// TestLongLinesWritten writes lines around the length from which they are not
-// copied, in parts, with Sync between some: whole lines in order, one frame for
-// each long one, the same bytes every time, and no copy.
+// TestLongLinesWritten writes lines in parts, of lengths around the one that avoids a copy, with
+// Sync in between. Lines stay in order, a long one is one frame, and all runs write the same bytes.
 func TestLongLinesWritten(t *testing.T) {
 	const m = 1 << 20
 	lengths := []int{10, m - 1, 4 * m, 4*m + 1, 30, 8 * m, 8*m + 1, 8*m + 2, 0, 5}
 	for _, name := range []string{"out", "out.gz", "out.zst"} {
 		if testing.Short() && name == "out.gz" {
-			continue // slower than zstd, and framed in the same way
+			continue // slower than zstd, with the same framing
 		}
 		var want, first []byte
 		for round := range 2 {
@@ -38,7 +37,7 @@ func TestLongLinesWritten(t *testing.T) {
 				if err := w.WriteRecord(line[:cut], nil, line[cut:], newline); err != nil {
 					t.Fatal(err)
 				}
-				clear(line) // it is the caller's again
+				clear(line) // the caller may reuse it
 				if i%4 == 3 {
 					if _, err := w.Sync(); err != nil {
 						t.Fatal(err)
@@ -61,7 +60,6 @@ func TestLongLinesWritten(t *testing.T) {
 	}
 }
 
-// benchText is text of n bytes.
 func benchText(n int) []byte {
 	return bytes.ReplaceAll(filetest.Lines("some text ", n+100)[:n:n], newline, []byte(" "))
 }
@@ -92,7 +90,7 @@ func readPacked(t *testing.T, path string) []byte {
 	return b.Bytes()
 }
 
-// TestLongLineNotCopied writes a line of 64 MiB.
+// TestLongLineNotCopied checks that writing a line of 64 MiB copies none of it.
 func TestLongLineNotCopied(t *testing.T) {
 	for _, name := range []string{"out", "out.gz", "out.zst"} {
 		w, err := Create(filepath.Join(t.TempDir(), name))
@@ -113,7 +111,7 @@ func TestLongLineNotCopied(t *testing.T) {
 	}
 }
 
-// TestLongLineContinued goes on after a long line, at the mark that Sync gave.
+// TestLongLineContinued resumes after a long line, at the mark from Sync.
 func TestLongLineContinued(t *testing.T) {
 	for _, name := range []string{"out", "out.gz", "out.zst"} {
 		path := filepath.Join(t.TempDir(), name)

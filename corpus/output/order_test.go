@@ -10,7 +10,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// watched is a file that notes what is done with it.
+// watched is a file that records the calls of its methods.
 type watched struct {
 	steps []string
 	note  func(step string)
@@ -33,8 +33,8 @@ func (w *watched) Write(p []byte) (int, error) {
 func (w *watched) Sync() error  { return w.step("sync") }
 func (w *watched) Close() error { return w.step("close") }
 
-// TestSyncedBeforeItsMarkAndItsName: a mark tells of bytes that are on the disk, and
-// an output has no name before all of it is there.
+// TestSyncedBeforeItsMarkAndItsName checks that marks cover only synced bytes, and that an output
+// is synced in full before it gets its name.
 func TestSyncedBeforeItsMarkAndItsName(t *testing.T) {
 	for _, name := range outputNames {
 		path := filepath.Join(t.TempDir(), name)
@@ -69,8 +69,8 @@ func TestSyncedBeforeItsMarkAndItsName(t *testing.T) {
 	}
 }
 
-// TestMarksOfAContinuedOutput are those of one that was written in one go: the next
-// continuation goes by them, and Published does.
+// TestMarksOfAContinuedOutput compares the marks with those of an uninterrupted run, since the next
+// continuation and Published rely on them.
 func TestMarksOfAContinuedOutput(t *testing.T) {
 	lines := [][]byte{[]byte("first"), bytes.Repeat([]byte("x"), 3*tailSize), []byte("third"), []byte("last")}
 	for _, name := range outputNames {
@@ -82,7 +82,7 @@ func TestMarksOfAContinuedOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, stored := append(want, whole), readFile(t, path)
-		for from := 1; from <= 3; from++ { // killed behind so many lines, and a part of the next
+		for from := 1; from <= 3; from++ { // killed after that many lines and a part of the next
 			path := filepath.Join(t.TempDir(), name)
 			put(t, path+input.PartialSuffix, string(stored[:want[from-1].Size])+"half of a")
 			w, err := OpenAt(path, want[from-1])

@@ -21,8 +21,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestNothingIsWrittenOver: what a partial file holds is put aside, under a name
-// that nothing has, and durably.
+// TestNothingIsWrittenOver checks that a partial file with content is put aside under a free name.
 func TestNothingIsWrittenOver(t *testing.T) {
 	filetest.Chdir(t, "out.jsonl.partial", "out.jsonl.partial.1", "dir/real.jsonl", "dir/real.jsonl.partial")
 	mustLink(t, os.Symlink, "dir/real.jsonl", "link.jsonl")
@@ -56,8 +55,8 @@ func TestNothingIsWrittenOver(t *testing.T) {
 	}
 }
 
-// TestEmptyPartialIsTaken: nothing is put aside where there is nothing, and an
-// output without a line leaves nothing behind when it is given up.
+// TestEmptyPartialIsTaken checks that an empty partial file is not put aside, and that an aborted
+// output without a line leaves no file.
 func TestEmptyPartialIsTaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	put(t, path+input.PartialSuffix, "")
@@ -80,7 +79,7 @@ func TestEmptyPartialIsTaken(t *testing.T) {
 	}
 }
 
-// TestSecondWriter is refused until the first has finished or given up.
+// TestSecondWriter refuses a second writer until the first has finished or given up.
 func TestSecondWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	w := mustCreate(t, path)
@@ -119,7 +118,7 @@ func TestSecondWriter(t *testing.T) {
 	}
 }
 
-// TestPartialReplaced: what was put in the place of a partial file gets no name.
+// TestPartialReplaced checks that a file put in place of the partial file is not published.
 func TestPartialReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	w := mustCreate(t, path)
@@ -139,7 +138,7 @@ func TestPartialReplaced(t *testing.T) {
 	}
 }
 
-// TestCutPartial cuts the file that was marked and no other.
+// TestCutPartial cuts the marked file and no other.
 func TestCutPartial(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
 	w := mustCreate(t, path)
@@ -172,7 +171,7 @@ func TestCutPartial(t *testing.T) {
 
 func errOf(_ Mark, err error) error { return err }
 
-// TestPublished knows a whole output by what Seal returned, and nothing else.
+// TestPublished recognizes a whole output by the mark from Seal, and by nothing else.
 func TestPublished(t *testing.T) {
 	for _, name := range outputNames {
 		for _, lines := range [][][]byte{nil, {[]byte("line")}, someLines()} {

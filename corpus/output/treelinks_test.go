@@ -12,15 +12,15 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// TestTreeLinks: no link leads an output out of its folder, whenever it came; one that stays
-// in the folder is followed.
+// TestTreeLinks checks that no link, old or new, leads an output out of its folder. A link that
+// stays inside is followed.
 func TestTreeLinks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		before map[string]string // links, and where they lead
-		during map[string]string // likewise, once a checkpoint knows of the first record
-		later  map[string]string // likewise, when the run was killed and before it goes on
-		want   string            // part of an error, "" for none
+		before map[string]string // links and their targets
+		during map[string]string // made once a checkpoint covers the first record
+		later  map[string]string // made after the kill, before the run resumes
+		want   string            // part of the error, "" for none
 	}{
 		{name: "none"},
 		{name: "inside", before: map[string]string{"sub": "other"}},
@@ -63,7 +63,7 @@ func TestTreeLinks(t *testing.T) {
 	}
 }
 
-// writeKilled writes a tree; it is killed behind the first record, and goes on.
+// writeKilled writes a tree, is killed after the first record, and resumes.
 func writeKilled(plan *TreePlan, during, later func()) error {
 	tree, err := CreateTree(plan)
 	if err != nil {

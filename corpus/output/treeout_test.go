@@ -32,8 +32,7 @@ func writeTree(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// TestPlanTree: outputs have the names of inputs below the folder that all arguments have
-// in common, and the compression that their bytes tell.
+// TestPlanTree names outputs after inputs below their common folder, and keeps their compression.
 func TestPlanTree(t *testing.T) {
 	dir := t.TempDir()
 	bz := "BZh9" + compress.Bzip2BlockMagic
@@ -80,19 +79,19 @@ func TestPlanTree(t *testing.T) {
 	}
 }
 
-// treeModel is what is to be written of each input: some records.
+// treeModel holds the records to write for each input.
 type treeModel struct {
 	plan    *TreePlan
 	records [][]string
 }
 
-// writer writes a model, and may be stopped anywhere.
+// treeWriter writes a model and may be stopped anywhere.
 type treeWriter struct {
 	m     *treeModel
 	tree  *Tree
-	at    [2]int // input and record that is next
+	at    [2]int // next input and record
 	saved TreeMark
-	place [2]int // of saved
+	place [2]int // place of saved
 	know  bool
 }
 
@@ -121,7 +120,7 @@ func (w *treeWriter) save() error {
 	return err
 }
 
-// kill leaves all as a kill would: what is in memory is gone, and the lock.
+// kill drops memory and lock, as a kill would.
 func (w *treeWriter) kill() {
 	if w.tree.current != nil {
 		_ = w.tree.current.stop()
@@ -129,7 +128,7 @@ func (w *treeWriter) kill() {
 	_ = w.tree.release()
 }
 
-// again starts anew or goes on.
+// again starts over or resumes.
 func (w *treeWriter) again(worthless ...FileID) (err error) {
 	if !w.know {
 		w.at = [2]int{}
@@ -141,8 +140,7 @@ func (w *treeWriter) again(worthless ...FileID) (err error) {
 	return err
 }
 
-// TestTreeStopped writes trees, stopped anywhere and gone on with: they are those of
-// undisturbed runs, of the files that were drawn.
+// TestTreeStopped stops and resumes writers of trees anywhere, and compares with undisturbed runs.
 func TestTreeStopped(t *testing.T) {
 	defer func() { step.Hook = nil }()
 	errStop := errors.New("stopped")
@@ -172,7 +170,7 @@ func TestTreeStopped(t *testing.T) {
 			switch what {
 			case "save":
 				must(w.save())
-			case "torn": // while outputs get their places
+			case "torn": // stopped while outputs are moved into place
 				left := rapid.IntRange(0, 3).Draw(rt, "placed")
 				step.Hook = func(string) error {
 					if left--; left < 0 {
@@ -208,7 +206,7 @@ func TestTreeStopped(t *testing.T) {
 	})
 }
 
-// check reads the tree.
+// check compares the tree with the model.
 func (m *treeModel) check(t *rapid.T) {
 	want := map[string]string{}
 	for i, f := range m.plan.Files {
@@ -265,8 +263,8 @@ func (m *treeModel) index(name string) int {
 	return -1
 }
 
-// TestTreeOfOthers: what another run has left is put aside, one under way is left alone,
-// and no file is replaced, whenever it came.
+// TestTreeOfOthers checks that leftovers of another run are put aside and that a running one is
+// left alone. No file is replaced, whenever it was created.
 func TestTreeOfOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	plan := func(names ...string) *TreePlan {
@@ -320,8 +318,7 @@ func TestTreeOfOthers(t *testing.T) {
 	}
 }
 
-// TestInheritProcessors: an output takes over the frames of the one before it, also when the processors
-// have become fewer meanwhile.
+// TestInheritProcessors lets an output reuse the frames of the one before it on fewer processors.
 func TestInheritProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
@@ -336,7 +333,7 @@ func TestInheritProcessors(t *testing.T) {
 	sure(t, tree.Close())
 }
 
-// TestShards: a shard ends with the record that fills it, the one that began it counted.
+// TestShards checks that a shard ends with the record that fills it, counting its first record.
 func TestShards(t *testing.T) {
 	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), ShardSize: 10, Ending: ".txt"}
 	tree, err := CreateTree(plan)
@@ -365,8 +362,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestTreeGone: a run goes on with what a mark knows of, though it be empty, and not where
-// an output of it is gone or the stage is another run's.
+// TestTreeGone resumes a run from a mark, also with empty outputs. It refuses if an output is gone
+// or the stage belongs to another run.
 func TestTreeGone(t *testing.T) {
 	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	create := func() (*Tree, TreeMark) {
@@ -392,7 +389,7 @@ func TestTreeGone(t *testing.T) {
 	if err != nil {
 		t.Fatal("empty outputs that are known of are gone:", err)
 	}
-	if _, err := tree.Sync(); err != nil { // a has its place
+	if _, err := tree.Sync(); err != nil { // a is in place
 		t.Fatal(err)
 	}
 	if err := tree.Abort(); err != nil {
@@ -418,7 +415,7 @@ func TestTreeGone(t *testing.T) {
 	}
 }
 
-// TestTreeLonger: a whole output to which anything was added is not the one that was left.
+// TestTreeLonger refuses to resume if anything was appended to a whole output.
 func TestTreeLonger(t *testing.T) {
 	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
 	tree, err := CreateTree(plan)
@@ -440,8 +437,8 @@ func TestTreeLonger(t *testing.T) {
 	}
 }
 
-// TestPlacedAnew: a run that no checkpoint knows of is stopped while its outputs get their
-// places. The same command replaces them, and no other does, nor what was there before it.
+// TestPlacedAnew stops a run without a checkpoint while its outputs are moved into place. Only the
+// same command may replace them, and nothing replaces older files.
 func TestPlacedAnew(t *testing.T) {
 	defer func() { step.Hook = nil }()
 	errStop := errors.New("stopped")
@@ -503,8 +500,8 @@ func TestPlacedAnew(t *testing.T) {
 	refused("before anything was placed", p, id)
 }
 
-// TestPartialInTheWay: an empty partial file of an earlier run is taken away, and one that
-// holds anything gets a free name. A link is in the way wherever it leads.
+// TestPartialInTheWay removes an empty partial file of an earlier run, and gives one with content a
+// free name. A link is in the way whatever its target.
 func TestPartialInTheWay(t *testing.T) {
 	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Files: []TreeOutput{{Name: "a"}}}
 	killed := func(text string, aside string) {
@@ -536,9 +533,8 @@ func TestPartialInTheWay(t *testing.T) {
 	}
 }
 
-// TestTreeAborted: what a mark knows of stays when a run is given up, though nothing is in
-// it, and again when the next one is; what no mark knows of goes. At the end all outputs are
-// there.
+// TestTreeAborted checks that aborting a run keeps outputs covered by a mark, even empty ones, and
+// removes others. Aborting the next run changes nothing, and in the end all outputs exist.
 func TestTreeAborted(t *testing.T) {
 	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	tree, err := CreateTree(p)
@@ -598,8 +594,7 @@ func TestTreeAborted(t *testing.T) {
 	}
 }
 
-// TestCutTree: cut back, partial files hold the content known to a mark, and later ones are gone. If one
-// is not as the mark has it, all stay.
+// TestCutTree cuts partial files back to a mark and removes later ones. If one differs, all stay.
 func TestCutTree(t *testing.T) {
 	p := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	tree, err := CreateTree(p)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever is written out early, and where it cannot be, Sync tells what has failed and
-// the file has the same bytes.
+// TestWriteOutHarmsNothing writes out any range of a file, of a closed file and of a pipe. The size
+// of the file must not change.
 func TestWriteOutHarmsNothing(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -25,7 +25,7 @@ func TestWriteOutHarmsNothing(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	writeOut(f, 0, 1<<13) // closed
+	writeOut(f, 0, 1<<13) // f is closed
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -21,10 +21,9 @@ import (
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
-// newline ends the records of the tests.
 var newline = []byte{'\n'}
 
-// unpack decodes an output with the standard library where it can.
+// unpack decodes an output, with the standard library if it can.
 func unpack(tb testing.TB, name string, stored []byte) []byte {
 	tb.Helper()
 	var r io.Reader = bytes.NewReader(stored)
@@ -72,7 +71,7 @@ func mustCreate(tb testing.TB, name string) *Writer {
 	return w
 }
 
-// writeLines writes lines and syncs before those whose numbers are given.
+// writeLines writes lines and calls Sync before those numbered in syncs.
 func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (marks []Mark) {
 	tb.Helper()
 	for i, line := range lines {
@@ -94,7 +93,7 @@ func writeLines(tb testing.TB, w *Writer, lines [][]byte, syncs ...int) (marks [
 
 var outputNames = []string{"out.jsonl", "out.jsonl.gz", "out.jsonl.zst"}
 
-// someLines are 6 MB of lines: several frames of each kind.
+// someLines returns 6 MB of lines, enough for several frames of each kind.
 func someLines() [][]byte {
 	data := filetest.Lines(benchTexts["english"], 3<<20)
 	data = append(data, filetest.Lines(benchTexts["chinese"], 3<<20)...)
@@ -129,8 +128,8 @@ func TestWriterRoundTrip(t *testing.T) {
 	}
 }
 
-// TestWriterIsDeterministic writes the same under different numbers of
-// processors: frames then meet encoders with other pasts.
+// TestWriterIsDeterministic writes the same bytes with any number of processors, although frames
+// meet encoders with different histories.
 func TestWriterIsDeterministic(t *testing.T) {
 	lines := someLines()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -155,8 +154,8 @@ func TestWriterIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestWriterContinues cuts outputs back to every position Sync has returned
-// and writes the rest again: the bytes are those of an unbroken run.
+// TestWriterContinues cuts outputs back to every mark from Sync and writes the rest again: the
+// bytes must equal those of an unbroken run.
 func TestWriterContinues(t *testing.T) {
 	lines := someLines()
 	syncs := []int{0, 1, 350, 750}
@@ -303,7 +302,7 @@ func TestReaderGone(t *testing.T) {
 	}
 }
 
-// TestStdout runs itself as another process whose output is looked at.
+// TestStdout runs itself as another process and checks its output.
 func TestStdout(t *testing.T) {
 	if os.Getenv("CORPUS_TEST_STDOUT") != "" {
 		w := mustCreate(t, input.Stdin)

@@ -19,10 +19,10 @@ import (
 	"github.com/firstseen/firstseen/corpus/page"
 )
 
-// got is what was read of a file.
+// got is the content of a record.
 type got struct{ id, text, bad, raw string }
 
-// read reads files in their order.
+// read reads files in order.
 func read(f page.Format, cfg corpus.SourceConfig, dir string, files ...[]byte) (all []got, err error) {
 	var inputs []input.Input
 	for i, data := range files {
@@ -52,8 +52,8 @@ func packed(members ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// TestOneDocumentAFile: whatever is in a file, it is one record, however it is packed and
-// whatever size blocks have; it is a document if it is text and not too long.
+// TestOneDocumentAFile checks that any file is one record, however it is compressed and whatever
+// the block size. The record is a document if it is text and not too long.
 func TestOneDocumentAFile(t *testing.T) {
 	const limit = 200
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestOneDocumentAFile(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(t, "binary") == 0 {
 				data = rapid.SliceOfN(rapid.Byte(), 0, 3000).Draw(t, "bytes")
 			}
-			data = append([]byte("a"), data...) // of no other format, and not empty
+			data = append([]byte("a"), data...) // not empty, and of no other format
 			g := got{id: fmt.Sprintf("in-%d", i), text: string(data), raw: string(data)}
 			switch {
 			case len(data) > limit:
@@ -87,7 +87,7 @@ func TestOneDocumentAFile(t *testing.T) {
 		all, err := read(page.Format{HTML: rapid.Bool().Draw(t, "html")}, cfg, dir, files...)
 		for i := range all {
 			if all[i].bad != "" && strings.HasPrefix(all[i].bad, "the file is longer") {
-				all[i].raw = "" // only the beginning is shown
+				all[i].raw = "" // only the beginning is kept
 			}
 		}
 		if err != nil || fmt.Sprintf("%q", all) != fmt.Sprintf("%q", want) {
@@ -96,7 +96,7 @@ func TestOneDocumentAFile(t *testing.T) {
 	})
 }
 
-// TestText: the text is made as the format says, by the type of its files.
+// TestText checks that the format's Text gets the content type and extracts the text.
 func TestText(t *testing.T) {
 	f := page.Format{Text: func() corpus.Text {
 		return func(_ func(int) []byte, body []byte, contentType string) ([]byte, bool, error) {
@@ -115,7 +115,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestDamaged: of a file that ends too early there is no document.
+// TestDamaged checks that a file cut off yields no document.
 func TestDamaged(t *testing.T) {
 	whole := packed([]byte(strings.Repeat("A page that is cut off. ", 100)))
 	all, err := read(page.Format{HTML: true}, corpus.SourceConfig{}, t.TempDir(), whole[:len(whole)-12], []byte("the next"))
@@ -124,7 +124,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestRecognize: a page is told by its first tag.
+// TestRecognize checks that a page is recognized by its first tag.
 func TestRecognize(t *testing.T) {
 	for head, want := range map[string]bool{
 		"<!DOCTYPE html><p>": true, "\xef\xbb\xbf \n<HTML lang=en>": true, "<head>": true, "<BODY>": true, "<title>x": true, "<!-- x -->": true,
@@ -140,7 +140,7 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
-// TestNotAnnotated: files that are one document each take no verdict.
+// TestNotAnnotated checks that a file that is one document takes no verdict.
 func TestNotAnnotated(t *testing.T) {
 	for _, f := range []page.Format{{}, {HTML: true}} {
 		_, annotated := f.NewParser("firstseen")

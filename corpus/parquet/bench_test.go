@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
-// BenchmarkRead reads the file that PARQUET names, text and id or all columns.
+// BenchmarkRead reads text and id, or all columns, of a test file or the file that PARQUET names.
 func BenchmarkRead(b *testing.B) {
 	path := os.Getenv("PARQUET")
 	if path == "" {

@@ -17,17 +17,17 @@ import (
 	"github.com/firstseen/firstseen/internal/effort"
 )
 
-// run is a run of one number, of so many bits as there are bytes in value times 8.
+// run encodes n repeats of a number of 8*len(value) bits.
 func run(n uint64, value ...byte) []byte {
 	return append(binary.AppendUvarint(nil, n<<1), value...)
 }
 
-// behind puts a length of four bytes before data.
+// behind puts the four-byte length of data before it.
 func behind(data []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data...)
 }
 
-// zeroDeltas are n deltas of 0 in the largest blocks that are read.
+// zeroDeltas encodes n deltas of 0 in blocks of the greatest size accepted.
 func zeroDeltas(n int) []byte {
 	const block = 1 << 16
 	data := binary.AppendUvarint(nil, block)
@@ -38,7 +38,7 @@ func zeroDeltas(n int) []byte {
 
 const many = 1 << 30
 
-// bombs are small files that claim much: thousands of millions of values, or bytes.
+// bombs lists small files that claim thousands of millions of values or bytes.
 var bombs = map[string]struct {
 	file parquet.Bomb
 	want string // of the error
@@ -71,8 +71,8 @@ var bombs = map[string]struct {
 	}, `it has no column "text"`},
 }
 
-// TestBombs: the work on a file ends where it is more than may be spent, and soon: a
-// reader without limits would go through all that they claim.
+// TestBombs checks that the reader stops soon at its limit of work. Without limits it would process
+// all that the files claim.
 func TestBombs(t *testing.T) {
 	for name, c := range bombs {
 		data := c.file.Bytes()
@@ -89,7 +89,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestClaimedSizes: no room is made for more than a codec can give of a page.
+// TestClaimedSizes allocates no more for a page than its codec can produce.
 func TestClaimedSizes(t *testing.T) {
 	for _, codec := range []int32{0, parquet.Snappy, parquet.Gzip, parquet.LZ4, parquet.Zstd} {
 		b := parquet.Bomb{Codec: codec, Page: behind([]byte("a text")), Size: 200 << 20, Entries: 1, Rows: 1, Values: 1}
@@ -98,7 +98,7 @@ func TestClaimedSizes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "column text, page 0: it says it has 209715200 bytes decompressed, and with its codec") {
 			t.Errorf("codec %d: %v", codec, err)
 		}
-		// What a codec gives at most is read.
+		// The most that a codec can produce is read.
 		most := parquet.Bomb{Codec: codec, Page: behind(make([]byte, 3<<20)), Entries: 1, Rows: 1, Values: 1}
 		data = most.Bytes()
 		if _, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), many); err != nil {
@@ -107,13 +107,13 @@ func TestClaimedSizes(t *testing.T) {
 	}
 }
 
-// TestUnderstated: memory is that of the sizes in the headers, whatever a page holds.
+// TestUnderstated bounds memory by the sizes in headers, whatever a page holds.
 func TestUnderstated(t *testing.T) {
 	const size = 1 << 20
 	large := behind(make([]byte, 64*size))
 	for name, c := range map[string]struct {
 		file parquet.Bomb
-		want string // of the error; "" is none
+		want string // part of the error, "" for none
 	}{
 		"gzip":   {parquet.Bomb{Codec: parquet.Gzip, Page: large, Size: size}, "it is decompressed to another size than is said"},
 		"brotli": {parquet.Bomb{Codec: parquet.Brotli, Page: large, Size: size}, "it is decompressed to another size than is said"},
@@ -139,8 +139,7 @@ func TestUnderstated(t *testing.T) {
 	}
 }
 
-// TestBombIsTold: with what --max-ratio allows, the run ends with the file, the row group
-// and the column.
+// TestBombIsTold checks that the default ratio ends a run with the file, row group and column.
 func TestBombIsTold(t *testing.T) {
 	b := bombs["null texts"].file
 	b.Entries, b.Rows, b.Values = 1<<31-1, 1<<31-1, 1<<31-1

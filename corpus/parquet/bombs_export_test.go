@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// Bomb is a small file that claims much.
+// Bomb is a small file that claims large contents.
 type Bomb struct {
 	Repetition int32  // of the columns
-	List       bool   // there is a second column, the list "list", and the page is of that
-	Parts      []int  // of the column's path above it, bytes of names
-	Columns    int    // columns called "text", behind one another
+	List       bool   // whether a second column, the list "list", holds the page
+	Parts      []int  // sizes of the names above the column in its path
+	Columns    int    // number of adjacent columns called "text"
 	Codec      int32  //
 	Dict       []byte // plain values of a dictionary
 	Page       []byte // decompressed
-	Size       int    // that the header of the page claims, 0: what it has
+	Size       int    // claimed by the page header; 0 for the true size
 	Encoding   int32
 	Entries    int // of the page
-	Groups     int // row groups, all of the same pages
+	Groups     int // row groups, all with the same pages
 	Rows       int64
 	Values     int64
 }
 
-// Bytes are those of the file.
+// Bytes returns the file.
 func (b *Bomb) Bytes() []byte {
 	file := []byte(fileMagic)
 	page := func(typ int32, plain int, body []byte, entries int, encoding int32) {

@@ -2,7 +2,7 @@ package parquet
 
 import "testing"
 
-// TestPageOfNothing: a page that claims to decompress to nothing does so, or is refused.
+// TestPageOfNothing checks that a page of claimed size 0 is empty or refused.
 func TestPageOfNothing(t *testing.T) {
 	var d decompressor
 	for codec := range int32(8) {

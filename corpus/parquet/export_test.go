@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 )
 
-// Dump tells all entries of all columns of a file, its schema and its metadata.
+// Dump prints all entries of all columns of a file, its schema and its metadata.
 func Dump(path string) (string, error) {
 	m, err := metaOf(input.Input{Path: path})
 	if err != nil {
@@ -48,11 +48,10 @@ func Dump(path string) (string, error) {
 	return out.String(), nil
 }
 
-// ErrSpent is what [ReadAll] returns where a file takes too much work.
+// ErrSpent is returned by [ReadAll] if a file takes too much work.
 var ErrSpent = errors.New("the reading takes more than it may")
 
-// ReadAll reads all rows of a file, whatever they hold, and returns how many bytes they
-// have. Rows and work may be so many bytes at most.
+// ReadAll reads all rows of a file and returns their size. Rows and work may each take most bytes.
 func ReadAll(f Format, file io.ReaderAt, size, most int64) (total int64, err error) {
 	spent := int64(0)
 	spend := func(n int64) error {
@@ -81,7 +80,7 @@ func ReadAll(f Format, file io.ReaderAt, size, most int64) (total int64, err err
 
 var _ corpus.Rows = (*rows)(nil)
 
-// Hold counts pages of these sizes that are held at a time.
+// Hold acquires pages of these sizes at once.
 func Hold(sizes ...int) error {
 	var p pages
 	for _, n := range sizes {

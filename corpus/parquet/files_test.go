@@ -17,7 +17,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
-// wanted is a row of the files in testdata, which bench/parquet/fixtures.py has written.
+// wanted is a row of the files in testdata, which bench/parquet/fixtures.py writes.
 type wanted struct {
 	N    int     `json:"n"`
 	ID   *string `json:"id"`
@@ -50,7 +50,7 @@ func fixtures(t testing.TB) []string {
 	return files
 }
 
-// read returns a line for each record of a file, and how many columns of rows were cut.
+// read returns a line for each record of a file.
 func read(f parquet.Format, path string, cfg corpus.SourceConfig) (lines []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,9 +66,8 @@ func read(f parquet.Format, path string, cfg corpus.SourceConfig) (lines []strin
 	return lines, err
 }
 
-// TestFiles reads files of three writers, with all their codecs, both versions of pages,
-// dictionaries and deltas, several row groups, nulls and nested columns, at any size of
-// blocks: always the same documents.
+// TestFiles reads the same documents from files of three writers, in blocks of any size. They cover
+// all codecs, both page versions, dictionaries, deltas, row groups, nulls and nested columns.
 func TestFiles(t *testing.T) {
 	want := wantedRows(t)
 	for _, path := range fixtures(t) {
@@ -107,8 +106,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestColumns: text and id may stand in any column that can be one; another is told,
-// with those that there are.
+// TestColumns checks that text and id may be any suitable column. Errors list the columns.
 func TestColumns(t *testing.T) {
 	const path = "testdata/pyarrow-zstd-crc.parquet"
 	for _, c := range []struct {
@@ -136,8 +134,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestLongRows: a row above the limit is a bad record, told with its place, and those
-// behind it are read.
+// TestLongRows checks that a row above the limit is a bad record, and that later rows are read.
 func TestLongRows(t *testing.T) {
 	for _, path := range fixtures(t) {
 		lines, err := read(parquet.Format{}, path, corpus.SourceConfig{MaxRecord: 60, BlockSize: 50})
@@ -153,7 +150,7 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// write writes all rows of a file to another, in frames that end where cut says so.
+// write copies all rows of a file to another, in frames that end after the rows that cut selects.
 func write(t *testing.T, f parquet.Format, from, to string, cut func(row int) bool) {
 	t.Helper()
 	info, err := os.Stat(from)
@@ -196,7 +193,7 @@ func write(t *testing.T, f parquet.Format, from, to string, cut func(row int) bo
 				if err != nil {
 					t.Fatal(err)
 				}
-				// What comes behind the mark is gone with the process.
+				// A kill loses the rows after the mark.
 				if err := f.Keep(w, b.Data[span.Start:span.End]); err != nil {
 					t.Fatal(err)
 				}
@@ -216,9 +213,8 @@ func write(t *testing.T, f parquet.Format, from, to string, cut func(row int) bo
 	}
 }
 
-// TestWrittenAgain: what is written of a file holds its rows in all columns, and its
-// schema and metadata, also where writing was stopped and gone on with; written once more
-// it is the same, byte for byte.
+// TestWrittenAgain checks that an output has the rows, schema and metadata of its input, even if
+// writing was stopped and resumed. A copy of the output has the same bytes.
 func TestWrittenAgain(t *testing.T) {
 	f := parquet.Format{Rows: true}
 	for _, path := range fixtures(t) {
@@ -246,7 +242,7 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestEmptyGroup: pyarrow writes an empty table as a row group of no rows.
+// TestEmptyGroup reads an empty table, which pyarrow writes as a row group without rows.
 func TestEmptyGroup(t *testing.T) {
 	lines, err := read(parquet.Format{Rows: true}, "testdata/empty/pyarrow-empty-group.parquet", corpus.SourceConfig{})
 	if err != nil || len(lines) != 0 {

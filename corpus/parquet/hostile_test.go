@@ -16,11 +16,10 @@ import (
 	"github.com/firstseen/firstseen/internal/effort"
 )
 
-// fuzzed is how many bytes of work may be spent on a file here, and on its rows.
+// fuzzed limits the bytes of work on a file and on its rows.
 const fuzzed = 256 << 10
 
-// TestCutAndFlipped: of a file that is cut anywhere nothing is read, and one with a byte
-// changed gives its rows or an error, and never a panic.
+// TestCutAndFlipped refuses a file cut anywhere. A file with a changed byte must not cause a panic.
 func TestCutAndFlipped(t *testing.T) {
 	for _, path := range fixtures(t) {
 		data, err := os.ReadFile(path)
@@ -49,8 +48,7 @@ func TestCutAndFlipped(t *testing.T) {
 	}
 }
 
-// TestCutHeaderIsTold: a structure that ends too early is damage of its own, and not the end of the file
-// or of compressed data.
+// TestCutHeaderIsTold checks that a truncated structure counts as damage, not as the end of input.
 func TestCutHeaderIsTold(t *testing.T) {
 	data, err := os.ReadFile("testdata/pyarrow-zstd-crc.parquet")
 	if err != nil {
@@ -70,8 +68,8 @@ func TestCutHeaderIsTold(t *testing.T) {
 	}
 }
 
-// TestDamageIsTold: damage ends the reading behind the rows before it, with the file, the
-// row group, the column and the page.
+// TestDamageIsTold checks that damage ends the reading after the rows before it. The error names
+// file, row group, column and page.
 func TestDamageIsTold(t *testing.T) {
 	data, err := os.ReadFile("testdata/pyarrow-zstd-crc.parquet")
 	if err != nil {
@@ -127,8 +125,7 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// ended is a file of zeros, of any size, that ends as a Parquet file with a footer of so
-// many bytes.
+// ended is a Parquet file of size bytes, all zeros except its end: a footer of footer bytes.
 type ended struct{ size, footer int64 }
 
 func (e ended) ReadAt(b []byte, at int64) (int, error) {
@@ -142,8 +139,7 @@ func (e ended) ReadAt(b []byte, at int64) (int, error) {
 	return len(b), nil
 }
 
-// TestLimits: what a file may have at most is read, or refused for another reason, and no
-// byte more.
+// TestLimits checks that the limit error comes one above each limit, but not at it.
 func TestLimits(t *testing.T) {
 	page := func(size int) error {
 		b := parquet.Bomb{Codec: parquet.Brotli, Page: behind([]byte("a text")), Size: size, Entries: 1, Rows: 1, Values: 1}

@@ -14,8 +14,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
-// annotated answers all rows of a file, which may be of so many bytes, and returns the rows
-// of the output as lines with the column text and the number of the row, n.
+// annotated answers all rows of a file under a limit of row size. It returns the output as lines
+// with the column text and the row number n.
 func annotated(t *testing.T, path, text string, limit int) []string {
 	t.Helper()
 	f := parquet.Format{Rows: true}
@@ -69,8 +69,7 @@ func annotated(t *testing.T, path, text string, limit int) []string {
 	return lines
 }
 
-// TestLongRowsAnswered: a row above the limit is answered like all others, at its place,
-// without the values that do not fit.
+// TestLongRowsAnswered answers a row above the limit in place, without the values that do not fit.
 func TestLongRowsAnswered(t *testing.T) {
 	for _, path := range fixtures(t) {
 		whole := annotated(t, path, "text", 1<<20)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHybridIsRead: numbers written in runs and packed groups are read again.
+// TestHybridIsRead checks that runs and packed groups of numbers are read back.
 func TestHybridIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.UintRange(0, 18).Draw(t, "width")
@@ -32,7 +32,7 @@ func TestHybridIsRead(t *testing.T) {
 	})
 }
 
-// enclosureOf encloses rows of one column.
+// enclosureOf returns an enclosure of rows with one column.
 func enclosureOf(l leaf) *enclosure {
 	optional := int32(optional)
 	l.Name, l.path, l.Type, l.Repetition = "c", []string{"c"}, &l.typ, &optional
@@ -43,7 +43,7 @@ func enclosureOf(l leaf) *enclosure {
 	return e
 }
 
-// rowsOf makes the rows of an optional column; nil is a null.
+// rowsOf encodes rows of an optional column, with nil as null.
 func rowsOf(e *enclosure, values [][]byte) (rows []byte) {
 	for _, v := range values {
 		row := slices.Clone(e.print)
@@ -59,7 +59,7 @@ func rowsOf(e *enclosure, values [][]byte) (rows []byte) {
 	return rows
 }
 
-// file makes a whole file of frames.
+// file returns a file of the given frames.
 func file(t interface{ Fatal(...any) }, e *enclosure, frames ...[]byte) []byte {
 	data := bytes.Join(frames, nil)
 	footer, err := e.End(bytes.NewReader(data), int64(len(data)))
@@ -69,7 +69,6 @@ func file(t interface{ Fatal(...any) }, e *enclosure, frames ...[]byte) []byte {
 	return append(data, footer...)
 }
 
-// readColumn reads the only column of a file.
 func readColumn(t interface{ Fatal(...any) }, data []byte) (values [][]byte) {
 	m, err := readMeta(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -110,8 +109,8 @@ var optionalLeaves = []leaf{
 
 const convertedDecimal = 5
 
-// TestColumnsAreRead: values that repeat and others, in several row groups, are read again, with and
-// without dictionaries; and the statistics are those of all values.
+// TestColumnsAreRead checks that row groups are read back, with and without dictionaries, and that
+// statistics cover all values.
 func TestColumnsAreRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := enclosureOf(rapid.SampledFrom(optionalLeaves).Draw(t, "column"))
@@ -149,7 +148,7 @@ func TestColumnsAreRead(t *testing.T) {
 	})
 }
 
-// checkStatistics holds the statistics of a frame against the values.
+// checkStatistics compares the statistics of a frame with its values.
 func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
 	_, columns, err := e.frame(bytes.NewReader(frame), int64(len(frame)))
 	if err != nil {
@@ -204,14 +203,14 @@ func checkStatistics(t *rapid.T, e *enclosure, frame []byte, values [][]byte) {
 	}
 }
 
-// TestRepeatedValuesTakeLittle: a column of few values is written by a dictionary, one of many is not.
+// TestRepeatedValuesTakeLittle checks that only a column of few distinct values gets a dictionary.
 func TestRepeatedValuesTakeLittle(t *testing.T) {
 	e := enclosureOf(optionalLeaves[3])
 	few, many, later := make([][]byte, 20_000), make([][]byte, 20_000), make([][]byte, 10_000)
 	for i := range few {
 		few[i], many[i] = fmt.Appendf(nil, "https://example.org/site/%d", i/5000), fmt.Appendf(nil, "https://example.org/page/%d", i)
 	}
-	for i := range later { // it repeats at first, and then a dictionary would take more than it saves
+	for i := range later { // repeats at first; later, a dictionary would cost more than it saves
 		later[i] = fmt.Appendf(nil, "page %015d", i)
 		if i < sampled {
 			later[i] = fmt.Appendf(nil, "page %015d", i/2)
@@ -240,14 +239,13 @@ func TestRepeatedValuesTakeLittle(t *testing.T) {
 			t.Errorf("%.30q: its data begin at %d, %v", c.values[0], chunks[0].Data, err)
 		}
 	}
-	// What does not repeat in front does not keep out what repeats in the next row group.
+	// A column without repeats must not keep a dictionary from the next row group.
 	frame, err := e.Frame(nil, rowsOf(e, few))
 	if err != nil || len(frame) > 400 {
 		t.Errorf("after a column without repetitions: %d bytes, %v", len(frame), err)
 	}
 }
 
-// TestDamagedTrailers are errors.
 func TestDamagedTrailers(t *testing.T) {
 	e := enclosureOf(optionalLeaves[3])
 	frame, err := e.Frame(nil, rowsOf(e, [][]byte{[]byte("a"), nil, []byte("b")}))
@@ -255,7 +253,7 @@ func TestDamagedTrailers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range len(frame) {
-		whole := n == 0 || n == len(fileMagic) // a file that ends with the magic has its footer
+		whole := n == 0 || n == len(fileMagic) // a file that ends with the magic bytes has its footer
 		if _, err := e.End(bytes.NewReader(frame[:n]), int64(n)); err == nil && !whole {
 			t.Errorf("cut at %d of %d: no error", n, len(frame))
 		}
@@ -264,7 +262,7 @@ func TestDamagedTrailers(t *testing.T) {
 		broken := slices.Clone(frame)
 		broken[at] ^= 0x80
 		if at < len(frame)-frameTail+8 {
-			continue // the number of rows stands here alone
+			continue // only the number of rows is stored here
 		}
 		if _, err := e.End(bytes.NewReader(broken), int64(len(broken))); err == nil {
 			t.Errorf("with another byte %d of %d: no error", at, len(frame))

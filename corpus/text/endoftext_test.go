@@ -14,13 +14,12 @@ import (
 	plain "github.com/firstseen/firstseen/corpus/text"
 )
 
-// TestEndOfText holds texts with marks against a split, at every block size, and reads what is
-// written again.
+// TestEndOfText compares with a split at marks, in blocks of any size, and reads its output again.
 func TestEndOfText(t *testing.T) {
 	f := plain.Formats["endoftext"]
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"\n", "\r\n", " ", "a", "字", "<|", "|>", "<|endoftext", "<|endoftext|>"}), 0, 12).Draw(t, "text"), "")
-		var want, again, raws []string // an empty text is none, and is counted
+		var want, again, raws []string // an empty text yields no record, but counts
 		for i, part := range strings.Split(text, "<|endoftext|>") {
 			part = strings.Trim(part, "\r\n")
 			if strings.TrimSpace(part) != "" {
@@ -65,9 +64,9 @@ func check(t *rapid.T, f corpus.Format, text string, size int, want []string) {
 	}
 }
 
-// TestEndOfLongText: a mark in two pieces ends a text beyond the limit, too.
+// TestEndOfLongText checks that a mark in two pieces also ends a text beyond the limit.
 func TestEndOfLongText(t *testing.T) {
-	for length := 1100; length < 1140; length++ { // beyond what is read to recognize a format
+	for length := 1100; length < 1140; length++ { // longer than the bytes that identify a format
 		for size := 1; size < 20; size++ {
 			text := strings.Repeat("a", length) + "<|endoftext|>b<|endoftext|>"
 			got, err := read(plain.Formats["endoftext"], text, corpus.SourceConfig{BlockSize: size, MaxRecord: 32})

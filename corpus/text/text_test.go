@@ -16,7 +16,6 @@ import (
 	plain "github.com/firstseen/firstseen/corpus/text"
 )
 
-// read returns the records of a text, read in blocks of a size.
 func read(f corpus.Format, text string, cfg corpus.SourceConfig) (got []string, err error) {
 	cfg.Stdin = strings.NewReader(text)
 	err = corpustest.Each(f, corpustest.Stdin, cfg, func(_ *corpus.Block, doc *corpus.Document) {
@@ -29,7 +28,7 @@ func read(f corpus.Format, text string, cfg corpus.SourceConfig) (got []string, 
 	return got, err
 }
 
-// oracle does the same with the whole text at hand, by the rules of the package.
+// oracle applies the rules of the package to the whole text.
 func oracle(f corpus.Format, text string) (want []string) {
 	switch {
 	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
@@ -38,7 +37,7 @@ func oracle(f corpus.Format, text string) (want []string) {
 	text = strings.TrimPrefix(text, "\xef\xbb\xbf")
 	var records []string
 	if f.Noun() == "paragraph" {
-		// Line by line: an empty one ends the record, with the line before it at least.
+		// An empty line ends the record unless it is the record's first line.
 		lines, record := strings.SplitAfter(text, "\n"), ""
 		for _, line := range lines {
 			bare := line == "\n" || line == "\r\n"
@@ -79,7 +78,7 @@ func compare(t interface{ Errorf(string, ...any) }, text string) {
 	}
 }
 
-// TestPlain holds drawn texts against the oracle, at every block size.
+// TestPlain compares random texts with the oracle, at every block size.
 func TestPlain(t *testing.T) {
 	for _, text := range []string{"", "a", "a\n", "\n\n\na\n\n\n\nb\r\n\r\nc\n \nd", "\xef\xbb\xbfa\n\nb", "a\r\n\nb\n\r\n\n", "第一行\n第二行\n\n\xff\n"} {
 		compare(t, text)
@@ -89,7 +88,7 @@ func TestPlain(t *testing.T) {
 	})
 }
 
-// TestPlainRejects: of UTF-16 every record is bad, and so is one that is too long.
+// TestPlainRejects checks that all records of UTF-16 are bad, and so is an overlong one.
 func TestPlainRejects(t *testing.T) {
 	got, err := read(plain.Formats["lines"], "\xff\xfea\x00\n\x00b\x00", corpus.SourceConfig{})
 	if err != nil || len(got) != 2 || !strings.Contains(got[0], "UTF-16") {
@@ -102,7 +101,7 @@ func TestPlainRejects(t *testing.T) {
 	}
 }
 
-// TestKeep: what is written is read again as it was.
+// TestKeep checks that written records are read back unchanged.
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.txt")
 	f := plain.Formats["paragraphs"]
@@ -128,7 +127,7 @@ func TestKeep(t *testing.T) {
 func FuzzPlain(f *testing.F) {
 	f.Add("a\n\nb\r\n\r\nc")
 	f.Fuzz(func(t *testing.T, text string) {
-		// What begins as a compressed file, or as one of a known format, is none of text.
+		// Texts that begin like a compressed file or another known format are no plain text.
 		if _, err := read(plain.Formats["lines"], text, corpus.SourceConfig{}); err == nil && len(text) < 1<<12 {
 			compare(t, text)
 		}

@@ -16,17 +16,17 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// archive is what a file has by an independent reading, of warcio.
+// archive holds the records of a file as warcio, an independent reader, finds them.
 type archive struct {
 	File   string
 	IDs    []string
-	Bodies []string // the beginnings of their SHA-256, without the line ends behind them
-	Times  []string // by hand, of some files
-	Bad    int      // records that were found to be bad by looking at them
+	Bodies []string // first digits of the SHA-256 sums, without the final line ends
+	Times  []string // noted by hand, for some files
+	Bad    int      // bad records, confirmed by inspection
 }
 
-// TestArchives reads files of other projects' tests, those in testdata/archives or, with
-// the environment variable FIRSTSEEN_WARCS, all that stand in the directory it names.
+// TestArchives reads test files of other projects: those in testdata/archives, or all in the
+// directory that the environment variable FIRSTSEEN_WARCS names.
 func TestArchives(t *testing.T) {
 	data, err := os.ReadFile("testdata/archives.jsonl")
 	if err != nil {
@@ -52,12 +52,12 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// asItIs takes a body in any encoding.
+// asItIs returns bodies unchanged.
 func asItIs() corpus.Text {
 	return func(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) { return body, false, nil }
 }
 
-// check compares a file's documents with those expected, in blocks of two sizes.
+// check compares a file's documents with the expected ones, in blocks of two sizes.
 func (a archive) check(t *testing.T, path string) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// benchArchive is an archive of pages, a member each.
+// benchArchive returns an archive with one member per page.
 func benchArchive() (file []byte, decoded int64) {
 	for n := range 200 {
 		content := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + strings.Repeat(fmt.Sprintf("<p>page %d has words %d\n", n, n*n), 500)
@@ -25,8 +25,8 @@ func benchArchive() (file []byte, decoded int64) {
 	return file, decoded
 }
 
-// BenchmarkRead reads only, as one goroutine does for all parsers, beside what
-// decompressing alone takes. With the environment variable WARC_FILE it reads that file.
+// BenchmarkRead measures reading without parsing, and decompression alone for comparison. The
+// environment variable WARC_FILE may name another file.
 func BenchmarkRead(b *testing.B) {
 	file, decoded := benchArchive()
 	if path := os.Getenv("WARC_FILE"); path != "" {

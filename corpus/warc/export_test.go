@@ -1,7 +1,6 @@
 package warc
 
-// InsteadOf are the records that are written in the place of one: a revisit record, if the
-// payload is known, and a metadata record.
+// InsteadOf returns a metadata record for raw, after a revisit record if the payload is known.
 func InsteadOf(raw []byte) (records [][]byte) {
 	if !isWARC(raw) || headEnd(raw) < 0 {
 		return nil

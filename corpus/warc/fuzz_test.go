@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// FuzzRead reads any bytes as a web archive: no panic, places that ascend, and the same
-// records for two sizes of blocks; what is written in the place of a record is read as one.
+// FuzzRead reads any bytes as a web archive. Places must ascend, and two block sizes must yield the
+// same records. A replacement must be read as one record.
 func FuzzRead(f *testing.F) {
 	record := []byte("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <urn:1>\r\nWARC-Date: 2024-01-02T03:04:05Z\r\nContent-Length: 72\r\n\r\n" +
 		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<p>hi\r\n0\r\n\r\n\r\n\r\n")
@@ -40,8 +40,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkInsteadOf: what is written in the place of a record is one record, which is copied
-// when it is read again, and ends where it says.
+// checkInsteadOf checks that a replacement is read as one record of the declared length and copied.
 func checkInsteadOf(t *testing.T, raw string) {
 	t.Helper()
 	for _, written := range warc.InsteadOf([]byte(raw)) {

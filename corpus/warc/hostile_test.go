@@ -11,11 +11,11 @@ import (
 	"github.com/firstseen/firstseen/internal/effort"
 )
 
-// hostile are inputs made to be looked at again and again, each n pieces long.
+// hostile lists inputs of n pieces that provoke repeated scans of the same bytes.
 var hostile = []struct {
 	name  string
 	piece string
-	end   string // once, behind all pieces
+	end   string // once, after all pieces
 }{
 	{"headers without an end", "WARC/1.0\r\nWARC-Type: response\r\n", ""},
 	{"headers without an end in lines of others", "WARC/1.0\r\nWARC-Type: x", ""},
@@ -30,7 +30,7 @@ var hostile = []struct {
 	{"members that begin in each other", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", ""},
 }
 
-// TestLinear: nothing is looked at from each record again.
+// TestLinear checks that no record makes the reader scan the rest again.
 func TestLinear(t *testing.T) {
 	for _, h := range hostile {
 		effort.Linear(t, h.name, 128<<10, func(n int) func() {
@@ -44,8 +44,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestOverlongLength has records whose length is over the limit, or of another kind than
-// documents, and wrong: what stands in them is read.
+// TestOverlongLength reads records with overlong or wrong lengths, documents or not. Records within
+// a wrong length must be found.
 func TestOverlongLength(t *testing.T) {
 	record := func(kind, uri, content string, length int) string {
 		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",

@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 )
 
-// TestAnswers: what HTTP allows, and what is met though it does not.
+// TestAnswers covers HTTP that the standard allows, and violations found in practice.
 func TestAnswers(t *testing.T) {
 	const text = "a text of some words, which is one line\n"
 	long := strings.Repeat("rubbish ", 10)

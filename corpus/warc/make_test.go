@@ -14,18 +14,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// made is a record that a test has made, and what is to be read of it.
+// made is a generated record with the expected result of reading it.
 type made struct {
-	bytes []byte // with the blank lines behind it
+	bytes []byte // with the blank lines after it
 	head  int    // bytes of its header
-	size  int    // bytes of what it holds
+	size  int    // bytes of its content
 	blank int    // bytes of the blank lines
 	doc   bool
 	id    string
 	text  string
 }
-
-// Compressions.
 
 func gzipped(data []byte) []byte {
 	var b bytes.Buffer
@@ -74,7 +72,7 @@ func chunked(data []byte, size int) []byte {
 	return b.Bytes()
 }
 
-// bodies are ways to write a body, each with the headers that say so.
+// bodies lists ways to encode a body, with the matching headers.
 var bodies = []struct {
 	header string
 	pack   func([]byte) []byte
@@ -89,7 +87,7 @@ var bodies = []struct {
 	{"Transfer-Encoding: chunked", func(b []byte) []byte { return chunked(b, 7) }},
 	{"Transfer-Encoding: chunked\r\nContent-Encoding: gzip", func(b []byte) []byte { return chunked(gzipped(b), 100) }},
 	{"Content-Encoding: gzip, deflate", func(b []byte) []byte { return zlibbed(gzipped(b)) }},
-	// Headers that are wrong.
+	// Wrong headers.
 	{"Transfer-Encoding: chunked", nil},
 	{"Content-Encoding: gzip", nil},
 	{"Content-Encoding: deflate", nil},
@@ -98,8 +96,8 @@ var bodies = []struct {
 	{"Content-Encoding: something", nil},
 }
 
-// drawRecord draws a record: its kind, how its body is written, and which rules are
-// broken, of those that lose nothing where records are found by their lengths.
+// drawRecord draws a record's kind, its body's encoding, and violations of the rules that lose
+// nothing when records are found by length.
 func drawRecord(t *rapid.T, n int) made {
 	text := rapid.StringMatching(`text [a-z .\n,]{0,300}(世界){0,20}end`).Draw(t, "text")
 	m := made{id: fmt.Sprintf("http://example.org/%d/a b?c=%%d", n), text: text}
@@ -164,7 +162,6 @@ func drawRecord(t *rapid.T, n int) made {
 	return m
 }
 
-// drawRecords draws some records.
 func drawRecords(t *rapid.T) (all []made) {
 	for n := range rapid.IntRange(1, 12).Draw(t, "records") {
 		all = append(all, drawRecord(t, n))
@@ -172,7 +169,7 @@ func drawRecords(t *rapid.T) (all []made) {
 	return all
 }
 
-// plain are all records one after the other.
+// plain concatenates records.
 func plain(all []made) (data []byte) {
 	for _, m := range all {
 		data = append(data, m.bytes...)
@@ -180,13 +177,13 @@ func plain(all []made) (data []byte) {
 	return data
 }
 
-// skippable is a frame that holds a dictionary.
+// skippable returns a frame that holds a dictionary.
 func skippable(dict []byte) []byte {
 	n := len(dict)
 	return append([]byte{0x5d, 0x2a, 0x4d, 0x18, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}, dict...)
 }
 
-// member packs one record for a file of members.
+// packed is a file format with one member per record.
 type packed struct {
 	name   string
 	ending string // of files
@@ -194,7 +191,7 @@ type packed struct {
 	member func([]byte) []byte
 }
 
-// memberwise are ways to write a file of one member for each record.
+// memberwise lists formats with one member per record.
 var memberwise = sync.OnceValue(func() []packed {
 	dict := dictionary()
 	none, with := zstdEncoder(nil), zstdEncoder(dict)
@@ -218,8 +215,7 @@ func zstdEncoder(dict []byte) *zstd.Encoder {
 	return enc
 }
 
-// dictionary is one of what records begin with. To build one takes long, in each process
-// that fuzzes.
+// dictionary holds beginnings of records. It is built on demand, as building slows fuzz workers.
 var dictionary = sync.OnceValue(func() []byte {
 	var samples [][]byte
 	for i := range 60 {

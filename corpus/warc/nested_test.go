@@ -11,14 +11,14 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// packedRecord is an answer whose body is said to be in some encodings.
+// packedRecord returns a response whose header declares encodings.
 func packedRecord(encodings string, body []byte) []byte {
 	content := append([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: "+encodings+"\r\n\r\n"), body...)
 	head := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: urn:x\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n", len(content))
 	return append(append([]byte(head), content...), "\r\n\r\n"...)
 }
 
-// inflated reads an archive and returns how many bytes its bodies were decompressed to.
+// inflated reads an archive and returns the number of bytes that its bodies decompress to.
 func inflated(t *testing.T, f warc.Format, data []byte) (n int64, all []got) {
 	t.Helper()
 	err := corpustest.Each(f, stdin, corpus.SourceConfig{Stdin: bytes.NewReader(data)}, func(b *corpus.Block, doc *corpus.Document) {
@@ -34,8 +34,8 @@ func inflated(t *testing.T, f warc.Format, data []byte) (n int64, all []got) {
 	return n, all
 }
 
-// TestNestedEncodings: what a body is decompressed to, all its encodings together, is a thousand
-// times its own bytes at most, or 128 KiB. So a MB of records costs the work of a GB.
+// TestNestedEncodings checks that all encodings of a body together decompress at most 1000 times
+// its bytes, or 128 KiB. So a MB of records costs at most the work of a GB.
 func TestNestedEncodings(t *testing.T) {
 	zeros := make([]byte, 60<<20)
 	twice := gzipped(gzipped(zeros))
@@ -44,7 +44,7 @@ func TestNestedEncodings(t *testing.T) {
 		encodings string
 		body      []byte
 		format    warc.Format
-		most      int64  // bytes that are decompressed; 0 is what is promised
+		most      int64  // limit of decompressed bytes; 0 is the documented one
 		bad       string // "" for a text
 	}{
 		"gzip in gzip":        {"gzip, gzip", twice, warc.Format{}, 0, "allow it with --limit ratio=0"},
@@ -73,7 +73,7 @@ func TestNestedEncodings(t *testing.T) {
 	}
 }
 
-// TestInflatedOfAnArchive: in a MB of records made for it, no more than a GB is decompressed.
+// TestInflatedOfAnArchive checks that hostile records decompress to at most 1000 times their size.
 func TestInflatedOfAnArchive(t *testing.T) {
 	zeros := make([]byte, 60<<20)
 	for name, record := range map[string][]byte{

@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// got is what was read of a record.
+// got is the content of a record.
 type got struct {
 	id, text, bad, raw string
 	at                 corpus.Place
@@ -27,7 +27,7 @@ type got struct {
 
 var stdin = corpustest.Stdin
 
-// read reads an input to its end, or to an error.
+// read reads an input to its end or an error.
 func read(tb rapid.TB, stored []byte, cfg corpus.SourceConfig) ([]got, error) {
 	tb.Helper()
 	cfg.Stdin = bytes.NewReader(stored)
@@ -55,7 +55,7 @@ func readFrom(tb rapid.TB, inputs []input.Input, format warc.Format, cfg corpus.
 	return all, err
 }
 
-// want checks that the documents that were read are those that were made.
+// want compares the documents that were read with the generated ones.
 func want(tb interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -86,14 +86,13 @@ func documents(records []made) (n int) {
 	return n
 }
 
-// file is a way in which records are written.
+// file is an encoding of the records.
 type file struct {
 	name string
 	data []byte
 }
 
-// variants are the files that records can be written as, in an order that draws of numbers
-// can follow.
+// variants returns the encodings of records in a fixed order, so that draws are reproducible.
 func variants(t *rapid.T, records []made) []file {
 	data := plain(records)
 	files := []file{{"plain", data}, {"gzip of all", gzipped(data)}, {"zstd of all", zstded(data)}}
@@ -104,7 +103,7 @@ func variants(t *rapid.T, records []made) []file {
 		}
 		files = append(files, f)
 	}
-	// As bgzip does: members that end anywhere.
+	// Members that end anywhere, as bgzip writes them.
 	var pieces []byte
 	for rest := data; len(rest) > 0; {
 		n := min(rapid.IntRange(1, 700).Draw(t, "piece"), len(rest))
@@ -113,8 +112,7 @@ func variants(t *rapid.T, records []made) []file {
 	return append(files, file{"gzip in pieces", pieces})
 }
 
-// TestReadBack writes drawn records in every way and reads them back, whatever the size of
-// blocks and of reads.
+// TestReadBack reads random records back from every encoding, in blocks and reads of any size.
 func TestReadBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		records := drawRecords(rt)
@@ -133,7 +131,7 @@ func TestReadBack(t *testing.T) {
 	})
 }
 
-// TestSkipTo goes on behind every document.
+// TestSkipTo resumes after every document.
 func TestSkipTo(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		records := drawRecords(rt)
@@ -146,7 +144,7 @@ func TestSkipTo(t *testing.T) {
 			sum := uint64(0)
 			for i, g := range all {
 				sum = output.AddRecord(sum, output.RecordSum([]byte(g.raw)))
-				// Records of all sizes about that of a block, so that short ones follow long ones.
+				// Block sizes around those of records, so that short records follow long ones.
 				cfg := corpus.SourceConfig{BlockSize: 100 + 150*(i%4), SkipTo: g.at.Next(), SkipSum: sum}
 				have, err := read(t, file, cfg)
 				if err != nil || fmt.Sprint(have) != fmt.Sprint(all[i+1:]) {
@@ -161,8 +159,7 @@ func TestSkipTo(t *testing.T) {
 	})
 }
 
-// goesOn goes on behind each of the first records of an input, of which all is what there
-// is, bad ones too.
+// goesOn resumes after each of the first 12 records. all holds every record, bad ones too.
 func goesOn(tb rapid.TB, in input.Input, stored []byte, all []got) {
 	tb.Helper()
 	sum := uint64(0)
@@ -176,8 +173,8 @@ func goesOn(tb rapid.TB, in input.Input, stored []byte, all []got) {
 	}
 }
 
-// TestFlippedMember flips a bit in a member: that is told with the offset of the member, once
-// or, where the header in it is broken, twice, and no other record is lost.
+// TestFlippedMember flips a bit in a member. The member's offset is reported once, or twice if its
+// header is damaged, and no other record is lost.
 func TestFlippedMember(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		records := drawRecords(rt)
@@ -196,7 +193,7 @@ func TestFlippedMember(t *testing.T) {
 					end = len(file)
 				}
 			}
-			named := stdin[0] // where even what tells the compression is damaged, the name does
+			named := stdin[0] // if even the magic bytes are damaged, the name counts
 			named.Name += p.ending
 			have, err := readFrom(rt, []input.Input{named}, warc.Format{}, corpus.SourceConfig{Stdin: bytes.NewReader(file), BlockSize: 300})
 			if err != nil {
@@ -216,11 +213,11 @@ func TestFlippedMember(t *testing.T) {
 			}
 			others := append(append([]made(nil), records[:broken]...), records[broken+1:]...)
 			if bad == 0 || len(rest) == documents(records) {
-				// The bit means nothing, such as one of the time in the header of gzip,
-				// or has only taken the checksum away, which is left as rubbish.
+				// The bit may be unused, as in the time of a gzip header, or may detach the
+				// checksum, which then counts as rubbish.
 				others = records
 			}
-			if bad > 2 { // the member, and the header of its record
+			if bad > 2 { // the member, and its record's header
 				rt.Fatalf("%s: %d bad records", p.name, bad)
 			}
 			want(rt, p.name, rest, others)
@@ -228,8 +225,7 @@ func TestFlippedMember(t *testing.T) {
 	})
 }
 
-// TestRubbish has rubbish between records: told once for each place, and nothing else is
-// lost.
+// TestRubbish reports each piece of rubbish between records once, and loses nothing else.
 func TestRubbish(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rapid.Check(t, func(rt *rapid.T) {

@@ -22,8 +22,7 @@ import (
 
 const bodyText = "<p>The body of a page, which was fetched twice.</p>"
 
-// capture is a record of an answer; fields are lines of its header beside those that
-// every record has.
+// capture returns a response record. fields are header lines beyond those of every record.
 func capture(uri, date, http, body string, fields ...string) []byte {
 	content := "HTTP/1.1 200 OK\r\n" + http + "\r\n\r\n" + body
 	head := []string{
@@ -46,7 +45,7 @@ func payloadDigest(of string) string {
 	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
 }
 
-// instead is what is written for removed where kept is its witness.
+// instead returns the record written for removed if kept is its witness.
 func instead(t interface {
 	Helper()
 	Fatal(...any)
@@ -75,7 +74,7 @@ func instead(t interface {
 
 var revisits = warc.Format{Revisit: warc.Revisit{Write: true}}
 
-// TestRevisitRecord: the whole of one.
+// TestRevisitRecord compares a whole revisit record.
 func TestRevisitRecord(t *testing.T) {
 	removed := again("Content-Type: text/html\r\nX-Own: yes", bodyText, "WARC-IP-Address: 10.0.0.1", "X-Folded: a\r\n  b",
 		"WARC-Block-Digest: sha1:OLD", "WARC-Payload-Digest: "+payloadDigest(bodyText), "WARC-Identified-Payload-Type: text/html")
@@ -102,8 +101,8 @@ func TestRevisitRecord(t *testing.T) {
 	}
 }
 
-// TestFoldedAddress: an address that begins in the second line of its field is the same id,
-// and the same address in all records that are written.
+// TestFoldedAddress begins an address in the second line of its field. The id must be the same, and
+// so must the address in written records.
 func TestFoldedAddress(t *testing.T) {
 	const field = "WARC-Target-URI: "
 	for _, folded := range []string{"WARC-Target-URI:\r\n ", "WARC-Target-URI: \r\n\t", "WARC-Target-URI:\r\n \r\n  "} {
@@ -134,7 +133,7 @@ func idOf(t *testing.T, record string) string {
 	return id
 }
 
-// TestInstead: what is written for a removed record.
+// TestInstead covers the records written for removed ones.
 func TestInstead(t *testing.T) {
 	const html = "Content-Type: text/html"
 	const inChunks = html + "\r\nTransfer-Encoding: chunked"
@@ -223,9 +222,8 @@ func checkInstead(t *testing.T, name, got, want string, keep bool) {
 	}
 }
 
-// TestInsteadIsRead: whatever a removed record is like, what is written for it is one
-// record of ours behind which the next is found, is copied when it is read again, and
-// holds nothing of the body.
+// TestInsteadIsRead checks that the record written for any removed one is copied when it is read,
+// and that the next record is found after it. A revisit record must hold nothing of the body.
 func TestInsteadIsRead(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -258,7 +256,7 @@ func TestInsteadIsRead(t *testing.T) {
 	})
 }
 
-// readFormat reads a file; documents are copied.
+// readFormat reads a file and copies its documents.
 func readFormat(dir string, f warc.Format, data []byte) (all []corpus.Document, err error) {
 	path := filepath.Join(dir, "in.warc")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -273,8 +271,7 @@ func readFormat(dir string, f warc.Format, data []byte) (all []corpus.Document, 
 	return all, err
 }
 
-// TestWitnessDamaged: what is stored of a witness and is no such thing is an error, and
-// never a reference to something else.
+// TestWitnessDamaged checks that a damaged witness is an error, never a wrong reference.
 func TestWitnessDamaged(t *testing.T) {
 	f := revisits
 	whole := f.AppendWitness(nil, kept("WARC-Payload-Digest: sha256:"+fmt.Sprintf("%x", sha256.Sum256([]byte(bodyText)))), nil)

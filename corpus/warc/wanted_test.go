@@ -11,8 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 )
 
-// TestWanted: which records are documents, by the zero value and with all types and
-// statuses.
+// TestWanted checks which records are documents by default, and with all types and statuses.
 func TestWanted(t *testing.T) {
 	answer := func(status int, mime string) string {
 		return fmt.Sprintf("HTTP/1.1 %d x\r\nContent-Type: %s\r\n\r\nText of a page.", status, mime)

@@ -20,11 +20,11 @@ import (
 
 var lengthField = regexp.MustCompile(`(?m)^Content-Length: \d+`)
 
-// relength has a record say another length than it has.
+// relength adds by to a record's declared length.
 func relength(m made, by int) made {
 	done := false
 	m.bytes = lengthField.ReplaceAllFunc(m.bytes, func(line []byte) []byte {
-		if done { // that of HTTP
+		if done { // the field of HTTP
 			return line
 		}
 		done = true
@@ -34,8 +34,7 @@ func relength(m made, by int) made {
 	return m
 }
 
-// endsElsewhere reports whether by its length a record holds others, whole: then nothing
-// tells that it is wrong.
+// endsElsewhere reports whether a record's length covers other whole records, which goes unnoticed.
 func endsElsewhere(records []made) bool {
 	starts := []int{0}
 	for _, m := range records {
@@ -54,20 +53,20 @@ func endsElsewhere(records []made) bool {
 	return false
 }
 
-// TestWrongLength has records say that they are longer or shorter than they are: they are
-// read as they are, where another follows or their member ends.
+// TestWrongLength declares records longer or shorter than they are. They are read unchanged if
+// another record follows or their member ends.
 func TestWrongLength(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		records := drawRecords(rt)
 		records = append(records, made{bytes: []byte("WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")})
 		for i, m := range records[:len(records)-1] {
 			if bytes.ContainsAny(m.bytes[len(m.bytes)-m.blank-1:][:1], "\r\n") {
-				continue // where such a one ends cannot be told without its length
+				continue // only its length shows where this one ends
 			}
 			by := rapid.SampledFrom([]int{-200, -20, -3, -1, 0, 1, 2, 5, 30, 250, 1000}).Draw(rt, "by")
 			size := len(m.bytes) - m.blank
 			if at := max(size+by, m.head); at < size && (bytes.HasPrefix(m.bytes[at:], []byte("\n\n")) || bytes.HasPrefix(m.bytes[at:], []byte("\r\n\r\n"))) {
-				continue // blank lines there say that the length is right, and what follows is rubbish
+				continue // blank lines confirm the length: the rest is rubbish
 			}
 			m.bytes, m.blank = append(m.bytes[:size:size], "\r\n\r\n"...), 4
 			records[i] = relength(m, by)
@@ -90,7 +89,7 @@ func TestWrongLength(t *testing.T) {
 			if err != nil {
 				rt.Fatalf("%s: %v", name, err)
 			}
-			for i := range have { // of blank lines behind it some may be taken for its own
+			for i := range have { // its text may include some blank lines after it
 				have[i].text = strings.TrimRight(have[i].text, "\r\n")
 			}
 			want(rt, name, have, records)
@@ -98,8 +97,8 @@ func TestWrongLength(t *testing.T) {
 	})
 }
 
-// TestCutOff cuts a file anywhere: what was whole before is read, and that it is cut off
-// is told, unless the cut is between records.
+// TestCutOff cuts a file anywhere. Whole records before the cut are read, and the cut is reported
+// unless it lies between records.
 func TestCutOff(t *testing.T) {
 	var file, packedFile []byte
 	ends, packedEnds := map[int]int{0: 0}, map[int]int{0: 0}
@@ -137,13 +136,14 @@ func TestCutOff(t *testing.T) {
 
 const arcHead = "filedesc://x.arc 0.0.0.0 20140102030405 text/plain 76\n1 0 Maker\nURL IP-address Archive-date Content-type Archive-length\n\n123456789\n"
 
-// arcRecord is a record of an ARC.
+// arcRecord returns an ARC record whose length is wrong by the given bytes.
 func arcRecord(url, body string, by int) string {
 	content := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + body
 	return fmt.Sprintf("%s 93.184.216.119 20140216050221 text/plain %d\n%s\n", url, len(content)+by, content)
 }
 
-// TestARC reads ARCs: spaces in URLs, wrong lengths, which take no line end of the content, other protocols, no length at all.
+// TestARC reads ARCs with spaces in URLs, wrong lengths, other protocols and no length. A wrong
+// length must not cost a line end of the content.
 func TestARC(t *testing.T) {
 	file := arcHead + "dns:example.org 1.2.3.4 20140216050221 text/dns 10\n0123456789\n" +
 		arcRecord("http://example.org/a b c", "first", 0) + arcRecord("http://example.org/short", "second document\n\n", -5) +
@@ -173,8 +173,7 @@ func TestARC(t *testing.T) {
 	}
 }
 
-// TestWACZ reads the archives in a WACZ in the order in which they stand there, those that
-// zip has compressed too, and goes on behind every document.
+// TestWACZ reads the archives of a WACZ in order, compressed or not, and resumes at any document.
 func TestWACZ(t *testing.T) {
 	record := func(n int) []byte {
 		return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: urn:%d\r\nContent-Type: text/plain\r\nContent-Length: 20\r\n\r\ntext of record %05d\r\n\r\n", n, n)
@@ -247,8 +246,7 @@ func TestWACZ(t *testing.T) {
 	}
 }
 
-// TestLongRecords has records longer than a block, than the limit, and documents behind
-// them.
+// TestLongRecords reads records longer than a block or the limit, and the documents after them.
 func TestLongRecords(t *testing.T) {
 	long := func(n int, kind string) []byte {
 		return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: urn:%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
