@@ -18,8 +18,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// BenchmarkSee posts documents of 1 KB, each answered from the disk. One operation is a document. The
-// metrics are the time from a request to its answer.
+// BenchmarkSee posts documents of 1 KB, one per operation. Each answer waits for the disk. The
+// metrics are the times from a request to its answer.
 func BenchmarkSee(b *testing.B) {
 	for _, bench := range []struct{ clients, together int }{{1, 1}, {16, 1}, {8, 256}} {
 		b.Run(fmt.Sprintf("clients=%d/together=%d", bench.clients, bench.together), func(b *testing.B) {
@@ -72,8 +72,8 @@ func BenchmarkSee(b *testing.B) {
 	}
 }
 
-// quantile is one of the times that the deciding goroutine has spent in a checkpoint or in a piece of its
-// work, in seconds.
+// quantile returns a quantile of the seconds for which the deciding goroutine was busy with a
+// checkpoint or a piece of its work.
 func quantile(b *testing.B, s *Service, q string) float64 {
 	b.Helper()
 	var metrics strings.Builder

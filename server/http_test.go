@@ -27,7 +27,7 @@ import (
 	"github.com/firstseen/firstseen/internal/listen"
 )
 
-// verdict is the part of an answer that tests look at.
+// verdict holds the fields of an answer that tests check.
 type verdict struct {
 	ID      string `json:"id"`
 	Verdict string `json:"verdict"`
@@ -36,8 +36,8 @@ type verdict struct {
 	Again   bool   `json:"again"`
 }
 
-// crawlers are 16 clients with the same texts in an order of their own. A text is given under an id of
-// text and client. every returns the answers of a client to lines of JSON.
+// crawlers runs 16 clients that send the same texts in different orders, with TEXT/CLIENT as the
+// id. every sends the lines of JSON of one client and returns the answers.
 func crawlers(t *testing.T, texts int, every func(client int, lines []string) []verdict) {
 	const clients = 16
 	var all sync.WaitGroup
@@ -117,8 +117,7 @@ func verdicts(t *testing.T, lines string) (all []verdict) {
 	return all
 }
 
-// TestRace: of a text that all clients post at once exactly one is kept, and every other answer names
-// it.
+// TestRace posts each text from all clients at once. One copy is kept, and all others name it.
 func TestRace(t *testing.T) {
 	const together = 20
 	_, web := served(t, nil)
@@ -135,7 +134,7 @@ func TestRace(t *testing.T) {
 	})
 }
 
-// TestRaceOfLines is TestRace over connections of lines.
+// TestRaceOfLines is TestRace over connections that carry lines.
 func TestRaceOfLines(t *testing.T) {
 	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
 	path := filepath.Join(t.TempDir(), "l")
@@ -210,8 +209,7 @@ func do(t *testing.T, method, url, body string, header ...string) (int, string) 
 	return a.StatusCode, string(b)
 }
 
-// TestTakeBack: a document is found by its id, forgotten and cancelled, also one whose id has slashes
-// and dots.
+// TestTakeBack finds, forgets and cancels documents. An id may have slashes and dots.
 func TestTakeBack(t *testing.T) {
 	_, web := served(t, nil)
 	id := web.URL + "/v1/documents/http:%2F%2Fx%2F..%2Fa%3Fb"
@@ -241,7 +239,7 @@ func TestTakeBack(t *testing.T) {
 	}
 }
 
-// TestReady: a server without room on the disk, or with a full filter, wants no documents.
+// TestReady checks that a server is not ready while its disk or its filter is full.
 func TestReady(t *testing.T) {
 	_, web := served(t, func(c *Config) { c.room = math.MaxUint64 })
 	if code, body := do(t, "GET", web.URL+"/readyz", ""); code != 507 || !strings.Contains(body, "has room for") {
@@ -254,7 +252,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestAbuse: each has its code, and the server goes on.
+// TestAbuse checks the status code of each abuse, and that the server survives.
 func TestAbuse(t *testing.T) {
 	s, web := served(t, func(c *Config) { c.MaxBody, c.MaxDocuments = 4000, 5 })
 	see := "/v1/see"
@@ -341,8 +339,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestLinesInParts: a line that comes in parts, an empty one and a last one without its end are
-// answered.
+// TestLinesInParts answers a line that arrives in parts, an empty line and a bad one.
 func TestLinesInParts(t *testing.T) {
 	s, _ := served(t, nil)
 	ours, theirs := net.Pipe()
@@ -365,8 +362,8 @@ func TestLinesInParts(t *testing.T) {
 	indextest.Must(t, ours.Close())
 }
 
-// TestDrainedLines: a connection ends with the service. Half a line has no answer, so that its client
-// gives it again.
+// TestDrainedLines checks that a connection ends with the service. Half a line gets no answer, so
+// its client sends it again.
 func TestDrainedLines(t *testing.T) {
 	s, _ := served(t, nil)
 	path := filepath.Join(t.TempDir(), "l")
@@ -391,7 +388,7 @@ func TestDrainedLines(t *testing.T) {
 	indextest.Must(t, <-ended)
 }
 
-// scarce is a listener without a free file at first.
+// scarce is a listener that lacks a free file descriptor at first.
 type scarce struct {
 	net.Listener
 	tries int
@@ -404,7 +401,7 @@ func (s *scarce) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// TestScarceFiles: connections of lines are taken again once files are free.
+// TestScarceFiles checks that line connections are accepted again once file descriptors are free.
 func TestScarceFiles(t *testing.T) {
 	s, _ := served(t, nil)
 	l, err := listen.Listen("unix:" + filepath.Join(t.TempDir(), "l"))
@@ -425,14 +422,14 @@ func TestScarceFiles(t *testing.T) {
 	indextest.Must(t, <-ended)
 }
 
-// away is a log that cannot be reached.
+// away is an unreachable log.
 type away struct{ Log }
 
 func (away) Append([]*apply.Step, bool) error { return apply.ErrLater }
 func (away) Start(func(*dedup.Result))        {}
 func (away) Failed() <-chan struct{}          { return nil }
 
-// TestDrainedWithoutLog: a line that waits for the log does not keep the server from ending.
+// TestDrainedWithoutLog checks that a server ends even though a line still waits for the log.
 func TestDrainedWithoutLog(t *testing.T) {
 	x, err := index.Open(filepath.Join(t.TempDir(), "index"), index.Options{Follow: true})
 	indextest.Must(t, err)

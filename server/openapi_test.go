@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestOpenAPI: openapi.yaml describes the routes of the server, all of them and no others.
+// TestOpenAPI checks that openapi.yaml describes the routes of the server, and no others.
 func TestOpenAPI(t *testing.T) {
 	page, err := os.ReadFile("openapi.yaml")
 	indextest.Must(t, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// clock is the time of arrival in tests: a second later with each reading.
+// clock returns a clock of arrivals that moves on by a second with each reading.
 func clock() func() time.Time {
 	now := time.Unix(1_700_000_000, 0)
 	return func() time.Time {
@@ -31,10 +31,9 @@ func clock() func() time.Time {
 	}
 }
 
-// memtableKeys are so few that the table in memory is full after a few documents.
+// memtableKeys is so small that a few documents fill the memtable.
 const memtableKeys = 1000
 
-// opened opens a service on the index in dir.
 func opened(t *testing.T, dir string, keys int, change func(*Config)) (*Service, *index.Index) {
 	t.Helper()
 	x, err := index.Open(dir, index.Options{
@@ -58,7 +57,7 @@ func closed(t *testing.T, s *Service, x *index.Index) {
 	indextest.Must(t, x.Close())
 }
 
-// texts are documents with near copies: every third is an edit of an earlier one.
+// texts returns n documents, every third an edited copy of an earlier one.
 func texts(n int) (docs []*apply.Step) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
@@ -71,7 +70,7 @@ func texts(n int) (docs []*apply.Step) {
 	return docs
 }
 
-// give has a service decide documents, in requests of at most 7.
+// give lets a service decide documents, in requests of at most 7.
 func give(t *testing.T, s *Service, docs []*apply.Step) {
 	t.Helper()
 	for block := range slices.Chunk(docs, 7) {
@@ -84,7 +83,7 @@ func see(s *Service, r *request) error {
 	return s.decide(r)
 }
 
-// dumped is the content of an index without a writer.
+// dumped returns the content of an index that has no writer.
 func dumped(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	f, err := index.OpenFiles(dir)
@@ -113,9 +112,8 @@ func dumped(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
-// TestKilledAnywhere: an index whose server was killed after any request is, once another server has
-// opened it, that of an undisturbed server, whatever checkpoints came before or come while the journal
-// is read.
+// TestKilledAnywhere kills a server after any request and opens the index with another server. The
+// result must equal an undisturbed index, whatever checkpoints came before or during the replay.
 func TestKilledAnywhere(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"one checkpoint":   nil,
@@ -137,7 +135,7 @@ func TestKilledAnywhere(t *testing.T) {
 				if i == 60 {
 					forgetAndCancel(t, s)
 				}
-				settle(t, s) // the copy is then what a kill would leave
+				settle(t, s) // now the copy equals the state after a kill
 				killed := indextest.Copy(t, dir)
 				if _, err := index.OpenFiles(killed); !errors.Is(err, index.ErrServed) {
 					t.Fatalf("without a server: error %v", err)
@@ -149,7 +147,7 @@ func TestKilledAnywhere(t *testing.T) {
 					if at == 60 {
 						forgetAndCancel(t, s2)
 					}
-					settle(t, s2) // it reads the clock, too
+					settle(t, s2) // because it reads the clock, too
 				}
 				closed(t, s2, x2)
 				s3, x3 := opened(t, killed, memtableKeys, whole)
@@ -163,8 +161,8 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestKilledWhileReadingJournal: a kill of the second server, at any checkpoint that it takes while it
-// reads the journal of the first, changes nothing.
+// TestKilledWhileReadingJournal kills the second server at each checkpoint of its replay of the
+// first server's journal. The index must be the same.
 func TestKilledWhileReadingJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	s, x := opened(t, dir, 0, func(c *Config) { c.Policy.Now = clock() })
@@ -188,7 +186,7 @@ func TestKilledWhileReadingJournal(t *testing.T) {
 	}
 }
 
-// failedOpen opens a service that fails right after a checkpoint, given by its number.
+// failedOpen opens a service that fails right after the checkpoint numbered stop, if one comes.
 func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 	step.Hook = func(name string) error {
 		if name == "took checkpoint" {
@@ -210,8 +208,8 @@ func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 	return err != nil
 }
 
-// TestJournalFails: a document whose journal cannot be written gets no answer, and neither does a later
-// one. Those answered before are there for the next server.
+// TestJournalFails checks that no document is answered from the first failed journal write on. The
+// next server has the documents answered before.
 func TestJournalFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	s, x := opened(t, dir, 0, nil)
@@ -245,7 +243,7 @@ func TestJournalFails(t *testing.T) {
 	closed(t, s, x)
 }
 
-// settle waits until the service does nothing.
+// settle waits until the service is idle.
 func settle(t *testing.T, s *Service) {
 	t.Helper()
 	indextest.Must(t, s.decider.Do(func() error {
@@ -273,7 +271,7 @@ func forgetAndCancel(t *testing.T, s *Service) {
 	}
 }
 
-// TestLargeRequestsAreHandedOver: the entries of one request do not pile up until its end.
+// TestLargeRequestsAreHandedOver checks that the entries of a request do not pile up until its end.
 func TestLargeRequestsAreHandedOver(t *testing.T) {
 	r, err := newRecorder(t.TempDir(), journal.Header{Generation: 1, Settings: "{}"}, 1<<40, func(err error) { t.Error(err) })
 	indextest.Must(t, err)
@@ -286,7 +284,7 @@ func TestLargeRequestsAreHandedOver(t *testing.T) {
 	indextest.Must(t, r.close())
 }
 
-// TestForgettingOnly: journals stay short, too, if documents are only taken back.
+// TestForgettingOnly checks that journals stay short even if documents are only taken back.
 func TestForgettingOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	s, x := opened(t, dir, 0, func(c *Config) { c.Policy.CheckpointBytes, c.journal = 1000, 4000 })
@@ -307,7 +305,7 @@ func TestForgettingOnly(t *testing.T) {
 	closed(t, s, x)
 }
 
-// TestTextBeyondJournal: a text that does not fit into the journal is refused, and the service goes on.
+// TestTextBeyondJournal refuses a text too long for the journal, and the service goes on.
 func TestTextBeyondJournal(t *testing.T) {
 	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
 	doc := apply.NewDocument("long", make([]byte, 1<<30), false)
