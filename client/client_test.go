@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/server"
 )
 
-// served serves an index at a unix socket, behind wrap.
+// served serves an index at a Unix socket, behind wrap, and returns a client of it.
 func served(t *testing.T, wrap func(http.Handler) http.Handler) *client.Client {
 	dir := filepath.Join(t.TempDir(), "index")
 	x, err := index.Open(dir, index.Options{Shape: index.ShapeFor(1000, feature.Scheme{}, false), Serve: true})
@@ -46,7 +46,7 @@ func served(t *testing.T, wrap func(http.Handler) http.Handler) *client.Client {
 	return c
 }
 
-// TestSee: the first tries meet a busy server, and one that decides and loses its answer.
+// TestSee first meets a busy server, then one that decides but loses its answer.
 func TestSee(t *testing.T) {
 	var tries atomic.Int32
 	c := served(t, func(next http.Handler) http.Handler {
@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLiteral: a client made without New uses the default HTTP client.
+// TestLiteral checks that a client made without New uses the default HTTP client.
 func TestLiteral(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
