@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// here is the platform of the test.
+// here returns the platform that the test runs on.
 func here(t *testing.T) platform {
 	t.Helper()
 	i := slices.IndexFunc(platforms, func(p platform) bool { return p.os == runtime.GOOS && p.arch == runtime.GOARCH })
@@ -27,7 +27,7 @@ func here(t *testing.T) platform {
 	return platforms[i]
 }
 
-// contents returns the files of a wheel by their names.
+// contents returns the files of a wheel by name, and checks their modes and times.
 func contents(t *testing.T, wheel []byte) map[string][]byte {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
@@ -50,7 +50,7 @@ func contents(t *testing.T, wheel []byte) map[string][]byte {
 	return files
 }
 
-// TestAssemble: the test program stands for the real one, which has build information too.
+// TestAssemble packs the test binary, which has build information as the real program does.
 func TestAssemble(t *testing.T) {
 	path, err := os.Executable()
 	if err != nil {
@@ -114,8 +114,8 @@ func TestVersionIsRefused(t *testing.T) {
 	}
 }
 
-// TestInstalledWheel builds the wheel of this platform twice, installs it into an empty
-// environment without network, and runs the tests of the module there.
+// TestInstalledWheel builds the wheel of this platform twice, installs it offline into an empty
+// environment and runs the tests of the module there.
 func TestInstalledWheel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -151,7 +151,7 @@ func TestInstalledWheel(t *testing.T) {
 	install(t, path)
 }
 
-// install runs the tests of the module in an empty environment with a wheel.
+// install installs a wheel into an empty environment and runs the tests of the module there.
 func install(t *testing.T, wheel string) {
 	t.Helper()
 	if err := exec.Command("python3", "-c", "import sys, venv, ensurepip; assert sys.version_info >= (3, 10)").Run(); err != nil || runtime.GOOS == "windows" {
