@@ -16,13 +16,12 @@ import (
 
 const module = "github.com/firstseen/firstseen"
 
-// goPackage is what go list tells of a package.
+// goPackage holds the fields that go list prints about a package.
 type goPackage struct {
 	ImportPath, Name                   string
 	Imports, TestImports, XTestImports []string
 }
 
-// modulePackages returns the packages of this module.
 func modulePackages(t *testing.T) []goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Imports,TestImports,XTestImports", module+"/...")
@@ -49,8 +48,8 @@ func modulePackages(t *testing.T) []goPackage {
 	return packages
 }
 
-// mayImport reads the table of docs/design.md, "Packages": which packages of this module each may
-// import, beside those of internal that the table does not name.
+// mayImport reads the table "Packages" of docs/design.md, which lists the imports allowed to each
+// package of this module. Packages of internal that the table omits are allowed to all.
 func mayImport(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("docs/design.md")
@@ -78,8 +77,8 @@ func mayImport(t *testing.T) map[string][]string {
 	return may
 }
 
-// TestLayers: data flows one way, and those who are to be tested, replaced and
-// imported alone know nothing of each other.
+// TestLayers checks that data flows one way. Packages to be tested, replaced and imported alone do
+// not depend on one another.
 func TestLayers(t *testing.T) {
 	may := mayImport(t)
 	there := map[string]bool{}
@@ -110,8 +109,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestNoGoroutines: what is pure starts none and locks nothing, so .ci/run need not try
-// it under the race detector.
+// TestNoGoroutines checks that pure packages start no goroutine and lock nothing, so that .ci/run
+// need not run them under the race detector.
 func TestNoGoroutines(t *testing.T) {
 	starts := regexp.MustCompile(`(?m)^\s*(go [a-z].*|.*\.Go\(.*|.*sync\.(Mutex|RWMutex|WaitGroup|Pool|Map)\b.*)$`)
 	for _, root := range []string{"feature", "internal/html", "internal/charset", "internal/report"} {
@@ -133,7 +132,7 @@ func TestNoGoroutines(t *testing.T) {
 	}
 }
 
-// TestNothingImportsBench: measurements depend on the program, never the reverse.
+// TestNothingImportsBench checks that measurements depend on the program, never the reverse.
 func TestNothingImportsBench(t *testing.T) {
 	bench := module + "/bench"
 	for _, p := range modulePackages(t) {
@@ -148,7 +147,6 @@ func TestNothingImportsBench(t *testing.T) {
 	}
 }
 
-// TestOnlyTheCommandLineImportsFlags: below the command line nothing sees a flag.
 func TestOnlyTheCommandLineImportsFlags(t *testing.T) {
 	for _, p := range modulePackages(t) {
 		for _, imported := range p.Imports {

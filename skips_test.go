@@ -10,11 +10,10 @@ import (
 	"testing"
 )
 
-// skipping finds what may skip: the calls in Go, below the function they are in, and
-// the commands in scripts.
+// skipping matches calls and script commands that may skip, and the functions around the calls.
 var skipping = regexp.MustCompile(`(?m)^func (\w+)|\bt\.Skipf?\(|\bb\.Skipf?\(|^\[.*\] skip`)
 
-// skips are the functions and scripts of this module that may skip a test.
+// skips returns the functions and scripts of this module that may skip a test.
 func skips(t *testing.T) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
@@ -39,9 +38,9 @@ func skips(t *testing.T) (names []string) {
 	return slices.Compact(names)
 }
 
-// mayskip has the tests, helpers and scripts that may skip, and where they do. .ci/run runs all of
-// them: on Linux, as root, with the Go of go.mod, first with the race detector and -short, at its end
-// without either. An entry says so if another must.
+// mayskip maps the tests, helpers and scripts that may skip to the condition. .ci/run runs them all
+// on Linux, as root, with the Go of go.mod: first with the race detector and -short, at its end
+// without both. An entry says so if another environment must run it.
 var mayskip = map[string]string{
 	"mustLink TestCreateFollowsLinks TestEmptyPartialIsTaken TestExpandFollowsNamedLinks TestExpandPassesOver samefile.txtar": "no links can be made",
 	"terminal.txtar": "neither Linux nor macOS: no terminal can be made",
@@ -62,7 +61,7 @@ var mayskip = map[string]string{
 	"TestArchivesKilled TestDifferences TestEncodingsKilled TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKilled TestKilledBeforeCheckpoint TestKilledPipe TestKilledWhileDeriving TestKills TestLongTextsEqualOracle TestMemory TestMemoryAhead TestPageOfMostMemory TestServerKilled TestTable TestTableDiskOfRuns TestTablesAreGenerated TestTablesKilled TestTenMillionInSmall TestWorker": "-short: run by the last step of .ci/run",
 }
 
-// TestSkipsAreListed: no other test skips, so each was asked who runs it.
+// TestSkipsAreListed checks that mayskip names each test that may skip, so that something runs it.
 func TestSkipsAreListed(t *testing.T) {
 	var listed []string
 	for names := range mayskip {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTutorial runs the commands of the tutorial, one after the other, and looks for the shown
-// lines in their output. Numbers may differ.
+// TestTutorial runs the commands of the tutorial in order and looks for the shown lines in their
+// output. Numbers may differ.
 func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
