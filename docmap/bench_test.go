@@ -19,7 +19,7 @@ import (
 
 const keysPerDoc = 51 // 50 segments and the whole text
 
-// A stream makes documents of uniform keys, the same for the same seed.
+// stream generates documents of uniform keys, the same for the same seed.
 type stream struct {
 	seed uint64
 	pcg  rand.PCG
@@ -28,7 +28,6 @@ type stream struct {
 	n    int
 }
 
-// fill sets the keys of document n.
 func (s *stream) fill(n int) []uint64 {
 	s.pcg.Seed(s.seed, uint64(n))
 	for i := range s.keys {
@@ -64,8 +63,8 @@ func fill(b *testing.B, t *Table, s *stream, docs int) {
 	}
 }
 
-// BenchmarkAdd adds documents of 51 keys, checkpoints and merges included. Run
-// it with -benchtime=1000000x for 51 million keys.
+// BenchmarkAdd adds documents of 51 keys, with checkpoints and merges. A run with
+// -benchtime=1000000x adds 51 million keys.
 func BenchmarkAdd(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	s := &stream{seed: 7}
@@ -84,8 +83,8 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportMetric(float64(t.head.merged)/keys, "merged/key")
 }
 
-// BenchmarkAddBaseline is the alternative to packed runs: one bbolt key for each key, put in
-// batches of 100,000, sorted or not.
+// BenchmarkAddBaseline measures the alternative to packed runs: one bbolt key per key, in batches
+// of 100,000, sorted or not.
 func BenchmarkAddBaseline(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "baseline")
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
@@ -132,8 +131,7 @@ func BenchmarkAddBaseline(b *testing.B) {
 
 var benchDocs = flag.Int("docs", 200_000, "documents in the table of the look-up benchmarks")
 
-// BenchmarkLookup looks documents up, 51 keys at a time, in a large table: documents in the
-// table, and others.
+// BenchmarkLookup looks up documents of 51 keys in a large table, some present and some absent.
 func BenchmarkLookup(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	fill(b, t, &stream{seed: 7}, *benchDocs)
@@ -191,8 +189,7 @@ func BenchmarkLookup(b *testing.B) {
 	})
 }
 
-// BenchmarkAsker looks up documents in the table, one after the other, on one goroutine and on
-// as many as there are processors.
+// BenchmarkAsker looks up documents one by one, on one goroutine and on one per processor.
 func BenchmarkAsker(b *testing.B) {
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})
 	fill(b, t, &stream{seed: 7}, *benchDocs)
@@ -219,8 +216,8 @@ func BenchmarkAsker(b *testing.B) {
 	}
 }
 
-// BenchmarkLookupSorted looks up the keys of 200 documents, as many as in a block: one document
-// at a time, all at once, and all in the order of bins.
+// BenchmarkLookupSorted looks up the keys of 200 documents, as in a block: per document, all at
+// once, and all in the order of bins.
 func BenchmarkLookupSorted(b *testing.B) {
 	const together = 200
 	t := mustOpen(b, filepath.Join(b.TempDir(), "table"), Options{Scheme: "bench"})

@@ -19,7 +19,7 @@ const childEnv = "DOCMAP_TEST_CHILD"
 // mappingEnv makes the child map its file as in the second run of the tests.
 const mappingEnv = "DOCMAP_TEST_NO_MAPPING"
 
-// unmapped is true in the second run.
+// unmapped reports whether this is the second run.
 var unmapped bool
 
 func remap() {
@@ -27,7 +27,6 @@ func remap() {
 	initialMapping = func() int { return 0 }
 }
 
-// childEnviron returns the environment of a child.
 func childEnviron(what string) []string {
 	env := append(os.Environ(), childEnv+"="+what)
 	if unmapped {
@@ -36,9 +35,8 @@ func childEnviron(what string) []string {
 	return env
 }
 
-// TestMain runs all tests twice: normally, and with the shortest possible mapping of the file, so
-// that bbolt maps it anew whenever it grows. The latter is the case on Windows, with little
-// address space, and for very large tables.
+// TestMain runs all tests twice: normally, and with the shortest possible mapping, so that bbolt
+// remaps a growing file. It does so on Windows, with little address space, and for large tables.
 func TestMain(m *testing.M) {
 	if what := os.Getenv(childEnv); what != "" {
 		if os.Getenv(mappingEnv) != "" {
@@ -60,7 +58,7 @@ func TestMain(m *testing.M) {
 	}
 	if code == 0 && !testing.Short() {
 		remap()
-		// A mapping that moves shows in few documents as well as in many.
+		// A few documents suffice to show a mapping that moves.
 		if err := flag.Set("test.short", "true"); err != nil {
 			panic(err)
 		}
@@ -89,18 +87,17 @@ var childOptions = Options{
 
 const (
 	childDocs = 48
-	childStep = 6 // documents to a checkpoint
+	childStep = 6 // documents per checkpoint
 )
 
-// childDoc returns a document of the child's table.
+// childDoc returns document i of the child's table.
 func childDoc(i int) (Doc, []uint64) {
 	r := rand.New(rand.NewPCG(11, uint64(i)))
 	return randomDoc(r, i), docKeys(r, 10)
 }
 
-// childWrites fills a table. Each checkpoint stores the number of its documents, and is reported
-// on standard output. A failed checkpoint is tried again if the table allows that. If not, the
-// table is opened again and continued, once.
+// childWrites fills a table. Each checkpoint stores the number of its documents and is reported on
+// standard output. After a failed checkpoint it tries again, or reopens the table once.
 func childWrites(path string) error {
 	err := childFills(path)
 	if err == nil {
@@ -123,7 +120,7 @@ func childFills(path string) (err error) {
 	if err != nil {
 		return err
 	}
-	at, _ := strconv.Atoi(string(v)) // 0 where there is none
+	at, _ := strconv.Atoi(string(v)) // 0 without a value
 	for i := at; i < childDocs; i++ {
 		d, keys := childDoc(i)
 		if num, err := table.addDoc(d, keys); err != nil || int(num) != i+1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// contentAfter implements the rule of docs/format.md, "The table record", again.
+// contentAfter reimplements the rule of docs/format.md, "The table record".
 func contentAfter(content uint64, num uint32, d Doc, keys []uint64) uint64 {
 	le := binary.LittleEndian
 	rest := append(binary.AppendUvarint(nil, uint64(len(d.Data))), d.Data...)
@@ -29,8 +29,7 @@ type docWithKeys struct {
 	keys []uint64
 }
 
-// contentOf adds documents, with a checkpoint after each `every` of them and at the end, and
-// opens the table again now and then.
+// contentOf adds documents, with a checkpoint after every `every` of them, and reopens the table.
 func contentOf(t *testing.T, docs []docWithKeys, every, memtable int) uint64 {
 	t.Helper()
 	opt := smallOptions
@@ -68,7 +67,7 @@ func someDocs() []docWithKeys {
 	return docs
 }
 
-// The content is a function of the documents alone.
+// TestContentIsOfTheDocumentsAlone checks that the content is a function of the documents alone.
 func TestContentIsOfTheDocumentsAlone(t *testing.T) {
 	want := uint64(0)
 	docs := someDocs()
@@ -85,7 +84,7 @@ func TestContentIsOfTheDocumentsAlone(t *testing.T) {
 	}
 }
 
-// A difference in one document changes the content.
+// TestContentTellsDocumentsApart checks that any difference in a document changes the content.
 func TestContentTellsDocumentsApart(t *testing.T) {
 	seen := map[uint64]string{contentOf(t, someDocs(), 5, 50): "nothing"}
 	for name, change := range map[string]func(d *docWithKeys){
@@ -116,7 +115,7 @@ func TestContentTellsDocumentsApart(t *testing.T) {
 	}
 }
 
-// A generation is that of the last checkpoint: lost documents leave no trace in the next one.
+// TestGenerationIsOfTheLastCheckpoint checks that lost documents do not affect the next generation.
 func TestGenerationIsOfTheLastCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

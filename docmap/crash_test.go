@@ -26,8 +26,7 @@ func copyFile(t testing.TB, from, to string) {
 	}
 }
 
-// grow adds documents to a table and its oracle, with checkpoints when it is
-// full and now and then.
+// grow adds documents to a table and its oracle, with checkpoints when it is full and now and then.
 func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, checkpoint func()) {
 	t.Helper()
 	for range docs {
@@ -46,8 +45,8 @@ func grow(t testing.TB, table *Table, want *oracle, r *rand.Rand, docs int, chec
 	checkpoint()
 }
 
-// A crash after any transaction, including those within a flush or a merge, leaves the table as
-// after the last checkpoint.
+// TestCrashAfterEveryTransaction checks that a crash after any transaction, even within a flush or
+// merge, restores the last checkpoint.
 func TestCrashAfterEveryTransaction(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range smallSizes {
@@ -96,7 +95,7 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 		}
 		for _, r := range c.spaces[ofKeys].runs {
 			if r.low > 0 && r.entries > 0 {
-				partial++ // a source of which a part is gone
+				partial++ // a source that is partly merged and gone
 			}
 		}
 		if err := c.Close(); err != nil {
@@ -117,7 +116,7 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 	want.equal(t, table)
 }
 
-// A full disk fails the checkpoint, not the table.
+// TestFullDiskFailsTheCheckpointAlone checks that a full disk fails the checkpoint, not the table.
 func TestFullDiskFailsTheCheckpointAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
@@ -139,7 +138,7 @@ func TestFullDiskFailsTheCheckpointAlone(t *testing.T) {
 			grow(t, table, want, r, 20, func() {
 				err := table.Checkpoint(nil)
 				if table.Generation().Sequence != want.seq {
-					want.seq++ // the failure, if any, is of a merge after it
+					want.seq++ // any failure is of a merge after the checkpoint
 					saved = want.clone()
 				}
 				failed = failed || err != nil
@@ -169,7 +168,7 @@ func TestFullDiskFailsTheCheckpointAlone(t *testing.T) {
 	}
 }
 
-// answers returns a digest of every answer of a table.
+// answers returns a digest of all answers of a table.
 func answers(table *Table) (uint64, error) {
 	h := xxh3.New()
 	put := func(v ...any) { fmt.Fprintln(h, v...) }
@@ -209,8 +208,7 @@ func answers(table *Table) (uint64, error) {
 	return h.Sum64(), nil
 }
 
-// sampleTable makes a small table with everything in it: runs of three
-// levels, a merge under way, pending keys, values.
+// sampleTable makes a small table with runs of three levels, an open merge, pending keys, values.
 func sampleTable(t testing.TB, path string) {
 	t.Helper()
 	opt := smallOptions
@@ -230,8 +228,7 @@ func sampleTable(t testing.TB, path string) {
 	}
 }
 
-// openDamaged returns the answers of a damaged file as a digest, or an error, which must be
-// ErrDamaged.
+// openDamaged returns a digest of the answers of a damaged file, or an error.
 func openDamaged(path string) (digest uint64, err error) {
 	opt := smallOptions
 	opt.MemtableKeys = 60
@@ -243,7 +240,7 @@ func openDamaged(path string) (digest uint64, err error) {
 	if digest, err = answers(table); err != nil {
 		return 0, err
 	}
-	// A table that answers can also go on.
+	// A table that answers must also accept documents.
 	if _, err := table.addDoc(Doc{ID: "more"}, []uint64{1, 2, 3}); err != nil {
 		return 0, err
 	}
@@ -264,7 +261,7 @@ func wantDamaged(t testing.TB, what string, err error) {
 	}
 }
 
-// Flipped bytes, and cut files, are refused or make no difference.
+// TestDamageIsRefusedOrHarmless flips bits and cuts files, which must be refused or harmless.
 func TestDamageIsRefusedOrHarmless(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -286,7 +283,7 @@ func TestDamageIsRefusedOrHarmless(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(6, 0))
 	refused := 0
-	places := 400 // bench flips has every bit
+	places := 400 // bench flips tries every bit
 	if testing.Short() {
 		places = 200
 	}
@@ -294,7 +291,7 @@ func TestDamageIsRefusedOrHarmless(t *testing.T) {
 		b := append([]byte(nil), good...)
 		at := min(pos+r.IntN(len(good)/places), len(good)-1)
 		if pos < 2*pageSize {
-			at = pos // and not the empty part of the header pages
+			at = pos // skip the empty part of the header pages
 		}
 		b[at] ^= 1 << r.IntN(8)
 		write(b)
@@ -324,7 +321,7 @@ func TestDamageIsRefusedOrHarmless(t *testing.T) {
 	}
 }
 
-// tamper changes values in bbolt, behind the table's back.
+// tamper changes values in bbolt behind the table's back.
 func tamper(t *testing.T, path string, f func(tx *bbolt.Tx) error) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)

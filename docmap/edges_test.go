@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// A record whose parts contradict each other is refused, right checksum or not.
+// TestRecordContradictions refuses a record that contradicts itself, even with a valid checksum.
 func TestRecordContradictions(t *testing.T) {
 	full := uint64(math.MaxUint64)
 	sound := func() *header {
@@ -84,7 +84,7 @@ func TestRecordContradictions(t *testing.T) {
 	}
 }
 
-// Values with a right checksum and wrong contents are refused.
+// TestValuesThatDoNotFit refuses wrong contents with valid checksums.
 func TestValuesThatDoNotFit(t *testing.T) {
 	le := binary.LittleEndian
 	state := encodeState(map[string][]byte{"a": []byte("value")})
@@ -113,7 +113,7 @@ func TestValuesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Documents not in the file yet are found like the others, also if they fill several blocks.
+// TestDocumentsInMemory finds documents that are not yet in the file, even over several blocks.
 func TestDocumentsInMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -145,7 +145,7 @@ func TestDocumentsInMemory(t *testing.T) {
 	}
 }
 
-// An iteration can be left early, and ends if the table changes.
+// TestIterationEndsWhenTheTableChanges changes the table in iterations, and leaves some early.
 func TestIterationEndsWhenTheTableChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -234,7 +234,7 @@ func TestClosedTable(t *testing.T) {
 	}
 }
 
-// A table of 2^32-2 documents refuses more.
+// TestFullTable refuses more than 2^32-2 documents.
 func TestFullTable(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	table.docs = math.MaxUint32 - 1
@@ -244,7 +244,7 @@ func TestFullTable(t *testing.T) {
 	table.docs = 0
 }
 
-// Slices of different lengths are refused, and nothing is done.
+// TestSlicesThatDoNotFit refuses slices of different lengths without side effects.
 func TestSlicesThatDoNotFit(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	two := []uint64{1, 2}

@@ -23,7 +23,7 @@ func put(t *testing.T, path string, bucket, key, value []byte) {
 	tamper(t, path, func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, value) })
 }
 
-// message returns the whole text of an error, with PATH in place of its path.
+// message returns the text of an error, with PATH in place of its path.
 func message(err error, path string) string {
 	if err == nil {
 		return "no error"
@@ -31,7 +31,7 @@ func message(err error, path string) string {
 	return strings.ReplaceAll(err.Error(), path, "PATH")
 }
 
-// A table of 0 bytes is not "no table yet".
+// TestEmptyFileIsRefused checks that an empty file is damage, not a missing table.
 func TestEmptyFileIsRefused(t *testing.T) {
 	for _, size := range []int{0, 1, pageSize, 3*pageSize - 1} {
 		path := filepath.Join(t.TempDir(), "table")
@@ -53,7 +53,7 @@ func TestEmptyFileIsRefused(t *testing.T) {
 	}
 }
 
-// The remains of an interrupted creation do not disturb the next, whatever they are.
+// TestLeftoverOfCreation checks that no remains of an interrupted creation disturb the next one.
 func TestLeftoverOfCreation(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, whole)
@@ -88,7 +88,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	if _, err := Open(filepath.Join(path, "table"), long); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Error(err)
 	}
-	// A file that is gone between two looks is not made anew, empty.
+	// A file that vanishes between two checks is not created again, empty.
 	gone := &Table{path: filepath.Join(path, "gone"), opt: smallOptions}
 	if err := gone.openFile(false, true, 0); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
@@ -102,7 +102,7 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// damagedRun makes a table with a damaged bin in the first run, and returns a key in it.
+// damagedRun makes a table with a damaged bin in its first run, and returns a key in that bin.
 func damagedRun(t *testing.T) (path string, key uint64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "table")
@@ -124,8 +124,8 @@ func damagedRun(t *testing.T) (path string, key uint64) {
 	return path, e.Keys[0]
 }
 
-// Each message names the file once and gives its advice once, however many
-// functions the error went through.
+// TestMessagesNameFileAndRemedyOnce checks that a message has the file and the advice once, however
+// many functions return the error.
 func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 	path, key := damagedRun(t)
 	table := mustOpen(t, path, manyBins)
@@ -133,7 +133,7 @@ func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 	check := func(got error, want string) {
 		t.Helper()
 		text := message(got, path)
-		if i := strings.Index(text, "bin "); i >= 0 { // whichever bin it is
+		if i := strings.Index(text, "bin "); i >= 0 { // the number of the bin varies
 			if j := strings.IndexByte(text[i:], ':'); j >= 0 {
 				text = text[:i] + "bin 100000000" + text[i+j:]
 			}
@@ -154,7 +154,7 @@ func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 			check(err, "iterating over keys: "+what)
 		}
 	}
-	// Merging reads it, in one of several goroutines.
+	// A merge reads it on one of several goroutines.
 	if err := table.Share(3, together); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 		}
 	}
 	check(err, "checkpoint of the table: "+what)
-	// A document of a closed block.
+	// Damage in a document of a closed block.
 	path = filepath.Join(t.TempDir(), "table")
 	opt := smallOptions
 	opt.MemtableKeys = 1
@@ -194,8 +194,7 @@ func TestMessagesNameFileAndRemedyOnce(t *testing.T) {
 	}
 }
 
-// A fault of the program is reported as such, with the stack, and not as a reason to delete a
-// table.
+// TestOwnFaultIsNoDamage checks that a bug is reported with its stack, not as damage to a table.
 func TestOwnFaultIsNoDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
@@ -204,7 +203,7 @@ func TestOwnFaultIsNoDamage(t *testing.T) {
 	for says, fault := range map[string]func(table *Table){
 		"index out of range":     func(table *Table) { table.spaces[ofKeys].runs[0].Run = new(sorted.Run) },
 		"invalid memory address": func(table *Table) { table.spaces[ofKeys].runs[0] = nil },
-		"assertion failed":       nil, // as bbolt has it
+		"assertion failed":       nil, // bbolt's assertion
 	} {
 		table := mustOpen(t, path, opt)
 		var err error
@@ -225,7 +224,7 @@ func TestOwnFaultIsNoDamage(t *testing.T) {
 	}
 }
 
-// The same holds in a goroutine that packs.
+// TestFaultInPackingIsNoDamage does the same for a goroutine that packs.
 func TestFaultInPackingIsNoDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
@@ -242,7 +241,7 @@ func TestFaultInPackingIsNoDamage(t *testing.T) {
 	}
 }
 
-// After a fault in the middle of a checkpoint only the file is trusted.
+// TestFaultInCheckpointMakesTableUnsure checks that only the file is trusted after such a fault.
 func TestFaultInCheckpointMakesTableUnsure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -269,7 +268,7 @@ func TestFaultInCheckpointMakesTableUnsure(t *testing.T) {
 	}
 }
 
-// Pages that change under an open table are damage, however bbolt reacts.
+// TestPagesChangedUnderATable checks that changed pages are damage, however bbolt reacts.
 func TestPagesChangedUnderATable(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A page that cannot be read is a memory fault, and damage.
+// TestFileCutShortUnderATable checks that an unreadable page, which is a memory fault, is damage.
 func TestFileCutShortUnderATable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// traced runs a child under strace, which makes the n-th of some system calls fail, or kills the
-// child there. hit reports whether there were that many calls.
+// traced runs a child under strace, which makes the n-th of some system calls fail or kills the
+// child there. hit reports whether that call was reached.
 func traced(t *testing.T, what, path, calls, how string, n int) (out string, err error, hit bool) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -38,7 +38,7 @@ func traced(t *testing.T, what, path, calls, how string, n int) (out string, err
 	return b.String(), err, bytes.Contains(trace, []byte("INJECTED")) || bytes.Contains(trace, []byte("killed by SIGKILL"))
 }
 
-// oracleOfChild returns the child's table after so many documents.
+// oracleOfChild returns the child's table after that many documents.
 func oracleOfChild(docs int) *oracle {
 	o := newOracle()
 	for i := range docs {
@@ -66,8 +66,8 @@ func acknowledged(t *testing.T, out string) int {
 	return docs
 }
 
-// The n-th write, sync or truncation of the table's file fails. Opened again, the table has the
-// acknowledged checkpoint or the one after, and goes on.
+// TestFailingCalls fails the n-th write, sync or truncation. The reopened table has the
+// acknowledged checkpoint or the next one, and works on.
 func TestFailingCalls(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []string{"pwrite64", "fdatasync", "ftruncate", "fsync", "renameat"} {
@@ -107,7 +107,7 @@ func failingCalls(t *testing.T, calls string) {
 		}
 		table := mustOpen(t, path, childOptions)
 		want := oracleOfChild(childDocs)
-		want.seq = table.Generation().Sequence // one more where a merge failed
+		want.seq = table.Generation().Sequence // one more if a merge failed
 		want.equal(t, table)
 		step = 1 + failed/2
 	}
@@ -117,7 +117,8 @@ func failingCalls(t *testing.T, calls string) {
 	}
 }
 
-// Killed in the n-th write or sync, the table has the acknowledged checkpoint or the one after.
+// TestKilledInCalls kills a writer in the n-th write or sync. The table has the acknowledged
+// checkpoint or the next one.
 func TestKilledInCalls(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []string{"pwrite64", "fdatasync"} {
@@ -148,14 +149,14 @@ func TestKilledInCalls(t *testing.T) {
 	}
 }
 
-// Killed at any point of its creation, a table is missing or whole, and can be created again.
+// TestKilledInCreation kills a creation anywhere. The table is missing or whole, and can be made.
 func TestKilledInCreation(t *testing.T) {
 	t.Parallel()
 	for _, calls := range []string{"openat", "unlinkat", "pwrite64", "fdatasync", "ftruncate", "renameat", "fsync"} {
 		for n := 1; ; n++ {
 			path := filepath.Join(t.TempDir(), "table")
 			if n%2 == 0 {
-				// What another killed process left.
+				// Leftovers of another killed process.
 				if err := os.WriteFile(path+newSuffix, []byte("half a table"), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -9,8 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzTaken reads arbitrary lists of dead documents, batches and removed documents, with right
-// checksums. Refusals are damage; accepted lists can be packed again.
+// FuzzTaken reads arbitrary lists of dead documents, batches and removed documents with valid
+// checksums. Refusals are damage, and accepted lists can be packed again.
 func FuzzTaken(f *testing.F) {
 	some := []tombstone{{1, 3, 90}, {7, 7, 90}, {80, 90, 90}}
 	value, _ := encodeTombstones(some, seedDead)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// takenOracle is the rule of docs/format.md, "Holders", with maps.
+// takenOracle implements docs/format.md, "Holders", with maps.
 type takenOracle struct {
 	docs    []Doc
 	keys    map[uint64]*holding
@@ -25,7 +25,7 @@ type takenOracle struct {
 	current string
 }
 
-// holding holds the holders of a key: those that count or, once it is closed, the eight.
+// holding lists the live holders of a key or, once it is closed, all eight.
 type holding struct {
 	closed bool
 	by     []uint32
@@ -74,7 +74,7 @@ func (o *takenOracle) forget(num uint32) {
 	}
 }
 
-// compact opens the closed keys without a live holder.
+// compact opens the closed keys that have no live holder.
 func (o *takenOracle) compact() {
 	for k, h := range o.keys {
 		if h.closed && len(o.named(k)) == 0 {
@@ -96,7 +96,6 @@ func (o *takenOracle) named(key uint64) []uint32 {
 	return live
 }
 
-// equal compares all answers of a table.
 func (o *takenOracle) equal(t tb, table *Table) {
 	t.Helper()
 	if found, err := table.Verify(context.Background()); err != nil || len(found) > 0 {
@@ -146,8 +145,7 @@ func (o *takenOracle) equal(t tb, table *Table) {
 	o.equalBatches(t, table)
 }
 
-// equalClosed compares the closed keys that are not common, which are reported once there are dead
-// documents.
+// equalClosed compares closed keys that are not common. Tables report those if a document is dead.
 func (o *takenOracle) equalClosed(t tb, table *Table, keys []uint64) {
 	t.Helper()
 	if len(o.dead) == 0 {
@@ -235,11 +233,11 @@ func (o *takenOracle) equalRemoved(t tb, table *Table) {
 	}
 }
 
-// sequences is the number of random sequences in the model test, beside those of rapid.
+// sequences is the number of random sequences in the model test, besides those of rapid.
 var sequences = flag.Int("sequences", 60, "random sequences of TestTakingBackEqualsOracle")
 
-// Any sequence of adding, taking back, saving, crashing and compacting gives the state of the
-// rules.
+// TestTakingBackEqualsOracle compares any sequence of adding, taking back, saving, crashing and
+// compacting with the rules.
 func TestTakingBackEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *sequences
@@ -266,7 +264,7 @@ func takeBack(t *testing.T, path string, r *rand.Rand) {
 	defer func() { must(t, table.Close()) }()
 	want := newTakenOracle()
 	saved := want.clone()
-	space := 1 + r.IntN(60) // of keys: how often they meet
+	space := 1 + r.IntN(60) // of keys; a small one makes keys collide
 	for range 10 + r.IntN(40) {
 		switch op := r.IntN(20); {
 		case op < 9:
@@ -338,7 +336,7 @@ func forgetSome(t *testing.T, table *Table, want *takenOracle, r *rand.Rand) {
 	for range 1 + r.IntN(6) {
 		nums = append(nums, 1+r.Uint32N(uint32(len(want.docs))))
 	}
-	if r.IntN(4) == 0 { // all, or the first
+	if r.IntN(4) == 0 { // all, or the first few
 		nums = nums[:0]
 		for i := range want.docs[:1+r.IntN(len(want.docs))] {
 			nums = append(nums, uint32(i+1))
@@ -384,7 +382,7 @@ func forgetBatch(t *testing.T, table *Table, want *takenOracle, r *rand.Rand) {
 	}
 }
 
-// A table names the features that a program must know to read it, and no others.
+// TestNeedsAreTheFeaturesInUse checks that a table declares only the features that readers need.
 func TestNeedsAreTheFeaturesInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -416,7 +414,7 @@ func TestNeedsAreTheFeaturesInUse(t *testing.T) {
 	}
 }
 
-// TestManyBatches: a checkpoint goes over the documents of all batches once, and not once for each batch.
+// TestManyBatches checks that a checkpoint scans the documents once, not once for each batch.
 func TestManyBatches(t *testing.T) {
 	tab, err := Open(filepath.Join(t.TempDir(), "table"), Options{Scheme: "s", noSync: true})
 	if err != nil {

@@ -57,8 +57,8 @@ func writeFixture(t *testing.T, name, path string) {
 	}
 }
 
-// A table of version 3 as first written can be read, and a table written now has the same values.
-// (Not the same pages: bbolt writes the buckets of a transaction in the order of a Go map.)
+// TestFormatVersion3 reads a table of version 3 as first written, and compares the values of a new
+// one. Pages may differ: bbolt writes the buckets of a transaction in map order.
 func TestFormatVersion3(t *testing.T) {
 	dir := t.TempDir()
 	now, then := filepath.Join(dir, "now"), filepath.Join(dir, "then")
@@ -80,7 +80,7 @@ func TestFormatVersion3(t *testing.T) {
 	}
 }
 
-// A table of an earlier version is refused, for reading as for writing, and not changed.
+// TestEarlierFormats refuses tables of earlier versions, even for reading, without changing them.
 func TestEarlierFormats(t *testing.T) {
 	for v := 1; v < version; v++ {
 		t.Run(fmt.Sprint(v), func(t *testing.T) { refusesFormat(t, v) })
@@ -107,7 +107,7 @@ func refusesFormat(t *testing.T, v int) {
 	}
 }
 
-// contents returns all keys and values of a file, but those of some buckets.
+// contents returns all keys and values of a file except those in skipped buckets.
 func contents(t *testing.T, path, skip string) map[string]string {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
@@ -132,8 +132,7 @@ func contents(t *testing.T, path, skip string) map[string]string {
 	return m
 }
 
-// The same documents give the same runs, however often the table is
-// checkpointed, closed and opened, and however transactions are divided.
+// TestSameDocumentsGiveTheSameRuns varies checkpoints, restarts and the division into transactions.
 func TestSameDocumentsGiveTheSameRuns(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range smallSizes {
@@ -182,8 +181,7 @@ func sameRuns(t *testing.T, sizes sizes) {
 		if err := table.Close(); err != nil {
 			t.Fatal(err)
 		}
-		// What is pending, and so the table record, depends on when
-		// checkpoints were made.
+		// Pending keys, and so the table record, depend on the times of checkpoints.
 		m := contents(t, path, "pend meta")
 		m["records"] = records
 		return m

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A failure is the result of a comparison in another goroutine than the test's.
+// failure is a failed comparison in a goroutine other than the test's.
 type failure struct{ text string }
 
 func (f *failure) Helper() {}
@@ -36,8 +36,7 @@ func same(want *takenOracle, table *Table) (err error) {
 	return nil
 }
 
-// TestFreeze: tables frozen at any moment hold their checkpoint while the writer goes on through
-// flushes, merges and forgetting.
+// TestFreeze checks that frozen tables keep their checkpoint through flushes, merges and forgets.
 func TestFreeze(t *testing.T) {
 	if initialMapping() == 0 {
 		t.Skip("a checkpoint that maps the file anew waits for all frozen tables")
@@ -64,7 +63,7 @@ func TestFreeze(t *testing.T) {
 		frozen, err := table.Freeze()
 		must(t, err)
 		if now := want.clone(); n == 5 {
-			late, then = frozen, now // read after everything else
+			late, then = frozen, now // read at the very end
 		} else {
 			group.Go(func() error { return same(now, frozen) })
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// reseal gives damaged bytes a right checksum, to test the checks behind it. A table does not
-// rely on them: they are a second line.
+// reseal adds a valid checksum to damaged bytes, to test the second line of checks.
 func reseal(b []byte, seed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(slices.Clip(b), xxh3.HashSeed(b, seed))
 }
@@ -108,8 +107,7 @@ func FuzzPending(f *testing.F) {
 	})
 }
 
-// FuzzOpen writes over three places of a table: it is refused, or answers as
-// before.
+// FuzzOpen overwrites three places of a table, which must then be refused or answer as before.
 func FuzzOpen(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, "table")

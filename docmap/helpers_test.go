@@ -1,11 +1,10 @@
 package docmap
 
-// addDoc adds one document.
 func (t *Table) addDoc(d Doc, keys []uint64) (uint32, error) {
 	return t.Add([]string{d.ID}, [][]byte{d.Data}, [][]uint64{keys}, nil, nil)
 }
 
-// postings are the answers to a look-up.
+// postings holds the answers to a look-up.
 type postings struct {
 	holders []uint32
 	n       []uint8
@@ -13,7 +12,6 @@ type postings struct {
 
 func (p *postings) of(i int) []uint32 { return p.holders[i*MaxHolders:][:p.n[i]&^ClosedKey] }
 
-// ask looks keys up.
 func (t *Table) ask(keys []uint64, p *postings) error {
 	if len(p.n) < len(keys) {
 		p.n, p.holders = make([]uint8, len(keys)), make([]uint32, len(keys)*MaxHolders)
@@ -21,7 +19,6 @@ func (t *Table) ask(keys []uint64, p *postings) error {
 	return t.Lookup(keys, p.holders, p.n)
 }
 
-// loadList loads one list of ranges.
 func (g *tombstones) loadList(key, value []byte, docs uint32) error {
 	ranges, err := deadList.decode(key, value, docs)
 	if err == nil {

@@ -13,8 +13,7 @@ import (
 
 func init() { children["limited"] = childUnderLimit }
 
-// childUnderLimit fills a table with little address space left, and reports how much of it the
-// table's mapping took.
+// childUnderLimit fills a table with little address space left, and reports its mapping's size.
 func childUnderLimit(path string) error {
 	var left uint64
 	if _, err := fmt.Sscan(os.Getenv("DOCMAP_TEST_LEFT"), &left); err != nil {
@@ -36,8 +35,7 @@ func childUnderLimit(path string) error {
 	return childFills(path)
 }
 
-// Under `ulimit -v` a table works with the available address space, and leaves most of it to
-// others.
+// TestAddressSpaceLimit runs under `ulimit -v`. A table must work and leave most address space.
 func TestAddressSpaceLimit(t *testing.T) {
 	t.Parallel()
 	for _, left := range []int{300 << 20, 3 << 30} {

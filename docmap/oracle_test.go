@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// oracle is the model of a Table: Go maps with the same limits.
+// oracle models a Table by Go maps with the same limits.
 type oracle struct {
 	keys  map[uint64][]uint32
 	ids   map[string][]uint32
@@ -47,7 +47,7 @@ func (o *oracle) add(d Doc, keys []uint64) uint32 {
 	return num
 }
 
-// clone returns the state to which a crash goes back.
+// clone returns a copy of the state, to restore after a crash.
 func (o *oracle) clone() *oracle {
 	c := newOracle()
 	for k, v := range o.keys {
@@ -69,7 +69,6 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
-// equal compares all answers of a Table.
 func (o *oracle) equal(t tb, table *Table) {
 	t.Helper()
 	sorted := make([]uint64, 0, len(o.keys))
@@ -165,8 +164,8 @@ func (o *oracle) equalDocs(t tb, table *Table) {
 	}
 }
 
-// smallSizes make small tables do the work of large ones: runs of many bins, merges that stop in
-// the middle, several levels, many transactions.
+// smallSizes make small tables act like large ones: many bins per run, merges that stop halfway,
+// several levels and many transactions.
 var smallSizes = map[string]sizes{
 	"as they are":   {},
 	"many bins":     {division: sorted.Division{BlockBits: 3, MaxSubBits: 1}, low: 2, high: 2, sliceBytes: 500},
@@ -176,7 +175,7 @@ var smallSizes = map[string]sizes{
 
 var smallOptions = Options{Scheme: "test", MemtableKeys: 300, PendingKeys: 50, UUID: [16]byte{1}, noSync: true}
 
-// mustOpen opens a table and closes it with the test.
+// mustOpen opens a table that the test closes at its end.
 func mustOpen(t testing.TB, path string, opt Options) *Table {
 	t.Helper()
 	table, err := Open(path, opt)
@@ -191,8 +190,7 @@ func mustOpen(t testing.TB, path string, opt Options) *Table {
 	return table
 }
 
-// docKeys draws the keys of a document: mostly uniform, some common to many
-// documents, some at the edges of the key space.
+// docKeys draws keys of a document: mostly uniform, some common, some at the ends of the key space.
 func docKeys(r *rand.Rand, n int) []uint64 {
 	keys := make([]uint64, n)
 	for i := range keys {

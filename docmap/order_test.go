@@ -23,7 +23,7 @@ var manyBins = func() Options {
 	return opt
 }()
 
-// onDisk returns the table record as a crash at this moment would leave it.
+// onDisk returns the table record that a crash would leave now.
 func onDisk(t *testing.T, path string) header {
 	t.Helper()
 	crashed := filepath.Join(t.TempDir(), "crashed")
@@ -41,8 +41,8 @@ func onDisk(t *testing.T, path string) header {
 	return h
 }
 
-// A checkpoint that flushes works in this order: bins of new runs, not named by the record; then,
-// in one transaction, everything promised; then merges, which change only runs.
+// TestOrderOfTransactions checks the order in a flush: bins of new runs, which the record does not
+// name; in one transaction, all promised data; then merges, which change only runs.
 func TestOrderOfTransactions(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -106,8 +106,7 @@ func TestOrderOfTransactions(t *testing.T) {
 	}
 }
 
-// firstBin returns the first run of keys of more than one bin, and one of its bins with entries
-// in two sub-blocks.
+// firstBin returns the first run of keys with several bins, and a bin with keys in both sub-blocks.
 func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
 	t.Helper()
 	s, err := table.reading()
@@ -126,8 +125,7 @@ func firstBin(t *testing.T, table *Table) (r *run, bin uint64) {
 	return nil, 0
 }
 
-// Where things are in a bin of two sub-blocks of 8 buckets; see docs/format.md,
-// "Bins".
+// Offsets in a bin of two sub-blocks of 8 buckets; see docs/format.md, "Bins".
 const (
 	binHead    = 12 + 4*2
 	blockExtra = 4 + 1 + 1
@@ -151,8 +149,7 @@ func binOfTwo(t *testing.T, table *Table, r *run, bin uint64) ([]byte, *sorted.E
 	return b, &e
 }
 
-// A look-up verifies bytes before it uses them: the directory of a bin and the sub-block, each at
-// the first look-up there.
+// TestFirstLookupChecks checks that the first look-up verifies a bin's directory and the sub-block.
 func TestFirstLookupChecks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
@@ -171,7 +168,7 @@ func TestFirstLookupChecks(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		at   int // byte of the bin that is damaged
+		at   int // damaged byte of the bin
 		bad  []bool
 	}{
 		{"directory checksum", 0, []bool{true, true}},
@@ -186,7 +183,7 @@ func TestFirstLookupChecks(t *testing.T) {
 			put(t, path, name, binKey(bin), b)
 			table := mustOpen(t, path, manyBins)
 			var p postings
-			for range 2 { // what was refused once is refused again
+			for range 2 { // a refusal must be repeated
 				for _, i := range order {
 					key := []uint64{inFirst, inSecond}[i]
 					err := table.ask([]uint64{key}, &p)
@@ -202,8 +199,7 @@ func TestFirstLookupChecks(t *testing.T) {
 	}
 }
 
-// A checkpoint that fails while its runs are written can be tried again, although the remains
-// have the names of the next runs.
+// TestFlushTriedAgain retries failed checkpoints, whose remains have the names of the next runs.
 func TestFlushTriedAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -221,7 +217,7 @@ func TestFlushTriedAgain(t *testing.T) {
 		done := 0
 		table.committed = func() {
 			if done++; done == fail && table.head.seq == 0 {
-				table.path = path + ".gone" // so the next transaction does not begin
+				table.path = path + ".gone" // so that the next transaction fails to begin
 			}
 		}
 		err := table.Checkpoint(nil)
@@ -240,11 +236,11 @@ func TestFlushTriedAgain(t *testing.T) {
 	want.equal(t, table)
 }
 
-// A table opened with defaults takes the memory that Options promises.
+// TestDefaultMemory checks the memory of default options against the documentation of Options.
 func TestDefaultMemory(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "test"})
 	keys, most := table.spaces[ofKeys].mem, table.opt.MemtableKeys
-	for n := 1; n < 2*most; n *= 2 { // it grows by steps, as documents come
+	for n := 1; n < 2*most; n *= 2 { // grow in steps, as with documents
 		if err := keys.Reserve(min(n, most)); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +250,7 @@ func TestDefaultMemory(t *testing.T) {
 	}
 }
 
-// Places of bins are kept, also of small ones, but not beyond a mapping.
+// TestPlacesOfBins checks that places of bins, even small ones, are kept, but not beyond a mapping.
 func TestPlacesOfBins(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -298,7 +294,7 @@ func TestPlacesOfBins(t *testing.T) {
 	}
 }
 
-// A writer removes the remains of an interrupted checkpoint at the next start; a reader does not.
+// TestSweepRemovesRunsOfNoRecord checks that a starting writer, not a reader, removes remains.
 func TestSweepRemovesRunsOfNoRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
@@ -326,7 +322,7 @@ func TestSweepRemovesRunsOfNoRecord(t *testing.T) {
 	}
 }
 
-// The progress of merges is a rule of docs/format.md, "Merging".
+// TestPaceOfMerges checks the progress of merges against docs/format.md, "Merging".
 func TestPaceOfMerges(t *testing.T) {
 	for level, w := range []int{4, 16, 128, 1024} {
 		if got := defaultSizes.window(level); got != w {
@@ -339,7 +335,7 @@ func TestPaceOfMerges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, manyBins)
 	r := rand.New(rand.NewPCG(26, 0))
-	for len(table.spaces[ofKeys].runs) < 3 { // the target of a merge and its two sources
+	for len(table.spaces[ofKeys].runs) < 3 { // the target and both sources of a merge
 		if _, err := table.addDoc(Doc{}, docKeys(r, 12)); err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +345,7 @@ func TestPaceOfMerges(t *testing.T) {
 			}
 		}
 	}
-	// 4/(3·2) of 16 bins are 11, and with the second half of a source's bin 12.
+	// 4/(3·2) of 16 bins is 11, and 12 with the second half of a source's bin.
 	target := table.spaces[ofKeys].runs[0]
 	if bins, done := target.Bins(), target.BinOf(target.high)+1; bins != 16 || done != 12 {
 		t.Fatalf("the first share of the merge is %d of %d bins", done, bins)

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// A page that does not fit is found before bbolt follows it: a finding of boltcheck is damage, in
-// the same words.
+// TestPagesAreChecked checks that a finding of boltcheck is reported as damage, in the same words.
 func TestPagesAreChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)

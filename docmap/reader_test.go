@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// together calls f at once, for all tasks.
+// together runs all tasks at once.
 func together(tasks int, f func(task int)) {
 	var wg sync.WaitGroup
 	for task := range tasks {
@@ -21,8 +21,7 @@ func together(tasks int, f func(task int)) {
 	wg.Wait()
 }
 
-// Documents added by several goroutines make the same table as one by one, over flushes and
-// merges, and several readers at once get the answers of one.
+// TestSharedTableAnswersLikeOne compares a table shared by several goroutines with an unshared one.
 func TestSharedTableAnswersLikeOne(t *testing.T) {
 	t.Parallel()
 	const readers = 4
@@ -76,7 +75,7 @@ func TestSharedTableAnswersLikeOne(t *testing.T) {
 	if x, _ := one.ByID("same"); len(x) == 0 || !slices.Equal(x, second(many.ByID("same"))) {
 		t.Error("documents of one id differ")
 	}
-	// Flushes and merges were the work of several too, and left the same.
+	// Flushes and merges were shared, too, and must write the same values.
 	if err := errors.Join(one.Close(), many.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +86,7 @@ func TestSharedTableAnswersLikeOne(t *testing.T) {
 
 func second(nums []uint32, _ error) []uint32 { return nums }
 
-// askAll looks up all keys and documents, in one table by one reader and in the other by several.
+// askAll looks up everything with one reader in the first table, and with several in the other.
 func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 	t.Helper()
 	holders, n := make([]uint32, len(keys)*MaxHolders), make([]uint8, len(keys))
@@ -116,7 +115,7 @@ func askAll(t *testing.T, one, many *Table, readers int, keys []uint64) {
 	})
 }
 
-// A look-up by a reader of a closed table is an error.
+// TestSharedTableClosedIsAnError checks that a look-up in a closed table is an error.
 func TestSharedTableClosedIsAnError(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), manyBins)
 	if err := table.Share(1, together); err != nil {

@@ -21,8 +21,8 @@ func listRemoved(t *testing.T, table *Table) (list []Removed) {
 	return list
 }
 
-// TestRemovedForABatch: a document removed for the sake of another batch is noted, over
-// checkpoints, until that batch's document is gone; an ended batch stays ended.
+// TestRemovedForABatch checks that a document removed because of another batch is noted until that
+// batch's document is gone. An ended batch stays ended.
 func TestRemovedForABatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table, err := Open(path, smallOptions)
@@ -74,8 +74,7 @@ func TestRemovedForABatch(t *testing.T) {
 	}
 }
 
-// TestNothingTakenBackUnsaved: with changes in no checkpoint, a table refuses SaveForgotten and
-// Compact, and stays as it was.
+// TestNothingTakenBackUnsaved checks that SaveForgotten and Compact refuse unsaved changes.
 func TestNothingTakenBackUnsaved(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	add := func() {
@@ -107,8 +106,7 @@ func TestNothingTakenBackUnsaved(t *testing.T) {
 	}
 }
 
-// TestBlocksOfACompactTable: its blocks are divided like those written one after the other, so a
-// read is no larger.
+// TestBlocksOfACompactTable checks that compacting divides blocks as adding does, for equal reads.
 func TestBlocksOfACompactTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -135,7 +133,7 @@ func TestBlocksOfACompactTable(t *testing.T) {
 	}
 }
 
-// TestRecallUndoesUnsavedForget: Recall undoes a Forget that is not in the file, and no other.
+// TestRecallUndoesUnsavedForget checks that Recall undoes only a Forget that is not in the file.
 func TestRecallUndoesUnsavedForget(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for range 4 {
@@ -168,7 +166,7 @@ func TestRecallUndoesUnsavedForget(t *testing.T) {
 	}
 }
 
-// TestForgetCountsNamedDocuments: one that only counts is taken back, too, and is none of them.
+// TestForgetCountsNamedDocuments takes back documents that only count without counting them.
 func TestForgetCountsNamedDocuments(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	keys := [][]uint64{{7}, {7}, {7}}
@@ -184,8 +182,7 @@ func TestForgetCountsNamedDocuments(t *testing.T) {
 	}
 }
 
-// TestBatchNames: a name has 255 bytes of UTF-8 at most, and a span ends where another batch
-// begins.
+// TestBatchNames checks that a name has at most 255 bytes of UTF-8. A new batch ends a span.
 func TestBatchNames(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for name, ok := range map[string]bool{strings.Repeat("x", 255): true, strings.Repeat("x", 256): false, "\xff": false, "名": true, "": true} {
@@ -216,8 +213,7 @@ func TestBatchNames(t *testing.T) {
 	}
 }
 
-// TestTombstonesBelow: no document below a watermark is known, and the number of dead is lower by
-// those.
+// TestTombstonesBelow drops the dead below a watermark, and lowers their number accordingly.
 func TestTombstonesBelow(t *testing.T) {
 	for mark := uint32(1); mark < 300; mark++ {
 		var g tombstones
@@ -237,15 +233,15 @@ func TestTombstonesBelow(t *testing.T) {
 				left++
 			}
 		}
-		between := !buried(mark-1) || !buried(mark) || mark%40 == 0 // else a range is there with those below
+		between := !buried(mark-1) || !buried(mark) || mark%40 == 0 // otherwise a range includes documents below
 		if g.dead.n != left && between {
 			t.Fatalf("below %d: %d are dead, and %d are left", mark, g.dead.n, left)
 		}
 	}
 }
 
-// TestFirstRunKeepsWhatClosedAKey: the first run keeps a document taken back after its last one
-// came, because together with later documents it may have closed a key.
+// TestFirstRunKeepsWhatClosedAKey checks that the first run keeps a document taken back after the
+// run's last one. Together with later documents, it may have closed a key.
 func TestFirstRunKeepsWhatClosedAKey(t *testing.T) {
 	var g tombstones
 	g.forget(1, 8)
@@ -256,8 +252,7 @@ func TestFirstRunKeepsWhatClosedAKey(t *testing.T) {
 	}
 }
 
-// TestTombstonesThatCannotBe: ranges that overlap, or of documents that had not come, are refused
-// although their checksums are right.
+// TestTombstonesThatCannotBe refuses overlapping ranges and future documents with valid checksums.
 func TestTombstonesThatCannotBe(t *testing.T) {
 	for _, g := range []tombstone{{1, 4, 3}, {4, 4, 3}, {1, 2, 6}, {0, 2, 5}} {
 		list, _ := encodeTombstones([]tombstone{g}, seedDead)
@@ -270,7 +265,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	for num := uint32(1); num < 6000; num += 2 {
 		many = append(many, tombstone{num, num, 6000})
 	}
-	for rest, all := many, 0; ; { // lists of a bounded length
+	for rest, all := many, 0; ; { // a list's length is bounded
 		list, left := encodeTombstones(rest, seedDead)
 		if all += len(rest) - len(left); len(list) > 2<<10+32 {
 			t.Fatalf("a list of %d bytes", len(list))

@@ -24,7 +24,7 @@ func TestSchemeOfAnUnknownTable(t *testing.T) {
 	if _, err := open(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no table: %v", err)
 	}
-	// What a process killed while it made the table has left is in nobody's way.
+	// Leftovers of a process that was killed while making the table do no harm.
 	if err := os.WriteFile(path+".new", []byte("half a table"), 0o666); err != nil {
 		t.Fatal(err)
 	}

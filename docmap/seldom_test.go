@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A record that counts one document too many, without pending keys, is refused: a number would be
-// used twice.
+// TestRecordAheadOfItsDocuments refuses a count one too high, which would use a number twice.
 func TestRecordAheadOfItsDocuments(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
@@ -31,8 +30,8 @@ func TestRecordAheadOfItsDocuments(t *testing.T) {
 	}
 }
 
-// Pending keys are the only copy of the newest keys: with any bit flipped, or under another
-// number, they are refused.
+// TestPendingKeysAreChecked refuses pending keys, the only copy of the newest keys, after any
+// flipped bit or under another number.
 func TestPendingKeysAreChecked(t *testing.T) {
 	var l wal
 	l.add(1, []uint64{11, 12})

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestFreeBytes: a reader, also beside a writer, counts the same free bytes as a writer that
-// opens the table.
+// TestFreeBytes checks that a reader counts the free bytes that a freshly opened writer counts.
 func TestFreeBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

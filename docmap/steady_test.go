@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSteadyTimesMoveNothing: in any order of times, and with any earlier length of the window, a
-// document of a steady time moves neither edge nor slice and is not late.
+// TestSteadyTimesMoveNothing checks that a document of a steady time moves neither edge nor slice
+// and is not late, after any times and windows.
 func TestSteadyTimesMoveNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := rapid.Uint32Range(1, 1<<16)

@@ -9,8 +9,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// A table keeps the contract of a store, in memory alone and with checkpoints,
-// runs and merges between the documents.
+// TestTableIsAStore checks the contract of a store in memory, and amid checkpoints and merges.
 func TestTableIsAStore(t *testing.T) {
 	t.Parallel()
 	t.Run("in memory", func(t *testing.T) {
@@ -30,7 +29,7 @@ func openTable(t *testing.T, memtable int) *docmap.Table {
 	return table
 }
 
-// eager is a table that makes a checkpoint after every few documents.
+// eager is a table that makes a checkpoint every few documents.
 type eager struct{ *docmap.Table }
 
 func (e *eager) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {

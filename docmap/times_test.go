@@ -2,7 +2,7 @@ package docmap
 
 import "testing"
 
-// Times read back as added, also over many blocks, and a copy does not see later ones.
+// TestTimesReadBack reads times back over many blocks. A copy must not see later ones.
 func TestTimesReadBack(t *testing.T) {
 	var list times
 	for i := range 3*blockTimes + 5 {

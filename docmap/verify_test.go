@@ -18,8 +18,8 @@ import (
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
-// verifiable makes a table with runs of several bins, a merge stopped in the middle, several
-// blocks of documents, one id of very many documents, and pending keys.
+// verifiable makes a table with runs of several bins, an unfinished merge, several blocks of
+// documents, one id of very many documents, and pending keys.
 func verifiable(t *testing.T, path string) {
 	t.Helper()
 	table := mustOpen(t, path, manyBins)
@@ -75,7 +75,7 @@ func bucketOf(t *testing.T, path string, space int) *run {
 	return runs[len(runs)-1]
 }
 
-// rebuilt packs the entries of a bin again, after a change, with right checksums.
+// rebuilt repacks the entries of a bin after a change, with valid checksums.
 func rebuilt(t *testing.T, r *run, bin uint64, b []byte, change func(e *sorted.Entries)) []byte {
 	t.Helper()
 	var e sorted.Entries
@@ -134,7 +134,7 @@ func TestVerifyFindsAll(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(tx *bbolt.Tx) error
-		want   []Finding // What is a part of the text
+		want   []Finding // What holds a part of the actual text
 	}{
 		{
 			"two bins damaged", flip(keys.bucket(), 3+keys.BinOf(keys.low), 4+keys.BinOf(keys.low)),
@@ -233,7 +233,7 @@ func otherDoc(r *run, num uint32) uint32 {
 	return num - 1
 }
 
-// changeRecord writes the table record anew, with a right checksum.
+// changeRecord rewrites the table record after a change, with a valid checksum.
 func changeRecord(tx *bbolt.Tx, change func(h *header)) error {
 	meta := tx.Bucket(bucketMeta)
 	h, err := decodeHeader(meta.Get(keyTable))
@@ -244,7 +244,7 @@ func changeRecord(tx *bbolt.Tx, change func(h *header)) error {
 	return meta.Put(keyTable, h.encode())
 }
 
-// After pages that do not fit, nothing else is checked.
+// TestVerifyPages checks that a page error ends the verification.
 func TestVerifyPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	verifiable(t, path)
@@ -282,7 +282,7 @@ func TestVerifyStops(t *testing.T) {
 	}
 }
 
-// A copy made page by page beside a writer is one of the table's states, or refused.
+// TestTornCopies checks that a copy made beside a writer is a state of the table, or refused.
 func TestTornCopies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -350,11 +350,11 @@ func TestTornCopies(t *testing.T) {
 	}
 }
 
-// tear takes each page from one of the files, most from the last.
+// tear takes each page from one of the files, mostly the last.
 func tear(r *rand.Rand, files [][]byte) []byte {
 	b := slices.Clone(files[len(files)-1])
 	other := files[r.IntN(len(files))]
-	if r.IntN(2) == 0 { // from a page on, as a copy does that is overtaken
+	if r.IntN(2) == 0 { // from a page on, like a copy that a writer overtakes
 		at := r.IntN(len(b)/pageSize) * pageSize
 		if at < len(other) {
 			copy(b[at:], other[at:])
@@ -369,7 +369,7 @@ func tear(r *rand.Rand, files [][]byte) []byte {
 	return b
 }
 
-// The index of ids depends on the ids alone: its hash is that of docs/format.md.
+// TestIDKeyIsThatOfTheFormat checks the hash of ids against docs/format.md.
 func TestIDKeyIsThatOfTheFormat(t *testing.T) {
 	if got, want := idKey("some id"), xxh3.HashSeed([]byte("some id"), 2); got != want {
 		t.Fatalf("%x, want %x", got, want)

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/docmap/memtable"
 )
 
-// The owner's values stay until they are replaced or removed.
+// TestValuesStay checks that the owner's values stay until replaced or removed.
 func TestValuesStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)
@@ -33,8 +33,7 @@ func TestValuesStay(t *testing.T) {
 	}
 }
 
-// A block of documents closes when the next record would bring its records beyond 32
-// KiB, to the byte: the division is that of the format.
+// TestBlockIsFullToTheByte checks that blocks close just below 32 KiB, as the format demands.
 func TestBlockIsFullToTheByte(t *testing.T) {
 	k := docBlock{first: 1}
 	id := strings.Repeat("x", 1000)
@@ -53,8 +52,8 @@ func TestBlockIsFullToTheByte(t *testing.T) {
 	}
 }
 
-// Full asks for a checkpoint when records wait, even with hardly a key, and flushes when ids fill
-// the memory.
+// TestRecordsAndIDsDoNotWaitWithoutEnd checks that Full asks for a checkpoint when records or ids
+// fill memory, even with few keys.
 func TestRecordsAndIDsDoNotWaitWithoutEnd(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "records"), Options{Scheme: "test", noSync: true})
 	long := strings.Repeat("i", 60<<10)
@@ -84,7 +83,7 @@ func TestRecordsAndIDsDoNotWaitWithoutEnd(t *testing.T) {
 	}
 }
 
-// An id is compared itself, because two ids may have the same hash.
+// TestIDsOfOneHash checks that ids are compared, since two may have the same hash.
 func TestIDsOfOneHash(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for _, id := range []string{"one", "two"} {
@@ -92,7 +91,7 @@ func TestIDsOfOneHash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As if "two" had the hash of "one".
+	// Pretend that "two" has the hash of "one".
 	if err := table.spaces[ofIDs].mem.AddAll([][]uint64{{idKey("one")}}, 2, memtable.Alone); err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The runs of an ended slice become one, and a table's memory, file and number of runs stay
-// level.
+// TestWindowStaysFlat checks that the runs of an ended slice become one, and that memory, file size
+// and number of runs stay level.
 func TestWindowStaysFlat(t *testing.T) {
 	t.Parallel()
 	opt := smallOptions
@@ -41,8 +41,8 @@ func TestWindowStaysFlat(t *testing.T) {
 			first, _ = used()
 		}
 	}
-	// bbolt takes free pages in the order of a Go map, so the file's own size differs from
-	// one run to the next: 12 runs ended with 1.13 to 1.33 times what is in use.
+	// bbolt takes free pages in map order, so the file size differs between test runs. In 12 of
+	// them, the file had 1.13 to 1.33 times the bytes in use.
 	if now, file := used(); now > first+first*5/100 || file > 2*now {
 		t.Errorf("%d bytes in use where there were %d, in a file of %d", now, first, file)
 	}
@@ -67,8 +67,8 @@ func flat(t *testing.T, table *Table, num uint32) {
 	}
 }
 
-// TestWindowSlicesCloseKeysAlone: seven holders of one slice and the first document of the next do not close
-// a key together. If they did, the one taken back would count for ever.
+// TestWindowSlicesCloseKeysAlone checks that seven holders in a slice and one in the next do not
+// close a key. If they did, the one taken back would count forever.
 func TestWindowSlicesCloseKeysAlone(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	must(t, table.SetWindow(800))
@@ -97,8 +97,8 @@ func TestWindowSlicesCloseKeysAlone(t *testing.T) {
 	}
 }
 
-// TestWindowClosedSliceIsNotTheOpenOne: a key that an earlier slice has closed, and of whose holders there
-// nobody is left, gets holders in the open slice until that closes it too.
+// TestWindowClosedSliceIsNotTheOpenOne checks a key closed by an earlier slice without remaining
+// holders. It gets holders in the open slice until that closes it, too.
 func TestWindowClosedSliceIsNotTheOpenOne(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	must(t, table.SetWindow(800))
@@ -129,8 +129,8 @@ func TestWindowClosedSliceIsNotTheOpenOne(t *testing.T) {
 	}
 }
 
-// TestAllByID: the index of ids keeps 1024 documents of an id in each run, and no document is lost by
-// that: also behind those taken back, and in the middle of a run that left some out.
+// TestAllByID checks that no document is lost although each run keeps 1024 documents of an id. Some
+// are taken back, or come in the middle of a run that left some out.
 func TestAllByID(t *testing.T) {
 	opt := smallOptions
 	opt.MemtableKeys = 2000
@@ -169,8 +169,8 @@ func TestAllByID(t *testing.T) {
 	}
 }
 
-// TestAllByIDAfterForgetting: once the documents that filled an id are dead and compacted away, those
-// that the index of ids has left out are found, and no damage.
+// TestAllByIDAfterForgetting checks that once the documents that filled an id are compacted away,
+// the others are found, without damage.
 func TestAllByIDAfterForgetting(t *testing.T) {
 	for _, compacted := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "table")
@@ -215,7 +215,7 @@ func TestAllByIDAfterForgetting(t *testing.T) {
 	}
 }
 
-// TestPostingsOfCounted: a key is common in a listing, too, where some of its eight documents only count.
+// TestPostingsOfCounted checks that a key is common even if some of its eight documents only count.
 func TestPostingsOfCounted(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
 	for num := range 9 {
@@ -246,7 +246,7 @@ func TestPostingsOfCounted(t *testing.T) {
 	}
 }
 
-// Numbers are not used again: the last ones work, and after them Add returns an error.
+// TestLastNumbers uses the last numbers, after which Add fails: numbers are not reused.
 func TestLastNumbers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table")
@@ -254,7 +254,7 @@ func TestLastNumbers(t *testing.T) {
 	must(t, err)
 	must(t, table.SetWindow(80))
 	table.Advance(1000)
-	const before = math.MaxUint32 - 21 // as if so many had come and gone
+	const before = math.MaxUint32 - 21 // as if that many had come and gone
 	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
 	table.batches.from = before
 	table.tombstones.win.slices[0].first, table.head.win = before+1, window{length: table.tombstones.win.length, clock: table.tombstones.win.clock, edge: table.tombstones.win.edge}

@@ -9,8 +9,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// FuzzWindow reads arbitrary windows and times with right checksums. Refusals are damage;
-// accepted values are packed again to the same bytes.
+// FuzzWindow reads arbitrary windows and times with valid checksums. Refusals are damage, and
+// accepted values are packed to the same bytes.
 func FuzzWindow(f *testing.F) {
 	const docs = 40
 	w := window{length: 100, slices: []timeSlice{{first: 31}}}

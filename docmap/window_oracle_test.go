@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// windowOracle is design rule 17 with maps: every document stays, and its time decides whether it
-// counts.
+// windowOracle keeps all documents, in maps. By design rule 17, their times decide if they count.
 type windowOracle struct {
 	window, clock, edge uint32
 	docs                []windowDoc
-	slice               int    // of the next document
-	begun               uint32 // the clock at the first document of that slice
-	empty               bool   // it has none
+	slice               int    // slice of the next document
+	begun               uint32 // clock at the first document of that slice
+	empty               bool   // whether that slice is empty
 	keys                map[uint64]map[int]*holding
 }
 
@@ -25,7 +24,7 @@ type windowDoc struct {
 	time  uint32
 	slice int
 	keys  []uint64
-	dead  bool // taken back, or below the edge once
+	dead  bool // taken back, or once below the edge
 }
 
 func newWindowOracle(window uint32) *windowOracle {
@@ -115,7 +114,6 @@ func (o *windowOracle) named(key uint64) []uint32 {
 	return live
 }
 
-// equal compares all answers of a table.
 func (o *windowOracle) equal(t *testing.T, table *Table) {
 	t.Helper()
 	if found, err := table.Verify(context.Background()); err != nil || len(found) > 0 {
@@ -125,7 +123,7 @@ func (o *windowOracle) equal(t *testing.T, table *Table) {
 		t.Fatalf("window %d, clock %d, edge %d, want %d, %d, %d", length, clock, edge, o.window, o.clock, o.edge)
 	}
 	all := slices.Sorted(maps.Keys(o.keys))
-	if w := &table.tombstones.win; !w.due && w.open().times.n > 0 { // else the next one begins a slice
+	if w := &table.tombstones.win; !w.due && w.open().times.n > 0 { // otherwise the next document begins a slice
 		equalClosed(t, table, all, func(key uint64) bool { h := o.keys[key][o.slice]; return h != nil && h.closed })
 	}
 	held := map[uint64]bool{}

@@ -20,8 +20,7 @@ import (
 // windowSequences is the number of random sequences of TestWindowEqualsOracle.
 var windowSequences = flag.Int("windows", 14, "random sequences of TestWindowEqualsOracle")
 
-// Any sequence of documents of any time, of taking back, saving and crashing gives the state of
-// rule 17.
+// TestWindowEqualsOracle compares any adding, taking back, saving and crashing with rule 17.
 func TestWindowEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *windowSequences
@@ -45,19 +44,19 @@ func TestWindowEqualsOracle(t *testing.T) {
 	}
 }
 
-// A windowRun applies a random sequence to a table and its oracle.
+// windowRun applies a random sequence to a table and its oracle.
 type windowRun struct {
 	r           *rand.Rand
 	table       *Table
 	want, saved *windowOracle
-	space       int    // of keys: how often they meet
-	pace, late  uint32 // seconds that the times go on and back, at most
-	fashion     uint64 // what keys are of now, for they come and go
-	disorder    int    // of four documents, how many come late
-	rolled      int    // times that slices were dropped
-	grouped     int    // documents that were added together with others
-	compacted   int    // times
-	crash       bool   // look at what a crash would leave after every transaction
+	space       int    // of keys; a small one makes keys collide
+	pace, late  uint32 // greatest steps of times forward and back, in seconds
+	fashion     uint64 // current origin of keys, which come and go
+	disorder    int    // documents of four that come late
+	rolled      int    // number of dropped slices
+	grouped     int    // documents added together with others
+	compacted   int    // number of compactions
+	crash       bool   // whether to check the effect of a crash after every transaction
 	commits     int
 	crashes     int
 }
@@ -115,7 +114,7 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 			w.table, err = Open(path, opt)
 			must(t, err)
 			w.want = w.saved.clone()
-			if r.IntN(3) == 0 { // another window
+			if r.IntN(3) == 0 { // with another window
 				w.want.window = 1 + r.Uint32N(2*window)
 				must(t, w.table.SetWindow(w.want.window))
 			}
@@ -131,7 +130,6 @@ func goThrough(t *testing.T, path string, r *rand.Rand, crash bool) *windowRun {
 	return w
 }
 
-// drawTime draws the time of the next document.
 func (w *windowRun) drawTime() uint32 {
 	time := w.want.clock + w.r.Uint32N(w.pace+1)
 	if w.r.IntN(4) < w.disorder {
@@ -140,7 +138,7 @@ func (w *windowRun) drawTime() uint32 {
 	return time
 }
 
-// together adds documents at once, in one slice.
+// together adds several documents to one slice at once.
 func (w *windowRun) together(t *testing.T) {
 	var ids []string
 	var data [][]byte
@@ -156,7 +154,7 @@ func (w *windowRun) together(t *testing.T) {
 			t.Fatalf("the edge goes from %d to %d with a document of %d", edge, w.want.edge, time)
 		}
 		if w.r.IntN(5) == 0 {
-			continue // not remembered
+			continue // not added
 		}
 		id, has := fmt.Sprint("id-", w.r.IntN(200)), fewKeys(w.r, w.space)
 		w.want.add(id, time, has)
@@ -170,7 +168,7 @@ func (w *windowRun) together(t *testing.T) {
 	w.grouped += len(ids)
 }
 
-// judge looks a document up, and keeps or removes it.
+// judge looks up a document, and keeps or removes it.
 func (w *windowRun) judge(t *testing.T) {
 	time := w.drawTime()
 	late := w.want.advance(time)
@@ -184,7 +182,7 @@ func (w *windowRun) judge(t *testing.T) {
 		if n := uint32(len(w.want.docs)); n > 0 {
 			w.table.NoteRemoved(1+w.r.Uint32N(n), "removed")
 		}
-		return // not remembered
+		return // not added
 	}
 	id := fmt.Sprint("id-", w.r.IntN(200))
 	keys := fewKeys(w.r, w.space)
@@ -232,7 +230,7 @@ func (w *windowRun) checkpoint(t *testing.T) {
 	}
 }
 
-// nothingLeft checks that the file has nothing from below the watermark.
+// nothingLeft checks that the file has nothing below the watermark.
 func nothingLeft(t *testing.T, table *Table) {
 	t.Helper()
 	s, err := table.reading()
@@ -265,7 +263,7 @@ func nothingLeft(t *testing.T, table *Table) {
 		if string(name) == "batch" {
 			return b.ForEach(func(name, value []byte) error {
 				list, err := decodeSpans(string(name), value, table.head.docs)
-				if err == nil && list[0].first < mark && !table.opt.Stepwise { // the next checkpoint has those
+				if err == nil && list[0].first < mark && !table.opt.Stepwise { // the next checkpoint drops those
 					t.Fatalf("batch %s has %v, below %d", name, list, mark)
 				}
 				return err
@@ -285,7 +283,7 @@ func nothingLeft(t *testing.T, table *Table) {
 	}
 }
 
-// TestEdgeMovesInSteps: the steps are a 4,096th of the window, and a second at least.
+// TestEdgeMovesInSteps checks that steps are 1/4096 of the window, but at least a second.
 func TestEdgeMovesInSteps(t *testing.T) {
 	for _, c := range []struct{ length, clock, edge, next uint32 }{
 		{7, 100, 93, 101},
@@ -308,7 +306,7 @@ func TestEdgeMovesInSteps(t *testing.T) {
 	}
 }
 
-// TestEdgeAtEveryDocument: the edge is known for each document, and for the next.
+// TestEdgeAtEveryDocument checks the edge at each document and at the next.
 func TestEdgeAtEveryDocument(t *testing.T) {
 	w := window{length: 10, slices: []timeSlice{{first: 1}}}
 	want := map[uint32]uint32{1: 90, 2: 90, 3: 91, 4: 95, 5: 95, 6: 97}
@@ -324,7 +322,7 @@ func TestEdgeAtEveryDocument(t *testing.T) {
 	}
 }
 
-// TestRemovedBefore: a chunk stays as long as it has an entry for a present document.
+// TestRemovedBefore checks that a chunk stays as long as it has an entry for a present document.
 func TestRemovedBefore(t *testing.T) {
 	var l removedLog
 	l.add(Removed{3, "a", "x"})
@@ -336,8 +334,7 @@ func TestRemovedBefore(t *testing.T) {
 	}
 }
 
-// TestWindowRecord: the window in a record reads back as written, and is refused if it
-// contradicts itself.
+// TestWindowRecord checks that windows in records are read back, and refused if contradictory.
 func TestWindowRecord(t *testing.T) {
 	good := func() *window {
 		return &window{length: 10, clock: 30, edge: 20, slices: []timeSlice{{first: 1, begun: 5, newest: 9}, {first: 4, begun: 12, newest: 25}, {first: 9, begun: 30, newest: 30}}}
@@ -371,7 +368,7 @@ func TestWindowRecord(t *testing.T) {
 	}
 }
 
-// TestTimesOnDisk: the times in the file read back as written, for the same documents.
+// TestTimesOnDisk checks that the times in the file are read back for the same documents.
 func TestTimesOnDisk(t *testing.T) {
 	w := window{length: 10, slices: []timeSlice{{first: 1}}}
 	for i, time := range []uint32{100, 103, 101, 120, 115} {
@@ -408,8 +405,7 @@ func TestTimesOnDisk(t *testing.T) {
 	}
 }
 
-// TestNewestOfASlice: a slice is dropped with its newest document, so a record with another
-// newest time is refused.
+// TestNewestOfASlice refuses a wrong newest time in a record: slices are dropped by that time.
 func TestNewestOfASlice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	table := mustOpen(t, path, smallOptions)

@@ -18,8 +18,7 @@ func isDamage(err error) bool {
 	return errors.As(err, &d)
 }
 
-// someFile makes a file with large and small buckets, one with branches, long values
-// and free pages.
+// someFile makes a file with large, small and branched buckets, long values and free pages.
 func someFile(t *testing.T, path string) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{PageSize: PageSize, NoSync: true})
@@ -59,7 +58,7 @@ func someFile(t *testing.T, path string) {
 	}
 }
 
-// The page format is that of one version of bbolt.
+// TestVersionOfBbolt pins the version of bbolt, since only its page format is known.
 func TestVersionOfBbolt(t *testing.T) {
 	const known = "v1.5.0"
 	mod, err := os.ReadFile("../../go.mod")
@@ -76,7 +75,7 @@ func TestVersionOfBbolt(t *testing.T) {
 	}
 }
 
-// A pageFile is a table's file whose pages are changed behind bbolt's back.
+// pageFile is a table's file whose pages are changed behind bbolt's back.
 type pageFile struct {
 	t *testing.T
 	b []byte
@@ -84,7 +83,7 @@ type pageFile struct {
 
 func (f *pageFile) page(id uint64) []byte { return f.b[id*PageSize:] }
 
-// newest returns the header page in force.
+// newest returns the current header page.
 func (f *pageFile) newest() []byte {
 	le := binary.LittleEndian
 	a, b := f.page(0)[pageHead:], f.page(1)[pageHead:]
@@ -94,7 +93,7 @@ func (f *pageFile) newest() []byte {
 	return b
 }
 
-// seal gives the header pages right checksums.
+// seal sets valid checksums in the header pages.
 func (f *pageFile) seal() {
 	for i := range uint64(2) {
 		h := f.page(i)[pageHead:]
@@ -106,7 +105,7 @@ func (f *pageFile) seal() {
 
 func (f *pageFile) rootID() uint64 { return binary.LittleEndian.Uint64(f.newest()[16:]) }
 
-// root returns the root page, or the first leaf if that is a branch.
+// root returns the root page, or its first leaf if it is a branch.
 func (f *pageFile) root() []byte {
 	p := f.page(f.rootID())
 	for p[8] == branchPage {
@@ -117,7 +116,7 @@ func (f *pageFile) root() []byte {
 
 func (f *pageFile) free() []byte { return f.page(binary.LittleEndian.Uint64(f.newest()[32:])) }
 
-// buckets are the values of all buckets.
+// buckets returns the values of all buckets.
 func (f *pageFile) buckets() (values [][]byte) {
 	le := binary.LittleEndian
 	root := f.root()
@@ -128,7 +127,7 @@ func (f *pageFile) buckets() (values [][]byte) {
 	return values
 }
 
-// bucketValue returns the value of a bucket with pages of its own.
+// bucketValue returns the value of a bucket that has separate pages.
 func (f *pageFile) bucketValue() []byte {
 	for _, value := range f.buckets() {
 		if binary.LittleEndian.Uint64(value) != 0 {
@@ -139,7 +138,7 @@ func (f *pageFile) bucketValue() []byte {
 	return nil
 }
 
-// smallBucket is the page within the value of a small bucket.
+// smallBucket returns the page inside the value of a small bucket.
 func (f *pageFile) smallBucket() []byte {
 	for _, value := range f.buckets() {
 		if le := binary.LittleEndian; le.Uint64(value) == 0 && le.Uint16(value[26:]) > 0 {
@@ -150,7 +149,7 @@ func (f *pageFile) smallBucket() []byte {
 	return nil
 }
 
-// Every reference to a page is checked before bbolt follows it.
+// TestPageWalk checks every reference to a page before bbolt follows it.
 func TestPageWalk(t *testing.T) {
 	le := binary.LittleEndian
 	path := filepath.Join(t.TempDir(), "table")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A used page in the free list would be written over. It is found although it stands in order, in
-// place of a free one.
+// TestUsedPageAmongTheFree finds a used page that replaces a free one in the free list, in order.
+// bbolt would overwrite that page.
 func TestUsedPageAmongTheFree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	someFile(t, path)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The memory keeps the first documents of a key up to its limit and no more: a key
-// of every document would fill it.
+// TestMemoryKeepsTheFirst checks that only the first documents of a key, up to the limit, take
+// memory. A key of every document would fill it.
 func TestMemoryKeepsTheFirst(t *testing.T) {
 	m, err := New(100, 8)
 	if err != nil {

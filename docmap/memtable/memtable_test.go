@@ -29,7 +29,7 @@ func add(t testing.TB, m *Table, doc uint32, keys ...uint64) {
 	}
 }
 
-// model is a table as a map.
+// model is a memtable as a map.
 type model struct {
 	limit int
 	docs  map[uint64][]uint32
@@ -60,7 +60,7 @@ func (w *model) equal(t *testing.T, m *Table) {
 			t.Fatalf("key %x: %v, want %v", k^1<<20, got, w.docs[k^1<<20])
 		}
 	}
-	// Ranges that follow each other give each entry once, a key's in order.
+	// Consecutive ranges yield each entry once, and those of a key in order.
 	all := map[uint64][]uint32{}
 	const parts = 7
 	for i := range uint64(parts) {
@@ -87,7 +87,7 @@ func (w *model) equal(t *testing.T, m *Table) {
 	}
 }
 
-// A table is a map with an order: also while it grows, with keys of many documents, with a
+// TestTableEqualsModel compares with a map: while growing, with keys of many documents, with a
 // cluster around the end, and after Reset.
 func TestTableEqualsModel(t *testing.T) {
 	for _, limit := range []int{1, 8, 100} {
@@ -103,7 +103,7 @@ func TestTableEqualsModel(t *testing.T) {
 					case 0:
 						keys[i] = uint64(r.IntN(20)) * 0x9e3779b97f4a7c15
 					case 1:
-						keys[i] = uint64(r.IntN(6)) - 3 // around the end
+						keys[i] = uint64(r.IntN(6)) - 3 // around the end of the key space
 					}
 				}
 				add(t, m, doc, keys...)
@@ -119,7 +119,7 @@ func TestTableEqualsModel(t *testing.T) {
 	}
 }
 
-// Find stops when its slice is full.
+// TestFindIsBounded checks that Find stops when its slice is full.
 func TestFindIsBounded(t *testing.T) {
 	m := newTable(t, 10, 8)
 	for doc := range uint32(5) {
@@ -130,7 +130,7 @@ func TestFindIsBounded(t *testing.T) {
 	}
 }
 
-// After Reserve nothing grows: the memory stays in place.
+// TestReserveKeepsMemoryInPlace checks that nothing grows or moves after Reserve.
 func TestReserveKeepsMemoryInPlace(t *testing.T) {
 	m := newTable(t, 10, 8)
 	before := m.Bytes()
@@ -169,8 +169,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkAddAll adds the documents of a block on one goroutine, and on as many as there
-// are processors; an operation is a document of 51 keys.
+// BenchmarkAddAll adds the documents of a block on one goroutine and on one per processor. An
+// operation is a document of 51 keys.
 func BenchmarkAddAll(b *testing.B) {
 	for name, parts := range map[string]int{"alone": 1, "together": runtime.GOMAXPROCS(0)} {
 		b.Run(name, func(b *testing.B) {
@@ -208,9 +208,8 @@ func BenchmarkAddAll(b *testing.B) {
 	}
 }
 
-// AddAll in any number of parts, on any number of goroutines, equals it for one document after
-// the other: also while the table grows, and with clusters across the borders of parts and around
-// the end.
+// TestAddAllEqualsModel compares AddAll, in any number of parts and goroutines, with adding
+// documents one by one. Tables grow, and clusters cross the borders of parts and the end.
 func TestAddAllEqualsModel(t *testing.T) {
 	for _, parts := range []int{1, 2, 3, 8, 61} {
 		by := Spread{parts, func(n int, f func(int)) {
@@ -233,8 +232,8 @@ func TestAddAllEqualsModel(t *testing.T) {
 						case 0:
 							key = uint64(r.IntN(20)) * 0x9e3779b97f4a7c15
 						case 1:
-							key = uint64(r.IntN(6)) - 3 // around the end
-						case 2: // just below a border of parts
+							key = uint64(r.IntN(6)) - 3 // around the end of the key space
+						case 2: // just below the border of a part
 							key = (1<<63/uint64(parts))*2*uint64(1+r.IntN(parts)) - 1 - uint64(r.IntN(3))
 						}
 						docs[i] = append(docs[i], key)

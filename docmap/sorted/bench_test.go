@@ -7,7 +7,7 @@ import (
 
 const benchEntries = 4 << 20
 
-// benchRun is a run of uniform keys that fills its bins, all places known.
+// benchRun returns a run of uniform keys with full bins, all of whose places are known.
 func benchRun(b *testing.B) (*Run, [][]byte) {
 	r := NewRun(DefaultDivision.Shape(LogFor(benchEntries), 1, 100_000), 1, 1)
 	bins := make([][]byte, r.Bins())
@@ -58,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(e.Keys)), "ns/entry")
 }
 
-// BenchmarkSearch looks one absent key up at a time, without the overlap of a batch.
+// BenchmarkSearch looks up one absent key at a time, without the overlap of a batch.
 func BenchmarkSearch(b *testing.B) {
 	r, _ := benchRun(b)
 	rng := rand.New(rand.NewPCG(3, 3))

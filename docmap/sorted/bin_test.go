@@ -16,7 +16,7 @@ func isDamage(err error) bool {
 	return errors.As(err, &d)
 }
 
-// someRun is a run of four bins of four sub-blocks, with its bins and its entries.
+// someRun returns a run of four bins of four sub-blocks, with its bins and entries.
 func someRun(t testing.TB) (r *Run, bins [][]byte, all Entries) {
 	t.Helper()
 	const first = 10
@@ -41,8 +41,8 @@ func someRun(t testing.TB) (r *Run, bins [][]byte, all Entries) {
 	return r, bins, all
 }
 
-// Every byte of a bin but the zeros at its end is covered by a checksum, and no checksum is right
-// in another place.
+// TestDamageIsFound checks that checksums cover every byte of a bin except its trailing zeros, and
+// that no checksum is valid in another place.
 func TestDamageIsFound(t *testing.T) {
 	r, bins, _ := someRun(t)
 	for bin, value := range bins {
@@ -69,7 +69,7 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-// A length that does not fit the entries is found by itself.
+// TestLengthOfABin checks that a length that does not match the entries is found by itself.
 func TestLengthOfABin(t *testing.T) {
 	r, _, _ := someRun(t)
 	b := Pack(nil, r, 0, &Entries{})
@@ -80,7 +80,7 @@ func TestLengthOfABin(t *testing.T) {
 	}
 }
 
-// The directory and each sub-block are verified once, at their first use.
+// TestVerifiedOnce checks that the directory and sub-blocks are verified at their first use only.
 func TestVerifiedOnce(t *testing.T) {
 	r, bins, all := someRun(t)
 	key := all.Keys[5]
@@ -103,7 +103,7 @@ func TestVerifiedOnce(t *testing.T) {
 	if err != nil || !slices.Contains(want, all.Docs[5]) {
 		t.Fatal(want, err)
 	}
-	value[at] ^= 1 // and it is not asked for any more
+	value[at] ^= 1 // no longer verified
 	if got, err := r.Find(make([]uint32, 0, 8), &v, key); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -120,8 +120,7 @@ func TestVerifiedOnce(t *testing.T) {
 	}
 }
 
-// A bin that does not stay in place, or has too many entries for the short directory, is opened
-// anew each time.
+// TestBinsNotRemembered reopens bins that move or that the short directory cannot describe.
 func TestBinsNotRemembered(t *testing.T) {
 	r, bins, _ := someRun(t)
 	if _, err := r.Open(1, bins[1], false); err != nil {
@@ -141,7 +140,7 @@ func TestBinsNotRemembered(t *testing.T) {
 	}
 }
 
-// A range of keys returns the entries in it, across the borders of sub-blocks.
+// TestRangesOverSubBlocks reads ranges of keys across the borders of sub-blocks.
 func TestRangesOverSubBlocks(t *testing.T) {
 	r, bins, all := someRun(t)
 	bounds := []uint64{0, 1, 1 << 58, 1<<58 - 1, 1 << 62, 1<<62 - 1, 3<<60 + 12345, 1<<64 - 1, all.Keys[3]}

@@ -31,7 +31,7 @@ func FuzzBin(f *testing.F) {
 			want[key] = want[key][:min(len(want[key]), limit)]
 		}
 		r := &Run{Shape: s, id: 3, first: first}
-		if s.Bins() < 1<<12 { // else it takes long to make what is known of them
+		if s.Bins() < 1<<12 { // otherwise the memory of places is slow to allocate
 			r = NewRun(s, 3, first)
 		}
 		value, n := in.Build([]byte("before"), r, bin)
@@ -61,7 +61,7 @@ func checkBin(t *testing.T, r *Run, bin uint64, value []byte, n int, want map[ui
 	}
 }
 
-// checkPlaces looks keys up as a table does, with the run's memory of places.
+// checkPlaces looks up keys as a table does, through the run's memory of places.
 func checkPlaces(t *testing.T, r *Run, bin uint64, value []byte, n int, want map[uint64][]uint32) {
 	t.Helper()
 	v, err := r.Open(bin, value, true)

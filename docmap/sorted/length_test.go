@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A bin has exactly the bytes of its entries: a longer or shorter one is refused.
+// TestBinOfAnotherLength refuses a bin longer or shorter than its entries.
 func TestBinOfAnotherLength(t *testing.T) {
 	s := DefaultDivision.Shape(LogFor(2), 5, 100)
 	b := Builder{Limit: 8}
