@@ -21,7 +21,7 @@ func openedAgainst(t *testing.T, dirs ...string) *Against {
 	return a
 }
 
-// TestNumbersAgainst: documents are numbered through all indexes, each by its own place.
+// TestNumbersAgainst checks that documents are numbered consecutively across all indexes.
 func TestNumbersAgainst(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -41,7 +41,7 @@ func TestNumbersAgainst(t *testing.T) {
 	}
 }
 
-// TestForgottenAgainst: documents that another index has forgotten keep their numbers.
+// TestForgottenAgainst checks that documents forgotten by another index keep their numbers.
 func TestForgottenAgainst(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other")
@@ -63,8 +63,7 @@ func TestForgottenAgainst(t *testing.T) {
 	}
 }
 
-// TestIdentityAgainst: indexes of one origin and with as many documents are two, if these
-// are others.
+// TestIdentityAgainst checks that a copy is the same index until either gets different documents.
 func TestIdentityAgainst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 2)
@@ -84,8 +83,7 @@ func TestIdentityAgainst(t *testing.T) {
 	}
 }
 
-// TestWrittenAgainst: an index that is being written is refused, and one whose writer was
-// killed is not, though it looks like that.
+// TestWrittenAgainst refuses an index that is being written, but not one that a killed writer left.
 func TestWrittenAgainst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 2)
@@ -102,7 +100,7 @@ func TestWrittenAgainst(t *testing.T) {
 	}
 }
 
-// TestStaleFilterAgainst: a filter that is of another state of the table is not asked.
+// TestStaleFilterAgainst checks that a filter of another state of the table is not used.
 func TestStaleFilterAgainst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 2)
@@ -117,8 +115,8 @@ func TestStaleFilterAgainst(t *testing.T) {
 	}
 }
 
-// TestMosaicIsNotedOnceForABatch: a mosaic that is removed is listed once for each batch
-// of its sources in this index, and for none in another.
+// TestMosaicIsNotedOnceForABatch checks that a removed mosaic is noted once for each batch of its
+// sources in this index, and for none of another index.
 func TestMosaicIsNotedOnceForABatch(t *testing.T) {
 	dir := t.TempDir()
 	other, own := filepath.Join(dir, "other"), filepath.Join(dir, "own")
@@ -131,7 +129,7 @@ func TestMosaicIsNotedOnceForABatch(t *testing.T) {
 	indextest.Must(t, x.SetBatch("b"))
 	see(t, x, 4, 5)
 	indextest.Must(t, x.SetBatch("c"))
-	for num := range uint32(6) { // two are of the other index
+	for num := range uint32(6) { // two belong to the other index
 		x.NoteDependent(fmt.Sprint("copy ", num), &dedup.Result{Verdict: dedup.Duplicate, Of: dedup.Source{Num: num}})
 	}
 	x.NoteDependent("mosaic", &dedup.Result{Verdict: dedup.Mosaic, Also: []dedup.Source{{Num: 1}, {Num: 3}, {Num: 4}, {Num: 5}}})
@@ -152,7 +150,7 @@ func TestMosaicIsNotedOnceForABatch(t *testing.T) {
 	}
 }
 
-// TestTableIsAStore: a table and a Deduper mean the same by the numbers in a look-up.
+// TestTableIsAStore checks that a table and a Deduper agree on the special numbers in look-ups.
 func TestTableIsAStore(t *testing.T) {
 	if docmap.MaxHolders != dedup.MaxHolders || docmap.ClosedKey != dedup.ClosedKey || docmap.Counted != dedup.Counted {
 		t.Error("a Deduper would misread a table")

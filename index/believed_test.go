@@ -10,24 +10,23 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// believed is what an index is to be, by the rules of docs/design.md: the oracle for
-// verdicts, and lists for what stands beside it, ids and batches, rule 15 for what was
-// taken back, rule 17 for times.
+// believed is the expected state of an index by the rules of docs/design.md. The oracle gives
+// verdicts. Lists hold ids and batches, what was taken back (rule 15), and times (rule 17).
 type believed struct {
 	oracle *oracle.Oracle
-	docs   []believedDoc // kept and remembered; numbers count from 1
+	docs   []believedDoc // kept and remembered, with numbers from 1
 	gone   []believedVictim
 
 	clock, edge int64
-	begun       int64 // the clock at the first document of the slice
-	empty       bool  // the slice
+	begun       int64 // clock at the first document of the slice
+	empty       bool  // whether the slice is empty
 }
 
 type believedDoc struct {
 	id, batch string
 	time      int64
-	dead      bool // taken back, or below the edge once
-	counts    bool // only
+	dead      bool // taken back, or once below the edge
+	counts    bool // only counts
 }
 
 type believedVictim struct {
@@ -35,12 +34,12 @@ type believedVictim struct {
 	Dependent
 }
 
-// arrival is a document that comes.
+// arrival is an incoming document.
 type arrival struct {
 	id, batch string
 	set       *feature.Set
 	window    int64 // seconds, 0 for none
-	time      int64 // its own
+	time      int64 // the document's time
 	replace   bool
 }
 
@@ -54,7 +53,7 @@ func (b *believed) clone() *believed {
 	return &c
 }
 
-// advance is rule 17 up to the verdict.
+// advance applies rule 17 up to the verdict.
 func (b *believed) advance(a *arrival) {
 	if a.window == 0 {
 		return
@@ -71,8 +70,8 @@ func (b *believed) advance(a *arrival) {
 
 func (b *believed) late(a *arrival) bool { return a.window > 0 && a.time < b.edge }
 
-// judge gives the verdict on a document, and remembers it if it is kept. replaced says
-// that it took the place of others.
+// judge returns the verdict on a document and remembers the document if it is kept. replaced
+// reports whether it took the place of others.
 func (b *believed) judge(a *arrival) (r dedup.Result, replaced bool) {
 	r = b.oracle.Check(a.id, a.set)
 	if b.late(a) {
@@ -112,8 +111,7 @@ func (b *believed) remember(a *arrival, counts bool) {
 	b.docs = append(b.docs, doc)
 }
 
-// note is what is to be remembered of a document that is removed, for the day on which
-// the batch of its witness is cancelled: of a mosaic once for each batch.
+// note records a removed document, once per batch of a witness, as that batch may be cancelled.
 func (b *believed) note(a *arrival, r *dedup.Result) {
 	if r.Kept {
 		return
@@ -132,7 +130,7 @@ func (b *believed) note(a *arrival, r *dedup.Result) {
 	}
 }
 
-// byID are the numbers of the live documents of an id.
+// byID returns the numbers of the live documents with an id.
 func (b *believed) byID(id string) (nums []uint32) {
 	for i := range b.docs {
 		if b.docs[i].id == id && !b.docs[i].dead {
@@ -149,7 +147,7 @@ func (b *believed) forget(num int) {
 	}
 }
 
-// victims are the documents that were removed for the sake of live ones of a batch.
+// victims returns the documents removed because of live ones of a batch.
 func (b *believed) victims(batch string) (list []Dependent) {
 	for _, v := range b.gone {
 		if of := b.docs[v.of-1]; !of.dead && of.batch == batch {
@@ -159,7 +157,7 @@ func (b *believed) victims(batch string) (list []Dependent) {
 	return list
 }
 
-// batches are their counts by name, of all documents and of the live ones.
+// batches counts all documents and live ones by batch.
 func (b *believed) batches() []docmap.Batch {
 	by := map[string]*docmap.Batch{}
 	for _, d := range b.docs {
@@ -182,7 +180,7 @@ func (b *believed) batches() []docmap.Batch {
 	return lines
 }
 
-// cancel takes a batch back, and says how many of it were live, and whether it was there.
+// cancel takes a batch back. It returns the number of its live documents, and whether it existed.
 func (b *believed) cancel(batch string) (live int, any bool) {
 	for i := range b.docs {
 		d := &b.docs[i]

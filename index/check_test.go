@@ -25,7 +25,7 @@ func checkIndex(t *testing.T, dir string, o CheckOptions) *Checked {
 	return c
 }
 
-// findings is what was found, without the texts.
+// findings returns the findings as files and states, without texts.
 func (c *Checked) findings() (list []string) {
 	for _, f := range c.Findings {
 		if f.What == "" || f.Remedy == "" || strings.Contains(f.What, f.Remedy) {
@@ -36,8 +36,8 @@ func (c *Checked) findings() (list []string) {
 	return slices.Compact(list)
 }
 
-// saveFilterWith replaces the filter of an index by one with no keys and the given
-// scheme and stamp; nil means as it is.
+// saveFilterWith replaces the filter of an index by one without keys, with the given scheme and
+// stamp. An empty scheme or nil stamp stays as it is.
 func saveFilterWith(t *testing.T, dir, scheme string, stamp []byte) {
 	t.Helper()
 	path := filepath.Join(dir, FilterFile)
@@ -62,8 +62,7 @@ func flipByte(t *testing.T, path string, at int) {
 	indextest.Must(t, os.WriteFile(path, data, 0o666))
 }
 
-// TestCheckFinds has one thing wrong with an index each: what is found, and what
-// is left to find after a rebuild.
+// TestCheckFinds breaks one thing at a time, and checks the findings before and after a rebuild.
 func TestCheckFinds(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
 	keyed := smallIndex
@@ -167,12 +166,11 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// TestCheckFindsEveryFlip: whichever byte of a file was changed, either that is
-// found or nothing ever reads it, and the answers are the same.
+// TestCheckFindsEveryFlip flips bytes. Each flip is found, or the answers stay the same.
 func TestCheckFindsEveryFlip(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
 	o := smallIndex
-	o.MemtableKeys = 300 // so that there are runs, and merges
+	o.MemtableKeys = 300 // small enough for runs and merges
 	x := opened(t, base, o)
 	for n := range 8 {
 		see(t, x, 50*n, 50*n+50)
@@ -202,14 +200,13 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 			}
 			copyFile(t, filepath.Join(base, name), path)
 		}
-		if name == FilterFile && refused != places || refused < places/5 { // much of a small table, written often, is free pages
+		if name == FilterFile && refused != places || refused < places/5 { // a small table, often written, is largely free pages
 			t.Errorf("%s: %d of %d flips found", name, refused, places)
 		}
 	}
 }
 
-// TestCheckOfACopy: files copied between two checkpoints of a run under way are an
-// index that is sound, with a filter of before. The index itself is in use.
+// TestCheckOfACopy checks a copy of an index in use: it is sound, with an older filter.
 func TestCheckOfACopy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 100)
@@ -235,7 +232,7 @@ func TestCheckOfACopy(t *testing.T) {
 	knows(t, at, smallIndex, 0, 150, 150)
 }
 
-// TestCheckInterrupted is an error, and leaves the filter as it was.
+// TestCheckInterrupted checks that an interruption is an error, and that the filter stays.
 func TestCheckInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 100)
@@ -260,7 +257,7 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 }
 
-// TestRebuildStopped at every step leaves the old filter or the new.
+// TestRebuildStopped stops at every step, which must leave the old filter or the new one.
 func TestRebuildStopped(t *testing.T) {
 	for _, at := range []string{"wrote filter.bloom.tmp", "renamed filter.bloom.tmp"} {
 		dir := filepath.Join(t.TempDir(), "index")
@@ -277,7 +274,6 @@ func TestRebuildStopped(t *testing.T) {
 	}
 }
 
-// TestCheckOfNothing makes no files.
 func TestCheckOfNothing(t *testing.T) {
 	dir := t.TempDir()
 	for _, rebuild := range []bool{false, true} {
@@ -290,8 +286,7 @@ func TestCheckOfNothing(t *testing.T) {
 	}
 }
 
-// TestRebuildNeedsASoundTable: one that can be opened, with damage that only reading
-// all of it finds, gives no filter.
+// TestRebuildNeedsASoundTable builds no filter from a table that opens, but has damage inside.
 func TestRebuildNeedsASoundTable(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
 	o := smallIndex
@@ -324,8 +319,7 @@ func TestRebuildNeedsASoundTable(t *testing.T) {
 	}
 }
 
-// TestRebuildHoldsTheTable: a filter that the table has outgrown gets the size that
-// it needs.
+// TestRebuildHoldsTheTable checks that a filter which the table has outgrown gets the needed size.
 func TestRebuildHoldsTheTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	tiny := Options{Key: KeyAsIs, Shape: bloomstore.ForItems(50)}
@@ -339,8 +333,8 @@ func TestRebuildHoldsTheTable(t *testing.T) {
 	knows(t, dir, tiny, 0, 100, 100)
 }
 
-// TestRebuildTakesTheLock, which a run has also while its table is not open; to read
-// takes none.
+// TestRebuildTakesTheLock checks that a rebuild takes the lock, which a run holds even while its
+// table is closed. Reading takes no lock.
 func TestRebuildTakesTheLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 20)
@@ -357,8 +351,8 @@ func TestRebuildTakesTheLock(t *testing.T) {
 	}
 }
 
-// TestCheckOfJournals: a filter without a table and its journals are read, all of
-// them, and what a kill leaves is told for what it is.
+// TestCheckOfJournals checks that all journals of a filter without a table are read, and that
+// remains of a kill are reported as such.
 func TestCheckOfJournals(t *testing.T) {
 	dir := t.TempDir()
 	l := openLife(t, dir, 0)

@@ -8,8 +8,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestRemoveLeftIndex: a temporary index is removed when nobody has it, and nothing
-// else ever is.
+// TestRemoveLeftIndex removes a temporary index that no process holds, and never anything else.
 func TestRemoveLeftIndex(t *testing.T) {
 	made := func(names ...string) string {
 		dir := filepath.Join(t.TempDir(), "left")

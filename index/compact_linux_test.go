@@ -15,9 +15,8 @@ import (
 
 func init() { children["compact"] = compactWithoutFiles }
 
-// TestCompactWithoutFiles: from the n-th step of compacting on no file can be opened any
-// more. Whether the table was closed by then or not, that is an error, and the index is
-// whole.
+// TestCompactWithoutFiles forbids opening files from the n-th step of compacting on. The error must
+// leave the index whole, whether or not the table was already closed.
 func TestCompactWithoutFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 50)
@@ -42,7 +41,7 @@ func TestCompactWithoutFiles(t *testing.T) {
 	}
 }
 
-// compactWithoutFiles compacts an index, and can open no file from a step on.
+// compactWithoutFiles compacts an index, and can open no file from a given step on.
 func compactWithoutFiles(dir string) error {
 	at, err := strconv.Atoi(os.Getenv(childStep))
 	if err != nil {
@@ -63,7 +62,7 @@ func compactWithoutFiles(dir string) error {
 	return errors.Join(err, e.Close())
 }
 
-// takeFiles has no file be opened any more, those that are open stay.
+// takeFiles forbids opening files. Open ones stay open.
 func takeFiles() {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{}); err != nil {
 		panic(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// An index in a directory: what was seen is known to the next program that opens it.
+// An index remembers documents in a directory for the next program that opens it.
 func Example() {
 	dir, err := os.MkdirTemp("", "seen-")
 	if err != nil {
@@ -24,7 +24,7 @@ func Example() {
 		r, err := x.See(id, []byte("The ferry leaves the harbour at seven."))
 		if err == nil {
 			fmt.Printf("%s: %v, kept: %v\n", id, r.Verdict, r.Kept)
-			err = x.Finish(nil) // what was seen is durable, and the filter is saved
+			err = x.Finish(nil) // makes the documents durable and saves the filter
 		}
 		if err = errors.Join(err, x.Close()); err != nil {
 			log.Fatal(err)

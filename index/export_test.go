@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestExport: the exported filter, with a table or without, has every key of its documents.
+// TestExport checks that an exported filter has all keys of its documents, with or without table.
 func TestExport(t *testing.T) {
 	dir := t.TempDir()
 	only := Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}
@@ -41,7 +41,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestKeptByID has what a reader knows of documents.
+// TestKeptByID looks up a document through a reader, with and without a table.
 func TestKeptByID(t *testing.T) {
 	for _, o := range []Options{smallIndex, {Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}} {
 		dir := t.TempDir()

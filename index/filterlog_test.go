@@ -17,13 +17,13 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// life is one opening of an index without a table, fed without a pipe so that what
-// happens between two documents can be said exactly.
+// life is one opening of an index without a table. It runs without a pipe, so that tests control
+// each moment between two documents.
 type life struct {
 	t       *testing.T
 	index   *Index
-	next    int // document
-	durable int // documents in groups that are on the disk
+	next    int // number of the next document
+	durable int // documents in groups on disk
 }
 
 // lifeShape is a filter that is copied in four pieces.
@@ -48,18 +48,18 @@ func openLife(t *testing.T, dir string, bound int64) *life {
 	return l
 }
 
-// journalSteps are the places between two steps of a journal.
+// journalSteps are the points between two steps of a journal.
 var journalSteps = []string{
 	"a group is durable", "before the next log", "the next log is there",
 	"the filter is written", "the filter is in place", "a log is removed", "the last filter is in place",
 }
 
-// onStep has hook told each step of the life's journal, and counts what is durable.
+// onStep calls hook at each step of the life's journal, and counts durable documents.
 func (l *life) onStep(hook func(name string)) {
 	l.t.Helper()
 	step.Hook = func(name string) error {
 		if !slices.Contains(journalSteps, name) {
-			return nil // also of opening the index to look at it
+			return nil // such as opening the index for inspection
 		}
 		if name == "a group is durable" {
 			l.durable = l.next
@@ -70,7 +70,6 @@ func (l *life) onStep(hook func(name string)) {
 	l.t.Cleanup(func() { step.Hook = nil })
 }
 
-// feed decides n documents.
 func (l *life) feed(n int) {
 	l.t.Helper()
 	extractor, err := feature.NewExtractor(feature.Scheme{})
@@ -97,7 +96,7 @@ func (l *life) save() {
 	}
 }
 
-// crash ends it with nothing saved.
+// crash ends the life without saving.
 func (l *life) crash() {
 	l.t.Helper()
 	if err := l.index.Close(); err != nil {
@@ -105,8 +104,7 @@ func (l *life) crash() {
 	}
 }
 
-// written waits for a filter that is being saved, and reports whether there is one. The next group puts
-// it in place.
+// written waits for a filter that is being saved, if any. The next group installs it.
 func (l *life) written() bool {
 	l.t.Helper()
 	s := l.index.only.Saving()
@@ -116,8 +114,7 @@ func (l *life) written() bool {
 	return s != nil
 }
 
-// rememberedIn returns how many of the first n documents an index knows. They must be
-// a beginning.
+// rememberedIn counts the documents among the first n that an index knows, which must come first.
 func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	t.Helper()
 	x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true})
@@ -146,10 +143,8 @@ func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	return known
 }
 
-// TestCrashWhileTheFilterIsSaved stops between every two steps of saving a filter
-// under a running stream. What is remembered then is what is in a group on the
-// disk: all of it, and nothing that was decided later, though the new filter holds
-// its bits.
+// TestCrashWhileTheFilterIsSaved stops between any two steps of saving a filter during a stream. An
+// index must remember exactly the groups on disk, though the new filter has later documents.
 func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 	dir := t.TempDir()
 	l := openLife(t, dir, 10_000)
@@ -160,12 +155,12 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 			t.Errorf("a crash after %q: %d documents remembered, %d are durable, %d decided", step, got, l.durable, l.next)
 		}
 	})
-	for range 2 { // the second filter replaces one that is there
+	for range 2 { // the second filter replaces the first
 		for l.index.only.Saving() == nil {
 			l.feed(10)
 			l.save()
 		}
-		l.feed(3) // decided, and in no group
+		l.feed(3) // decided, but in no group
 		l.written()
 		l.feed(3)
 		l.save()
@@ -184,8 +179,8 @@ func TestCrashWhileTheFilterIsSaved(t *testing.T) {
 	}
 }
 
-// TestCrashAtTheEnd stops between every two steps of an end in order after several
-// lives that had none. The journals of all of them count until the filter is there.
+// TestCrashAtTheEnd stops between any two steps of an orderly end after several crashed lives. All
+// their journals count until the filter is in place.
 func TestCrashAtTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	next := 0
@@ -194,7 +189,7 @@ func TestCrashAtTheEnd(t *testing.T) {
 		l.next = next
 		l.feed(5)
 		l.save()
-		l.feed(5) // in no group: forgotten, and kept again in the next life
+		l.feed(5) // in no group: forgotten, and kept again by the next life
 		l.crash()
 		next += 5
 	}
@@ -243,11 +238,11 @@ func TestCrashAtTheEnd(t *testing.T) {
 	l.crash()
 }
 
-// TestJournalIsBounded: when the disk is slower than the stream, the stream waits,
-// and the logs are never longer than twice the bound and a group.
+// TestJournalIsBounded checks that a stream waits if the disk is slower. The logs never have more
+// than twice the bound and one group.
 func TestJournalIsBounded(t *testing.T) {
 	defer func(s bloomstore.Shape) { lifeShape = s }(lifeShape)
-	lifeShape.Bits = 1 << 29 // of which each copy takes longer than the journal to its bound
+	lifeShape.Bits = 1 << 29 // copying it takes longer than filling the journal
 	dir := t.TempDir()
 	l := openLife(t, dir, 3000)
 	saves := 0
@@ -283,8 +278,7 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 }
 
-// TestJournalOfALifeBefore: what earlier lives have left counts until a filter is saved that
-// has it, and no longer.
+// TestJournalOfALifeBefore checks that old journals count until a saved filter covers them.
 func TestJournalOfALifeBefore(t *testing.T) {
 	dir := t.TempDir()
 	l := openLife(t, dir, 0)
@@ -307,8 +301,7 @@ func TestJournalOfALifeBefore(t *testing.T) {
 	}
 }
 
-// TestManyLives: journals are read in the order of their numbers, of which some are longer
-// than others, and what is left is told of the last life.
+// TestManyLives reads journals in numeric order, even with two digits. Left reports the last life.
 func TestManyLives(t *testing.T) {
 	dir := t.TempDir()
 	for next := range 12 {
@@ -330,8 +323,7 @@ func TestManyLives(t *testing.T) {
 	l.crash()
 }
 
-// TestMixedFilesAreRefused: files of different indexes, or with one missing, would
-// forget in silence.
+// TestMixedFilesAreRefused mixes or removes files of indexes, which would then forget silently.
 func TestMixedFilesAreRefused(t *testing.T) {
 	make := func() string {
 		dir := t.TempDir()
@@ -389,8 +381,8 @@ func copyNamed(from, to, name string) error {
 	return os.WriteFile(filepath.Join(to, name), data, 0o666)
 }
 
-// TestJournalStepsFail has every step of a journal fail, once: what was said to be
-// durable is, and the next life goes on.
+// TestJournalStepsFail fails every step of a journal once. Documents reported as durable must be,
+// and the next life must work.
 func TestJournalStepsFail(t *testing.T) {
 	for _, name := range journalSteps {
 		dir := t.TempDir()
@@ -430,8 +422,7 @@ func TestJournalStepsFail(t *testing.T) {
 	}
 }
 
-// TestReproducibleJournals: where the identity is given, what is written depends on the
-// documents alone.
+// TestReproducibleJournals checks that files depend only on the documents if the identity is given.
 func TestReproducibleJournals(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
@@ -449,8 +440,8 @@ func TestReproducibleJournals(t *testing.T) {
 	}
 }
 
-// TestValuesGoWithTheFilter: what an owner gave at the end of a run is there in all runs to
-// come, also where the filter is saved under a stream that is killed, until it is removed.
+// TestValuesGoWithTheFilter checks that an owner's values last through later runs until removed,
+// even if the filter is saved during a stream that is killed.
 func TestValuesGoWithTheFilter(t *testing.T) {
 	dir, over := t.TempDir(), bytes.Repeat([]byte("o"), 40<<10)
 	finish := func(values map[string][]byte) {

@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestFollowedIsRefused: only a follower adds to an index that follows a log, takes anything back from it,
-// or compacts it. Compacting opens keys that are closed for the other followers.
+// TestFollowedIsRefused checks that only a follower changes or compacts an index that follows a
+// log. Compacting opens keys that are closed for the other followers.
 func TestFollowedIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	o := smallIndex

@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// smallIndex is how tests open indexes: a filter of a few kilobytes.
+// smallIndex has a filter of a few kilobytes.
 var smallIndex = Options{Key: KeyAsIs, Shape: bloomstore.ForItems(4000)}
 
 func opened(t *testing.T, dir string, o Options) *Index {
@@ -31,7 +31,7 @@ func opened(t *testing.T, dir string, o Options) *Index {
 	return x
 }
 
-// see judges the documents from to to-1 and returns how many were kept.
+// see judges the documents from to to-1 and counts those kept.
 func see(t *testing.T, x *Index, from, to int) (kept int) {
 	t.Helper()
 	if x.deduper == nil {
@@ -49,7 +49,7 @@ func see(t *testing.T, x *Index, from, to int) (kept int) {
 	return kept
 }
 
-// checkpoint takes one with a value of the owner's.
+// checkpoint takes a checkpoint with a value of the owner.
 func checkpoint(x *Index, value string) error {
 	x.policy.Flush = func(bool) (map[string][]byte, error) { return state(value), nil }
 	err := x.Checkpoint()
@@ -57,8 +57,7 @@ func checkpoint(x *Index, value string) error {
 	return err
 }
 
-// grown makes an index, or goes on with one, so that it knows the documents from
-// to to-1 too.
+// grown creates or extends an index with the documents from to to-1.
 func grown(t *testing.T, dir string, o Options, from, to int) {
 	t.Helper()
 	x := opened(t, dir, o)
@@ -72,8 +71,7 @@ func grown(t *testing.T, dir string, o Options, from, to int) {
 	indextest.Must(t, errors.Join(x.Save(), x.Close()))
 }
 
-// knows fails unless the index knows the documents from to to-1 and none of others
-// to others+49.
+// knows fails unless the index knows the documents from to to-1 and none of others to others+49.
 func knows(t *testing.T, dir string, o Options, from, to, others int) {
 	t.Helper()
 	x := opened(t, dir, o)
@@ -86,7 +84,6 @@ func knows(t *testing.T, dir string, o Options, from, to, others int) {
 	}
 }
 
-// copyIndex copies the files of an index, and returns the folder of the copy.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -94,9 +91,7 @@ func copyFile(t *testing.T, from, to string) {
 	indextest.Must(t, os.WriteFile(to, data, 0o666))
 }
 
-// TestFilterOfAClone: an index was copied, and original and copy went on with
-// different documents, with as many checkpoints. The filter of one beside the
-// table of the other is not believed.
+// TestFilterOfAClone mixes files of a diverged copy: no filter is trusted beside the other table.
 func TestFilterOfAClone(t *testing.T) {
 	one := filepath.Join(t.TempDir(), "index")
 	grown(t, one, smallIndex, 0, 100)
@@ -112,8 +107,7 @@ func TestFilterOfAClone(t *testing.T) {
 	knows(t, mixed, smallIndex, 200, 300, 100)
 }
 
-// TestFilterOfATwin: two new indexes with the same uuid, as reproducible runs make
-// them.
+// TestFilterOfATwin does the same for two new indexes with one UUID, as of reproducible runs.
 func TestFilterOfATwin(t *testing.T) {
 	o := smallIndex
 	o.UUID = [16]byte{1, 2, 3}
@@ -124,8 +118,7 @@ func TestFilterOfATwin(t *testing.T) {
 	knows(t, one, o, 0, 100, 100)
 }
 
-// TestRestoredTable: a table from a backup beside the filter of today, and the
-// reverse.
+// TestRestoredTable combines a table from a backup with the current filter, and the reverse.
 func TestRestoredTable(t *testing.T) {
 	now := filepath.Join(t.TempDir(), "index")
 	grown(t, now, smallIndex, 0, 100)
@@ -139,8 +132,7 @@ func TestRestoredTable(t *testing.T) {
 	knows(t, mixed, smallIndex, 0, 200, 200)
 }
 
-// TestRefused has what is not opened, and the whole message: the path and the
-// advice are in it once.
+// TestRefused compares the whole messages of refusals. Path and advice must occur once.
 func TestRefused(t *testing.T) {
 	o, only := smallIndex, smallIndex
 	only.FilterOnly = true
@@ -169,7 +161,7 @@ func TestRefused(t *testing.T) {
 		name       string
 		made, open Options
 		harm       func(*testing.T, string)
-		want, read string // read: of OpenFiles; empty: it opens
+		want, read string // errors of Open and OpenFiles; empty if it opens
 	}{
 		{"table lost", o, o, remove(TableFile), lost, lost},
 		{"table lost, opened without", o, only, remove(TableFile), lost, lost},
@@ -238,7 +230,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestInUse pins what the second of two processes is told.
+// TestInUse compares the messages for a second process.
 func TestInUse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	opened(t, dir, smallIndex)
@@ -253,7 +245,7 @@ func TestInUse(t *testing.T) {
 	}
 }
 
-// TestNoFilter: an index whose filter could not be built anew says so, and saves nothing.
+// TestNoFilter checks that an index whose filter could not be rebuilt reports it and saves nothing.
 func TestNoFilter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := opened(t, dir, smallIndex)
@@ -271,8 +263,7 @@ func TestNoFilter(t *testing.T) {
 	knows(t, dir, smallIndex, 0, 20, 20)
 }
 
-// TestFilterKeepsItsSize: a size below the present one changes nothing, a larger
-// one is followed, with the table as large as it may be.
+// TestFilterKeepsItsSize checks that only a larger size than the present one changes the filter.
 func TestFilterKeepsItsSize(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	tiny := Options{Key: KeyAsIs, Shape: bloomstore.ForItems(50)}
@@ -295,7 +286,7 @@ func TestFilterKeepsItsSize(t *testing.T) {
 		}
 		indextest.Must(t, errors.Join(x.Save(), x.Close()))
 	}
-	// The filter is gone: where no size is asked for it holds what is there.
+	// Without a filter and a size, the new filter fits the table.
 	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
 	x = opened(t, dir, Options{Key: KeyAsIs})
 	if x.Full() || x.rebuilt == "" {
@@ -311,8 +302,7 @@ func TestFilterKeepsItsSize(t *testing.T) {
 	knows(t, dir, tiny, 0, 100, 100)
 }
 
-// TestGrowthInFewSteps: a filter far too small is not rebuilt for each doubling, nor
-// larger than doublings would make it.
+// TestGrowthInFewSteps checks that a tiny filter grows at once, but not beyond repeated doubling.
 func TestGrowthInFewSteps(t *testing.T) {
 	s := bloomstore.Shape{Bits: 64, Hashes: 8}
 	for _, entries := range []uint64{0, 7, 1000, 1 << 40} {
@@ -320,16 +310,15 @@ func TestGrowthInFewSteps(t *testing.T) {
 		if got.Bits < 2*s.Bits || got.Capacity() < entries/docmap.MaxHolders {
 			t.Errorf("%d entries: %d bits", entries, got.Bits)
 		}
-		// Never larger than doublings would have made it: each key may have
-		// all the holders there can be.
+		// Each key may have MaxHolders holders.
 		if half := (bloomstore.Shape{Bits: got.Bits / 2, Hashes: 8}); half.Bits > s.Bits && half.Capacity() >= entries/docmap.MaxHolders {
 			t.Errorf("%d entries: %d bits, half would do", entries, got.Bits)
 		}
 	}
 }
 
-// TestCloseForgetsWhatIsInNoCheckpoint, in the filter too: a document that was lost
-// is new when it comes again.
+// TestCloseForgetsWhatIsInNoCheckpoint checks that Close drops unsaved documents from the filter,
+// too. They are new when they come again.
 func TestCloseForgetsWhatIsInNoCheckpoint(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := opened(t, dir, smallIndex)
@@ -343,7 +332,7 @@ func TestCloseForgetsWhatIsInNoCheckpoint(t *testing.T) {
 	knows(t, dir, smallIndex, 0, 50, 50)
 }
 
-// TestAfterClose: no panic, and no answer that looks like one.
+// TestAfterClose checks that a closed index returns errors, without panic or false answers.
 func TestAfterClose(t *testing.T) {
 	for _, o := range []Options{smallIndex, {Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}} {
 		dir := filepath.Join(t.TempDir(), "index")
@@ -375,8 +364,7 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// TestKeyOfAnIndex is drawn once, found again, and never written for an index that
-// was made without.
+// TestKeyOfAnIndex checks that a key is drawn once, found again, and never added later.
 func TestKeyOfAnIndex(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	keyed := smallIndex

@@ -6,9 +6,9 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestNothingUnansweredIsInstalled: documents decided while the filter is saved may be in the copy.
-// It becomes the filter only when their answers are out and their keys in the journal: a crash
-// before would leave documents remembered that nobody was answered.
+// TestNothingUnansweredIsInstalled checks that a copied filter is installed only after the answers
+// to its documents are out and their keys are in the journal. An earlier crash would leave
+// documents remembered without an answer.
 func TestNothingUnansweredIsInstalled(t *testing.T) {
 	dir := t.TempDir()
 	l := openLife(t, dir, 10_000)
@@ -33,8 +33,7 @@ func TestNothingUnansweredIsInstalled(t *testing.T) {
 	l.crash()
 }
 
-// TestGroupOfKeysIsBounded: when so many keys wait that they take megabytes, they are
-// saved before the bytes of records or a tick ask for it.
+// TestGroupOfKeysIsBounded checks that megabytes of keys are saved before records or ticks do it.
 func TestGroupOfKeysIsBounded(t *testing.T) {
 	l := openLife(t, t.TempDir(), 0)
 	groups := 0

@@ -16,11 +16,10 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// aloneOptions are of an index without a table, whose filter is one piece.
+// aloneOptions describe an index without a table, whose filter is one piece.
 var aloneOptions = Options{Key: KeyAsIs, FilterOnly: true, Shape: bloomstore.Shape{Bits: 1 << 20, Hashes: 8}}
 
-// begun opens the index, begins a journal that is long at bound bytes, and makes the
-// keys from to to-1 durable.
+// begun opens the index with a journal bound in bytes, and makes the keys from to to-1 durable.
 func begun(t *testing.T, dir string, bound int64, from, to uint64) *Index {
 	t.Helper()
 	o := aloneOptions
@@ -56,18 +55,18 @@ func holds(t *testing.T, dir string, n uint64) {
 	}
 }
 
-// install finishes the saving of the filter, behind so many documents.
+// install finishes saving the filter, after that many documents.
 func install(t *testing.T, x *Index, documents uint64) {
 	t.Helper()
 	indextest.Must(t, x.only.Saving().Wait())
 	remember(t, x, documents, documents)
 }
 
-// TestJournalsOfManyLives count together: however often a run is killed, the filter
-// is saved when they are long, so that opening the index stays quick.
+// TestJournalsOfManyLives checks that journals of killed runs count together. Once long, they make
+// the index save its filter, so that opening it stays fast.
 func TestJournalsOfManyLives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	const perLife, bound = 100, 3000 // a life's journal has 800 bytes of keys, and a header
+	const perLife, bound = 100, 3000 // a life's journal has a header and 800 bytes of keys
 	saved := 0
 	for n := range uint64(8) {
 		x := begun(t, dir, bound, n*perLife, (n+1)*perLife)
@@ -75,7 +74,7 @@ func TestJournalsOfManyLives(t *testing.T) {
 			saved++
 			install(t, x, (n+1)*perLife)
 		}
-		indextest.Must(t, x.Close()) // as a kill leaves it
+		indextest.Must(t, x.Close()) // as after a kill
 		holds(t, dir, (n+1)*perLife)
 		logs, err := filterlog.Logs(dir)
 		indextest.Must(t, err)
@@ -92,8 +91,8 @@ func TestJournalsOfManyLives(t *testing.T) {
 	}
 }
 
-// TestStateOfARunWhoseFilterWasSaved is in the journal that follows: killed then, the
-// next run still knows whose it was.
+// TestStateOfARunWhoseFilterWasSaved checks that the next journal holds the run's state, so that
+// the next run finds it after a kill.
 func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := begun(t, dir, 500, 0, 100)
@@ -101,7 +100,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 		t.Fatal("the filter is not saved")
 	}
 	install(t, x, 100)
-	remember(t, x, 100, 101) // into the journal behind the new filter
+	remember(t, x, 100, 101) // goes to the journal after the new filter
 	indextest.Must(t, x.Close())
 	x = opened(t, dir, aloneOptions)
 	if value, err := x.Value("run"); string(value) != "it" || err != nil {
@@ -114,8 +113,7 @@ func TestStateOfARunWhoseFilterWasSaved(t *testing.T) {
 	holds(t, dir, 101)
 }
 
-// TestHalfAFilterIsRemoved: a kill while the filter is saved leaves a part of it,
-// which has gigabytes and means nothing.
+// TestHalfAFilterIsRemoved checks that a partly saved filter, which may have gigabytes, is removed.
 func TestHalfAFilterIsRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	indextest.Must(t, begun(t, dir, 0, 0, 10).Close())
@@ -127,11 +125,11 @@ func TestHalfAFilterIsRemoved(t *testing.T) {
 	}
 }
 
-// TestIndexInUseIsNotRemoved though it looks like one that was left.
+// TestIndexInUseIsNotRemoved keeps an index in use, even if it looks abandoned.
 func TestIndexInUseIsNotRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 10)
-	filter := filepath.Join(dir, FilterFile) // which a temporary index does not have
+	filter := filepath.Join(dir, FilterFile) // a temporary index has none
 	indextest.Must(t, os.Remove(filter))
 	x := opened(t, dir, smallIndex)
 	if done, err := RemoveLeftIndex(dir); done || err != nil {
@@ -145,8 +143,7 @@ func TestIndexInUseIsNotRemoved(t *testing.T) {
 	}
 }
 
-// TestJournalsWithoutTheirFilter hold only what came after it; it is said which file
-// is to be put back.
+// TestJournalsWithoutTheirFilter refuses journals without their filter, and names that file.
 func TestJournalsWithoutTheirFilter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := begun(t, dir, 0, 0, 10)

@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestReadMade: an index has the properties that it was made with; a folder without one has none.
+// TestReadMade reads the properties that an index was made with. An empty folder has none.
 func TestReadMade(t *testing.T) {
 	dir := t.TempDir()
 	for name, o := range map[string]Options{

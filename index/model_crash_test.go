@@ -20,8 +20,7 @@ func (m *model) crash() {
 	m.count["crashes"]++
 }
 
-// crashingIn does something, and perhaps goes on with the files as they were after one of
-// its transactions or steps.
+// crashingIn does something, and may resume from the files as after a transaction or step of it.
 func (m *model) crashingIn(do func()) {
 	if !m.chance(4) {
 		do()
@@ -58,7 +57,7 @@ func (m *model) crashingIn(do func()) {
 	m.count["crashes amid"]++
 }
 
-// recover finds out which checkpoint a crash has left.
+// recover finds the checkpoint that a crash has left.
 func (m *model) recover() {
 	docs := len(m.now.docs)
 	table, err := docmap.Open(filepath.Join(m.dir, TableFile), docmap.Options{ReadOnly: true})

@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// What a model sees: documents are drawn, judged by the index and by the rules, one by one
-// or together, and the verdicts compared.
+// The model draws documents and compares their verdicts with the rules, one by one or together.
 
 func (m *model) see() {
 	m.begin()
@@ -27,7 +26,7 @@ func (m *model) see() {
 	})
 }
 
-// arrives draws the next document, which comes when the clock is there, and what it tells.
+// arrives draws the next document at a given clock, and the time that it declares.
 func (m *model) arrives(clock int64) (a arrival, added []byte) {
 	a = m.policy
 	a.id, a.set = fmt.Sprint("page-", m.r.IntN(20)), new(feature.Set)
@@ -39,7 +38,7 @@ func (m *model) arrives(clock int64) (a arrival, added []byte) {
 	switch a.time = m.at; {
 	case !m.tells:
 	case m.chance(8):
-		a.time = clock // it tells none
+		a.time = clock // it declares none
 	default:
 		if m.chance(3) {
 			a.time -= m.r.Int64N(2*a.window + 1)
@@ -49,12 +48,12 @@ func (m *model) arrives(clock int64) (a arrival, added []byte) {
 	return a, added
 }
 
-// one has a document judged by both.
+// one lets both judge a document.
 func (m *model) one(a arrival, added []byte) {
 	if a.window > 0 && !m.tells {
 		a.time = max(m.at, m.now.clock)
 	}
-	m.advance(&a) // before the checkpoint that may be due for it
+	m.advance(&a) // precedes a checkpoint that may be due
 	got, err := m.x.Decide(dedup.Document{ID: a.id, Sketch: a.set, Added: added})
 	m.must(err)
 	if late := m.now.late(&a); late != m.x.Late() {
@@ -64,7 +63,7 @@ func (m *model) one(a arrival, added []byte) {
 	m.must(m.x.Ack(100))
 }
 
-// together has documents judged in one batch, as many as it can have.
+// together judges as many documents in one batch as the budget allows.
 func (m *model) together() {
 	left := m.x.Budget()
 	var b dedup.Group
@@ -108,7 +107,7 @@ func (m *model) advance(a *arrival) {
 	m.count["expired"] += before - m.live()
 }
 
-// compareVerdict judges a document by the rules, and holds the verdict against that.
+// compareVerdict compares a verdict with that of the rules.
 func (m *model) compareVerdict(a *arrival, got dedup.Result) {
 	slices := m.now.begun
 	want, replaced := m.now.judge(a)
@@ -125,13 +124,13 @@ func (m *model) compareVerdict(a *arrival, got dedup.Result) {
 	}
 }
 
-// text draws one: new, or out of earlier ones, and of some with a menu.
+// text draws a text that is new or made of earlier ones, some with a menu.
 func (m *model) text() string {
 	var parts []string
 	if n := len(m.texts); n > 0 && !m.chance(3) {
 		parts = strings.Split(m.texts[m.r.IntN(n)], "\n")
 		switch m.r.IntN(4) {
-		case 0: // as it was
+		case 0: // unchanged
 		case 1:
 			parts = parts[:1+m.r.IntN(len(parts))]
 		case 2:

@@ -20,10 +20,9 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// TestModel: whatever is seen, forgotten, replaced, cancelled, outlived, saved, lost in a
-// crash and compacted, with a window or without, every field of every verdict is that of
-// the oracle, and so is all else that an index is asked. A crash leaves the files as they
-// are after any transaction and any step of whatever was being done. By hand:
+// TestModel compares every field of every verdict, and all other answers of an index, with the
+// oracle. It sees, forgets, replaces, cancels, expires, saves and compacts documents, with a window
+// or without. A crash leaves the files as after any transaction or step. For a longer run:
 //
 //	go test ./index -run TestModel -rapid.checks 10000 -timeout 3h
 func TestModel(t *testing.T) {
@@ -71,23 +70,23 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// model is an index on its way, and what it is to be.
+// model is an index in use, and its expected state.
 type model struct {
 	rt        *rapid.T
-	r         *rand.Rand // of the action
+	r         *rand.Rand // of the current action
 	root      string
 	dir       string
 	opt       Options
 	extractor *feature.Extractor
 
-	x     *Index // nil between two runs
+	x     *Index // nil between runs
 	now   *believed
-	saved map[uint64]*believed // by the sequence of the checkpoint
+	saved map[uint64]*believed // by sequence number of the checkpoint
 
-	policy  arrival // what all documents of a run have
-	tells   bool    // documents tell their times
-	at      int64   // the system's time
-	instant int64   // when the index last looked at it
+	policy  arrival // common fields of a run's documents
+	tells   bool    // documents declare times
+	at      int64   // system time
+	instant int64   // system time that the index last read
 	texts   []string
 	copies  int
 	count   map[string]int
@@ -105,8 +104,7 @@ func newModel(rt *rapid.T, root string, extractor *feature.Extractor) *model {
 	return m
 }
 
-// action draws what an action draws from, so that a sequence can be made shorter and the
-// other actions stay as they are.
+// action seeds each action separately, so that shrinking a sequence leaves the others unchanged.
 func (m *model) action(do func()) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		m.rt, m.r = rt, rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -123,7 +121,7 @@ func (m *model) must(err error) {
 
 func (m *model) chance(n int) bool { return m.r.IntN(n) == 0 }
 
-// begin begins a run, where none is under way.
+// begin begins a run unless one is under way.
 func (m *model) begin() {
 	if m.x != nil {
 		return
@@ -147,7 +145,7 @@ func (m *model) begin() {
 	m.must(x.SetBatch(m.policy.batch))
 }
 
-// saves says that what is now is what the checkpoint of this sequence holds.
+// saves records the present state as that of a checkpoint.
 func (m *model) saves(sequence uint64) { m.saved[sequence] = m.now.clone() }
 
 func (m *model) finish() {
@@ -163,7 +161,7 @@ func (m *model) finish() {
 	}
 }
 
-// stop ends a run, or what is left of it, with nothing more saved.
+// stop ends a run without saving.
 func (m *model) stop() {
 	if m.x != nil {
 		x := m.x
@@ -172,7 +170,7 @@ func (m *model) stop() {
 	}
 }
 
-// pause has time pass without a document.
+// pause lets time pass without a document.
 func (m *model) pause() { m.at += m.r.Int64N(m.policy.window + 1) }
 
 func (m *model) checkpoint() {
@@ -189,7 +187,7 @@ func (m *model) live() (n int) {
 	return n
 }
 
-// edit does something between two runs.
+// edit edits the index between two runs.
 func (m *model) edit(do func(e *Editor)) {
 	m.finish()
 	e, err := Edit(m.dir)
@@ -211,7 +209,7 @@ func (m *model) edit(do func(e *Editor)) {
 	}
 }
 
-// sequence is that of the table's last checkpoint.
+// sequence returns the sequence number of the table's last checkpoint.
 func sequence(e *Editor) uint64 { return e.x.table.Generation().Sequence }
 
 func (m *model) forget() {
@@ -250,7 +248,7 @@ func (m *model) cancel() {
 		m.saves(sequence(e))
 		n, err := e.Cancel(name)
 		if m.policy.window > 0 && live == 0 {
-			any = !errors.Is(err, ErrNoBatch) // as long as its slices are there
+			any = !errors.Is(err, ErrNoBatch) // as long as it has slices
 		}
 		if n != live || any == errors.Is(err, ErrNoBatch) || any && err != nil {
 			m.rt.Fatalf("Cancel = %d, %v, want %d", n, err, live)
@@ -279,12 +277,12 @@ func (m *model) compact() {
 	})
 }
 
-// compare holds what an index tells beside verdicts against what it is to tell.
+// compare compares the answers of an index beside verdicts with the expected ones.
 func (m *model) compare() {
 	m.finish()
 	files, err := OpenFiles(m.dir)
 	if err != nil && len(m.now.docs) == 0 {
-		return // there is none yet
+		return // no table yet
 	}
 	m.must(err)
 	defer func() { m.must(files.Close()) }()
@@ -306,8 +304,8 @@ func (m *model) compare() {
 	}
 }
 
-// batches are what must be told of batches. With a window their documents go with the
-// slices, at some time after they have ceased to count.
+// batches returns the comparable counts of batches. With a window, documents vanish with their
+// slices, some time after they cease to count.
 func (m *model) batches(lines []docmap.Batch) (told []docmap.Batch) {
 	for _, line := range lines {
 		if m.policy.window > 0 {

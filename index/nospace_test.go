@@ -17,8 +17,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// childLimit is the environment variable that makes a child finish a run on an
-// index while no file may grow beyond so many bytes.
+// childLimit is the environment variable with the greatest file size that a child may write.
 const childLimit = "DEDUP_TEST_LIMIT"
 
 var largeIndex = Options{Key: KeyAsIs, Shape: bloomstore.ForMemory(1 << 20)}
@@ -46,8 +45,7 @@ func finishLimited(dir string) error {
 	return x.Finish(state(""))
 }
 
-// TestFilterDoesNotFit: the file of the filter cannot grow beyond a limit, at every
-// place where its writing may end. The old one is there still, and right.
+// TestFilterDoesNotFit stops writing the filter at several places. The old one must stay valid.
 func TestFilterDoesNotFit(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, largeIndex, 0, 50)

@@ -19,8 +19,8 @@ func stat(t *testing.T, path string) os.FileInfo {
 	return info
 }
 
-// TestFilterIsWrittenOnce at the end of a run, and not at all where nothing came:
-// a filter has gigabytes.
+// TestFilterIsWrittenOnce writes the filter once per run, and not at all without documents, as a
+// filter may have gigabytes.
 func TestFilterIsWrittenOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	path := filepath.Join(dir, FilterFile)
@@ -40,8 +40,7 @@ func TestFilterIsWrittenOnce(t *testing.T) {
 	knows(t, dir, smallIndex, 0, 20, 20)
 }
 
-// TestKeyPolicies of an index that has a key and of one that has none: what it has
-// is what it keeps.
+// TestKeyPolicies opens indexes with and without a key: neither ever changes.
 func TestKeyPolicies(t *testing.T) {
 	for _, made := range []KeyPolicy{KeyAsIs, KeyNew, KeyRequired, KeyRefused} {
 		dir := filepath.Join(t.TempDir(), "index")
@@ -84,8 +83,7 @@ func onlyIf(so bool, err error) error {
 	return nil
 }
 
-// TestCheckFindsAnotherScheme in a filter that has all keys and the stamp of the
-// table: no run would open it.
+// TestCheckFindsAnotherScheme finds a wrong scheme even if keys and stamp match the table.
 func TestCheckFindsAnotherScheme(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 20)
@@ -100,8 +98,8 @@ func TestCheckFindsAnotherScheme(t *testing.T) {
 	}
 }
 
-// TestNotRemovedAsLeft is what could be somebody's: a lock alone, which is about to
-// be taken, and anything beside the files of an index.
+// TestNotRemovedAsLeft keeps anything that may be in use: a lone lock, which may soon be taken, and
+// folders with other files.
 func TestNotRemovedAsLeft(t *testing.T) {
 	for name, files := range map[string][]string{
 		"a lock alone":   {lockFile},

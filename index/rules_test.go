@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestOtherRules: an index that other rules made is refused with words of its own,
-// which say what helps; other settings are no other rules.
+// TestOtherRules refuses an index of other rules with a remedy. Other settings are no other rules.
 func TestOtherRules(t *testing.T) {
 	segments := feature.Scheme{Method: feature.Former}
 	const query = "firstseen query still answers from it, by its own rules"
@@ -47,8 +46,7 @@ func TestOtherRules(t *testing.T) {
 	}
 }
 
-// An index of rules that are gone is refused with what to do, and not with a key that is
-// sound.
+// TestRulesThatAreGone refuses an index of abandoned rules with a remedy. Its key is not blamed.
 func TestRulesThatAreGone(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef")

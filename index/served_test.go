@@ -11,7 +11,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestServedIsRefused: an index with a server's journal is opened by a server alone.
+// TestServedIsRefused checks that only a server opens an index with a server's journal.
 func TestServedIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	indextest.Must(t, remember20(dir))
@@ -31,8 +31,8 @@ func TestServedIsRefused(t *testing.T) {
 	indextest.Must(t, x.Close())
 }
 
-// TestIncompleteIsRefused: an index that lacks a journal of its server lacks documents. It is no answer to
-// any question until it is abandoned.
+// TestIncompleteIsRefused checks that an index without one of its server's journals, which lacks
+// documents, answers nothing until it is abandoned.
 func TestIncompleteIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	indextest.Must(t, remember20(dir))
@@ -47,7 +47,7 @@ func TestIncompleteIsRefused(t *testing.T) {
 	}
 }
 
-// refused checks that all but a server refuse an index.
+// refused checks that everything but a server refuses an index.
 func refused(t *testing.T, dir string, o Options) {
 	t.Helper()
 	for name, open := range map[string]func() error{
@@ -70,7 +70,7 @@ func closed(x *Index) error {
 	return x.Close()
 }
 
-// TestForeignServer: a folder that is no index may have a file of its user with that name.
+// TestForeignServer leaves a user's file of that name alone in a folder without an index.
 func TestForeignServer(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, addressFile)
@@ -83,8 +83,7 @@ func TestForeignServer(t *testing.T) {
 	}
 }
 
-// TestAddressOfKilled: the address that a killed server left is not that of the next one, which has another
-// or none yet.
+// TestAddressOfKilled checks that the address of a killed server is not used for the next one.
 func TestAddressOfKilled(t *testing.T) {
 	dir := t.TempDir()
 	o := smallIndex

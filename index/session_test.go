@@ -21,8 +21,7 @@ import (
 // tiny is full after a few documents.
 var tiny = Options{Key: KeyAsIs, Shape: bloomstore.ForItems(50)}
 
-// TestSeeGrows: an index that is merely given texts grows its filter, and takes
-// checkpoints where its table is full.
+// TestSeeGrows checks that See grows the filter, and takes checkpoints when the table is full.
 func TestSeeGrows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	o := tiny
@@ -46,7 +45,7 @@ func TestSeeGrows(t *testing.T) {
 	knows(t, dir, o, 0, 100, 100)
 }
 
-// TestPolicyOfFull has what happens when a filter is full, with a table and without.
+// TestPolicyOfFull covers all policies for a full filter, with and without a table.
 func TestPolicyOfFull(t *testing.T) {
 	for _, filterOnly := range []bool{false, true} {
 		for _, onFull := range []OnFull{OnFullGrow, OnFullStop, OnFullWarn} {
@@ -78,8 +77,7 @@ func TestPolicyOfFull(t *testing.T) {
 	}
 }
 
-// TestSettledBeforeSaved: answers are safe before anything is durable, and where they
-// are not, nothing is.
+// TestSettledBeforeSaved checks that nothing becomes durable before its answers are safe.
 func TestSettledBeforeSaved(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
 	broken := errors.New("nobody reads the answers")
@@ -101,7 +99,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 		t.Error("a checkpoint before it was due")
 	}
 	indextest.Must(t, x.Ack(1))
-	indextest.Must(t, x.Tick()) // nothing has come
+	indextest.Must(t, x.Tick()) // without a new document
 	if !slices.Equal(settled, []bool{false}) || x.Table().Unsaved() != 0 {
 		t.Errorf("settled %v", settled)
 	}
@@ -131,7 +129,7 @@ func TestSettledBeforeSaved(t *testing.T) {
 	}
 }
 
-// TestAskingAddsNothing, and what is known of a document can be had.
+// TestAskingAddsNothing checks that Check adds no document, and that Kept returns known ones.
 func TestAskingAddsNothing(t *testing.T) {
 	at := time.Unix(1700000000, 0)
 	for _, filterOnly := range []bool{false, true} {
@@ -174,7 +172,7 @@ func TestAskingAddsNothing(t *testing.T) {
 
 func second(_ dedup.Result, err error) error { return err }
 
-// TestBeginRefuses rules that mean nothing.
+// TestBeginRefuses refuses meaningless rules, and a run whose Flush fails.
 func TestBeginRefuses(t *testing.T) {
 	x := opened(t, t.TempDir(), smallIndex)
 	if err := x.Begin(Policy{Rules: dedup.Rules{Threshold: 2}}); err == nil {
@@ -185,8 +183,7 @@ func TestBeginRefuses(t *testing.T) {
 	}
 }
 
-// TestSeeServesItsJournal: a filter without a table is saved under a stream of texts
-// whose owner serves no channel.
+// TestSeeServesItsJournal checks that See alone saves a filter without a table during a stream.
 func TestSeeServesItsJournal(t *testing.T) {
 	dir := t.TempDir()
 	saved := 0
@@ -212,7 +209,7 @@ func TestSeeServesItsJournal(t *testing.T) {
 	knows(t, dir, Options{Key: KeyAsIs, FilterOnly: true}, 0, n, n)
 }
 
-// TestStreamDisk: a filter without a table takes the disk that is said beforehand, and most of it.
+// TestStreamDisk checks that a filter without a table takes half to all of the predicted disk.
 func TestStreamDisk(t *testing.T) {
 	dir := t.TempDir()
 	most, saved := int64(0), 0
@@ -244,7 +241,7 @@ func TestStreamDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.Kept { // the filter is more than full
+		if !r.Kept { // the filter is overfull
 			x.only.Add(x.deduper.Keys)
 		}
 		indextest.Must(t, x.Ack(1000))
@@ -254,7 +251,7 @@ func TestStreamDisk(t *testing.T) {
 	}
 }
 
-// A temporary index leaves no filter, and answers until it is closed as any other does.
+// TestTemporary checks that a temporary index answers until it is closed, and leaves no filter.
 func TestTemporary(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x, err := Open(dir, Options{Key: KeyAsIs, Temporary: true})
@@ -270,8 +267,7 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// TestCheckpointEvery: by default what was answered is durable a second later, with the
-// answer that is given next.
+// TestCheckpointEvery checks the default: an answer is durable with the next one a second later.
 func TestCheckpointEvery(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
 	indextest.Must(t, x.ensureBegun())
@@ -282,7 +278,7 @@ func TestCheckpointEvery(t *testing.T) {
 	x.policy.Now, x.last = func() time.Time { return now }, now
 	for n, c := range []struct {
 		after   time.Duration
-		unsaved uint32 // when the document is judged
+		unsaved uint32 // after the document
 	}{{0, 1}, {999 * time.Millisecond, 2}, {time.Millisecond, 1}, {0, 2}, {time.Second, 1}} {
 		now = now.Add(c.after)
 		see(t, x, n, n+1)
@@ -292,7 +288,7 @@ func TestCheckpointEvery(t *testing.T) {
 	}
 }
 
-// TestNewIndexHasASecret: where nothing is said of a key, one is drawn.
+// TestNewIndexHasASecret checks that a new index draws a key by default.
 func TestNewIndexHasASecret(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := opened(t, dir, Options{Shape: smallIndex.Shape})
@@ -302,7 +298,7 @@ func TestNewIndexHasASecret(t *testing.T) {
 	}
 }
 
-// An index can be saved before a run is begun in it.
+// TestCheckpointBeforeBegin saves an index before its first run.
 func TestCheckpointBeforeBegin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,8 +10,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestBegun: what is noted of a run that begins is there until something is
-// remembered, and in no copy of the index.
+// TestBegun checks that a note about a begun run lasts until documents are saved, and does not
+// count in copies of the index.
 func TestBegun(t *testing.T) {
 	for _, filterOnly := range []bool{false, true} {
 		dir, o := filepath.Join(t.TempDir(), "index"), tiny

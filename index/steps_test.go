@@ -15,14 +15,14 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// childIndex is the environment variable that makes this test binary work on an
-// index and end, at a step if childStep has a number, or under a limit.
+// childIndex is the environment variable that makes this test binary work on an index. childStep is
+// the step at which it dies.
 const (
 	childIndex = "DEDUP_TEST_INDEX"
 	childStep  = "DEDUP_TEST_STEP"
 )
 
-// children are what else a child can do, by the value of childWork.
+// children are other tasks of a child, by the value of childWork.
 var children = map[string]func(dir string) error{}
 
 const childWork = "DEDUP_TEST_WORK"
@@ -38,8 +38,7 @@ const (
 	childDone, childFailed, childLocked = 0, 1, 2
 )
 
-// child makes a keyed index of 20 documents, or goes on with one, and dies by its
-// own hand at the step it was told.
+// child makes or extends a keyed index of 20 documents, and kills itself at the given step.
 func child(dir string) int {
 	at, _ := strconv.Atoi(os.Getenv(childStep))
 	step.Hook = func(string) error {
@@ -85,9 +84,8 @@ func childCommand(dir string, at int) *exec.Cmd {
 	return cmd
 }
 
-// TestKilledAtEveryStep kills the creation of an index, and its first run, between
-// every two steps. What is left is an index or none, never damage, and the next
-// start makes of it what it would have been.
+// TestKilledAtEveryStep kills the creation and first run of an index between any two steps. That
+// must leave an index or none, never damage. The next start completes it.
 func TestKilledAtEveryStep(t *testing.T) {
 	keyed := smallIndex
 	keyed.Key = KeyRequired
@@ -127,8 +125,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// TestLeftByCreation has what a process killed inside a step leaves: files that
-// have not got their names yet, half written.
+// TestLeftByCreation starts from half-written, unnamed files, as a kill inside a step leaves them.
 func TestLeftByCreation(t *testing.T) {
 	for _, names := range [][]string{
 		{},
@@ -156,9 +153,8 @@ func TestLeftByCreation(t *testing.T) {
 	}
 }
 
-// TestTwoCreators: of two processes that make a keyed index at one instant each
-// ends well or is refused, and the index has one key, which all fingerprints are
-// made with.
+// TestTwoCreators creates a keyed index in three processes at once. Each succeeds or is refused,
+// and all fingerprints use one key.
 func TestTwoCreators(t *testing.T) {
 	keyed := smallIndex
 	keyed.Key = KeyRequired
@@ -189,7 +185,7 @@ func TestTwoCreators(t *testing.T) {
 
 var errInjected = errors.New("injected")
 
-// failAt has the step of a name fail, once.
+// failAt makes the named step fail once.
 func failAt(t *testing.T, name string) {
 	t.Helper()
 	failed := false
@@ -208,18 +204,17 @@ func failAt(t *testing.T, name string) {
 	})
 }
 
-// state is an owner's value, of a run that is unfinished.
+// state is an owner's value of an unfinished run.
 func state(s string) map[string][]byte { return map[string][]byte{"run": []byte(s)} }
 
-// TestFinishStopped stops a run between every two steps of finishing it. The run
-// is then not over, the filter is the old one or the new, and whichever it is, all
-// that is known is known and nothing else.
+// TestFinishStopped stops between any two steps of finishing a run. The run is then unfinished,
+// with the old filter or the new one, and the index knows exactly its documents.
 func TestFinishStopped(t *testing.T) {
 	for _, c := range []struct {
 		step string
-		gone bool // no filter is left on disk when the index was opened again
+		gone bool // whether reopening the index removes the filter
 	}{
-		{"wrote filter.bloom.tmp", true}, // of the state before
+		{"wrote filter.bloom.tmp", true}, // of the previous state
 		{"renamed filter.bloom.tmp", true},
 		{"saved the filter", true},
 		{"", false},
@@ -246,8 +241,7 @@ func TestFinishStopped(t *testing.T) {
 		if (x.rebuilt != "") != c.gone {
 			t.Errorf("%q: rebuilt: %q", c.step, x.rebuilt)
 		}
-		// The table now comes to the generation that the filter was stamped
-		// with. It must not be there any more.
+		// The table now reaches the filter's generation, so the filter must be gone.
 		if there, err := exists(x.path(FilterFile)); err != nil || there == c.gone {
 			t.Errorf("%q: the filter is there: %v, %v", c.step, there, err)
 		}
@@ -258,8 +252,7 @@ func TestFinishStopped(t *testing.T) {
 	}
 }
 
-// TestRemovalStopped: the stale filter was removed, and nobody knows whether a
-// power cut brings it back. The index is not used then.
+// TestRemovalStopped stops Open after it removes a stale filter, which a power cut may restore.
 func TestRemovalStopped(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 50)
@@ -273,12 +266,11 @@ func TestRemovalStopped(t *testing.T) {
 		t.Errorf("opened: %v", err)
 	}
 	knows(t, dir, smallIndex, 0, 100, 100)
-	copyFile(t, filepath.Join(stale, FilterFile), filepath.Join(dir, FilterFile)) // the power cut
+	copyFile(t, filepath.Join(stale, FilterFile), filepath.Join(dir, FilterFile)) // a power cut
 	knows(t, dir, smallIndex, 0, 100, 100)
 }
 
-// TestFinishTakesACheckpoint: what is in none yet is in the table before a filter
-// that holds it is on disk.
+// TestFinishTakesACheckpoint checks that the table is saved before a filter with its documents.
 func TestFinishTakesACheckpoint(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	x := opened(t, dir, smallIndex)
@@ -291,9 +283,8 @@ func TestFinishTakesACheckpoint(t *testing.T) {
 	knows(t, dir, smallIndex, 0, 50, 50)
 }
 
-// TestEveryStepFails has the n-th step of an index's first days fail, for every n:
-// its creation, a run, another run that is not finished, one that finds the filter
-// stale. Whatever failed, the next start is right and has the same key.
+// TestEveryStepFails fails any step of an index's first days: creation, a run, an unfinished run,
+// and one that finds a stale filter. The next start must be right, with the same key.
 func TestEveryStepFails(t *testing.T) {
 	keyed := smallIndex
 	keyed.Key = KeyRequired
@@ -305,7 +296,7 @@ func TestEveryStepFails(t *testing.T) {
 			}
 			see(t, x, seen, 20*day+20)
 			err = checkpoint(x, "unfinished")
-			if x.table.Unsaved() == 0 { // also where the step after it fails
+			if x.table.Unsaved() == 0 { // even if the step after it fails
 				seen = 20*day + 20
 			}
 			if err != nil {

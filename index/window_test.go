@@ -14,8 +14,8 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// A filter that is full of what does not count any more is made anew, whatever else would
-// be done, and a memory of all that is kept lets go of it.
+// TestWindowRenews checks that a filter full of expired keys is rebuilt under any policy, and that
+// methods in memory drop expired documents.
 func TestWindowRenews(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -31,7 +31,7 @@ func TestWindowRenews(t *testing.T) {
 		for i := range 600 {
 			text := indextest.Sentences(i)
 			if i%3 == 2 {
-				text = indextest.Sentences(i - 1 - i%2*60) // of the one before, or one that is not there any more
+				text = indextest.Sentences(i - 1 - i%2*60) // like the previous text, or an expired one
 			}
 			var set feature.Set
 			extractor.Extract(&set, []byte(text))
@@ -49,8 +49,8 @@ func TestWindowRenews(t *testing.T) {
 	}
 }
 
-// TestClockGoesBack: where the system's clock goes back, documents that tell no time have the
-// latest one that was seen, and count as long as those.
+// TestClockGoesBack sets the system clock back. Documents without a time then get the latest time
+// seen, and count as long as documents of that time.
 func TestClockGoesBack(t *testing.T) {
 	now := int64(1_600_000_000)
 	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
@@ -69,7 +69,7 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestWindowIsRefused: where nobody knows the times of the documents there are.
+// TestWindowIsRefused refuses a window if the times of old documents are unknown.
 func TestWindowIsRefused(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
 	indextest.Must(t, x.CheckWindow(9))
@@ -84,7 +84,7 @@ func TestWindowIsRefused(t *testing.T) {
 	}
 }
 
-// TestAppendTime: a time is kept in 32 bits, as near as that can be.
+// TestAppendTime checks that times are clamped to 32 bits.
 func TestAppendTime(t *testing.T) {
 	for seconds, want := range map[int64]uint32{-5: 0, 0: 0, 7: 7, 1<<32 - 1: 1<<32 - 1, 1 << 32: 1<<32 - 1, -1 << 63: 0} {
 		if got, ok := toldTime(AppendTime([]byte{}, seconds)); got != want || !ok {
@@ -96,8 +96,7 @@ func TestAppendTime(t *testing.T) {
 	}
 }
 
-// TestEdgeOfAnother: another index with the same documents, of which others count, has
-// another identity.
+// TestEdgeOfAnother checks that indexes that differ only in their edge have different identities.
 func TestEdgeOfAnother(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	for _, want := range []uint32{900, 950} {
@@ -113,13 +112,13 @@ func TestEdgeOfAnother(t *testing.T) {
 	}
 }
 
-// TestSameVersion: a document that comes again as it was stays the document that it was.
+// TestSameVersion checks that an unchanged document, given again, does not replace itself.
 func TestSameVersion(t *testing.T) {
 	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
 	indextest.Must(t, x.Begin(Policy{ReplaceSameID: true}))
 	for i, c := range []struct {
 		text       int
-		kept, live bool // live: the first document, then
+		kept, live bool // live is whether the first document then counts
 	}{{1, true, true}, {1, false, true}, {2, true, false}, {2, false, false}} {
 		r, err := decideText(x, "a", indextest.Sentences(c.text))
 		indextest.Must(t, err)

@@ -7,8 +7,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// TestChainOfJournals: a journal counts only where everything of its header says that
-// it follows the filter, or the journal before it.
+// TestChainOfJournals checks that only a journal whose whole header continues the chain counts.
 func TestChainOfJournals(t *testing.T) {
 	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
 	chain := func() *Found {
@@ -46,7 +45,7 @@ func TestChainOfJournals(t *testing.T) {
 	}
 }
 
-// TestValuesAreRead: what follows a mark and is no JSON object is refused.
+// TestValuesAreRead refuses anything but a JSON object after a mark.
 func TestValuesAreRead(t *testing.T) {
 	for stamp, ok := range map[string]bool{
 		strings.Repeat("j", markBytes):                              true,

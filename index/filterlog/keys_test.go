@@ -95,8 +95,8 @@ func TestReadsWhatWasAppended(t *testing.T) {
 	}
 }
 
-// TestTornAtEveryByte: a log cut at any byte, or with only a part of its last group on the disk,
-// has the groups before, and Read returns the length of the rest.
+// TestTornAtEveryByte cuts a log, or zeroes its last group, from any byte on. Read returns the
+// groups before it and the length of the rest.
 func TestTornAtEveryByte(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	for cut := range data {
@@ -118,7 +118,7 @@ func TestTornAtEveryByte(t *testing.T) {
 	last := ends[len(ends)-2]
 	for at := last; at < int64(len(data)); at++ {
 		zeroed := bytes.Clone(data)
-		clear(zeroed[at:]) // the length is on the disk, the bytes are not
+		clear(zeroed[at:]) // the length is on disk, the bytes are not
 		_, groups, torn, err := readLog(t, zeroed)
 		if bytes.Equal(zeroed, data) {
 			continue
@@ -129,8 +129,8 @@ func TestTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestDamageIsRefused flips every bit. Before the last group that is damage. In the last group it
-// looks like a torn one. Other keys are never read.
+// TestDamageIsRefused flips every bit. That is damage, except that the last group then looks torn.
+// Wrong keys are never read.
 func TestDamageIsRefused(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	last := ends[len(ends)-2]
@@ -147,7 +147,7 @@ func TestDamageIsRefused(t *testing.T) {
 	}
 }
 
-// TestGroupOfAnotherLog: a group of another log is no group here, wherever it stands.
+// TestGroupOfAnotherLog checks that a group of another log does not count, at any place.
 func TestGroupOfAnotherLog(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	other := testHeader
@@ -169,7 +169,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is read is what is written of it again.
+		// Writing the groups again must yield the same bytes.
 		again, _ := writeLog(t, h, groups)
 		if !bytes.Equal(again, data[:int64(len(data))-torn]) {
 			t.Errorf("read and written again: %d bytes of %d", len(again), len(data))

@@ -12,8 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
-// TestGroupsInTheirOrder: a missing group is damage if later ones exist; a repeated one is no
-// group.
+// TestGroupsInTheirOrder checks that a missing group is damage. A repeated one does not count.
 func TestGroupsInTheirOrder(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	without := slices.Concat(data[:ends[2]], data[ends[3]:])
@@ -26,14 +25,13 @@ func TestGroupsInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestLaterGroupAnywhere: behind a damaged group a later one is found wherever it begins, also
-// across the pieces of the search.
+// TestLaterGroupAnywhere finds a later group after a damaged one, even across pieces of the search.
 func TestLaterGroupAnywhere(t *testing.T) {
 	const piece = 1 << 20
 	for _, start := range []int{piece - 48, piece - 40, piece - 32, piece - 8, piece, piece + 8} {
 		first := Group{Keys: make([]uint64, (start-40)/8)}
 		data, ends := writeLog(t, testHeader, []Group{first, {Keys: []uint64{1}}})
-		for _, shift := range []int64{0, 8} { // from the group, or behind its first number
+		for _, shift := range []int64{0, 8} { // the group's start, or after its first number
 			bad := bytes.Clone(data)
 			bad[ends[0]+shift] ^= 1
 			if _, _, torn, err := readLog(t, bad); !errors.Is(err, journal.ErrDamaged) {
@@ -43,7 +41,7 @@ func TestLaterGroupAnywhere(t *testing.T) {
 	}
 }
 
-// TestLaterVersionIsRefused: a later version is refused by its number, whatever follows.
+// TestLaterVersionIsRefused refuses a later version by its number, whatever follows.
 func TestLaterVersionIsRefused(t *testing.T) {
 	data, ends := writeLog(t, testHeader, testGroups())
 	le := binary.LittleEndian
