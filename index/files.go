@@ -80,7 +80,7 @@ func lookAtIndex(dir string) (presence, error) {
 	case p.none():
 		return p, noIndex(dir)
 	}
-	return p, errors.Join(p.lost(dir), p.unserved(dir))
+	return p, p.lost(dir)
 }
 
 // lost refuses a filter whose table is gone: it can name no documents, and a new table has none.
@@ -121,6 +121,13 @@ type Files struct {
 
 // OpenFiles opens the index in dir for reading. Several processes can, while no run is in progress.
 func OpenFiles(dir string) (*Files, error) {
+	p, err := look(dir)
+	if err == nil {
+		err = p.unserved(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
 	f, err := openFiles(dir)
 	if err != nil || f.Table == nil {
 		return f, err
@@ -131,7 +138,8 @@ func OpenFiles(dir string) (*Files, error) {
 	return f, nil
 }
 
-// openFiles is OpenFiles, but accepts an index without the journals of its server.
+// openFiles is OpenFiles, but accepts an index with the journals of a server, or without those it
+// needs.
 func openFiles(dir string) (*Files, error) {
 	p, err := lookAtIndex(dir)
 	if err != nil {

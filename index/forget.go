@@ -124,6 +124,9 @@ var ErrNoBatch = docmap.ErrNoBatch
 // ErrFollowed for an index that follows a log: even compacting would change verdicts.
 func Edit(dir string) (*Editor, error) {
 	p, err := lookAtIndex(dir)
+	if err == nil {
+		err = p.unserved(dir)
+	}
 	if err != nil {
 		return nil, err
 	}

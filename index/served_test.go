@@ -25,6 +25,9 @@ func TestServedIsRefused(t *testing.T) {
 	o := smallIndex
 	o.Key = KeyRequired
 	refused(t, dir, o)
+	if made, err := ReadMade(dir); err != nil || made == nil {
+		t.Errorf("what it takes to serve it again: %v, %v", made, err)
+	}
 	o.Serve = true
 	x, err := Open(dir, o)
 	indextest.Must(t, err)
