@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -155,7 +156,11 @@ func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
-	q := r.URL.Query()
+	// URL.Query passes over what it cannot read: a document would get no batch, or be remembered.
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if check := q.Get("check"); err != nil || check != "" && check != "0" && check != "1" {
+		return nil, refuse(http.StatusBadRequest, "the query %q: want check=1, batch=NAME and the like, with other characters of names as %%XX", r.URL.RawQuery)
+	}
 	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
 	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
 		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)

@@ -279,6 +279,8 @@ func TestAbuse(t *testing.T) {
 		{"POST", see + "?id=" + long, "text/plain", "text", 400, "longer than 65536"},
 		{"POST", see + "?batch=" + strings.Repeat("b", 5000), "", "{}", 400, "batch"},
 		{"POST", see + "?batch=%ff", "", "{}", 400, "UTF-8"},
+		{"POST", see + "?batch=a;b", "", "{}", 400, "the query"},
+		{"POST", see + "?check=true", "", "{}", 400, "check=1"},
 		{"POST", see, "image/png", "x", 415, "Content-Type"},
 		{"POST", see, "text/", "x", 415, "Content-Type"},
 		{"POST", see, "", "\xff\xfe{\x00}\x00", 200, `"verdict":"bad"`},
