@@ -73,7 +73,10 @@ class Seen:
         """Whether each row of columns is kept: for ds.filter(fs.keep, batched=True) of datasets."""
         names, id = getattr(batch, "column_names", batch), self._fields["id"]
         texts = values(batch[self._fields["text"]])
-        return [v.kept for v in self.see(zip(values(batch[id]) if id in names else [None] * len(texts), texts))]
+        ids = values(batch[id]) if id in names else [None] * len(texts)
+        if self._again and any(map(missing, ids)):  # each of these rows would be a bad record, and go
+            raise Error(f"a server wants an id in each row, and {id!r} lacks one: name the column with connect(…, id=NAME)")
+        return [v.kept for v in self.see(zip(ids, texts))]
 
     def _here(self) -> None:
         if os.getpid() != self._pid:

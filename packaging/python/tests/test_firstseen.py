@@ -236,6 +236,9 @@ class ServerTest(Case):
             with pickle.loads(pickle.dumps(fs)) as copy:  # as in another process
                 self.assertTrue(copy.one(docs[0]).again)
                 self.assertEqual(copy.one(("new", docs[1][1])).of, "d1")
+            for rows in {"text": ["one"]}, {"id": ["x", None], "text": ["one", "two"]}:
+                with self.assertRaisesRegex(firstseen.Error, "wants an id"):
+                    fs.keep(rows)
             server.close()
             with self.assertRaisesRegex(firstseen.Error, "closed the connection"):
                 list(fs.see(docs))
