@@ -199,7 +199,7 @@ func (s *Service) decide(r *request) error {
 func (s *Service) check(r *request) error {
 	for _, doc := range r.steps {
 		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
-		if err == nil {
+		if err == nil && !r.report { // in a report a document that comes again is a duplicate
 			err = pipeline.Retry(s.cfg.Index, &found, false)
 		}
 		switch {

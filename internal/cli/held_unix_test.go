@@ -62,6 +62,7 @@ func TestHeld(t *testing.T) {
 	}
 	indextest.Must(t, os.WriteFile(filepath.Join(dir, "one.jsonl"), []byte(documentLine("q", 2)), 0o666))
 	indextest.Must(t, os.WriteFile(filepath.Join(dir, "new.jsonl"), []byte(documentLine("n", 7)), 0o666))
+	indextest.Must(t, os.WriteFile(filepath.Join(dir, "same.jsonl"), []byte(documentLine("http://x/3", 2)), 0o666))
 	runs := func(code int, says string, args ...string) {
 		t.Helper()
 		cmd := program(t, dir, args...)
@@ -75,6 +76,7 @@ func TestHeld(t *testing.T) {
 	}
 	runs(0, `"id":"q","verdict":"duplicate","kept":false,"of":"http://x/3"`, "query", "seen", "one.jsonl")
 	runs(0, `"file":"one.jsonl","line":1`, "query", "seen", "one.jsonl")
+	runs(0, `"id":"http://x/3","verdict":"duplicate","kept":false,"of":"http://x/3","exact":true`, "query", "seen", "same.jsonl")
 	runs(0, `"verdict":"unique"`, "query", "--id", "seen", "http://x/3")
 	runs(0, `"documents":[]`, "query", "--id", "seen", "http://x/2")
 	runs(exitUsage, "its own --threshold", "query", "seen", "--threshold", "0.9", "one.jsonl")
