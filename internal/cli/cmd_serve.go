@@ -114,7 +114,7 @@ func (f *serving) check() (err error) {
 
 // run serves, through a log if one is named.
 func (f *serving) run(cmd *cobra.Command) (err error) {
-	byLog := f.log.topic != "" || f.log.follows
+	byLog := f.log.follows || f.log.topic != "" || len(f.log.brokers) > 0 || f.log.verdicts != "" || f.log.change
 	if byLog {
 		err = f.checkLog(cmd)
 	}
