@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,11 @@ func (f *serving) checkAddresses() error {
 	for _, address := range f.lines {
 		if !strings.HasPrefix(address, "unix:") {
 			return usageError{fmt.Errorf("--lines %s: want unix:PATH, since lines have no place for a token", address)}
+		}
+	}
+	for _, address := range slices.Concat(f.lines, f.listen) {
+		if address == "unix:" || strings.HasPrefix(address, "unix:@") { // Linux makes a socket that has no mode
+			return usageError{fmt.Errorf("%q: want unix:PATH, a socket in a folder, which no other user can ask", address)}
 		}
 	}
 	for _, address := range f.listen {
