@@ -200,8 +200,10 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if e, err := d.Expect(); err == nil && !f.quiet { // fails for a pipe, and for compressed marks
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, sizeText(uint64(e.Bytes)))
 	}
+	copies, dated := false, false
 	if f.policy.given() {
 		d.Prefer = func(file string, made time.Time) (string, int64) {
+			copies, dated = true, dated || !made.IsZero()
 			return f.policy.groupOf(file, nil), f.policy.rankOf(file, nil, made)
 		}
 	}
@@ -212,6 +214,12 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	defer func() { err = errors.Join(err, out.end((*output.Writer).Discard)) }()
 	if err := d.Run(cmd.Context()); err != nil {
 		return err
+	}
+	if copies {
+		f.policy.tellUnmet(cmd.ErrOrStderr())
+		if f.policy.by != "" && !dated {
+			return usageError{errors.New("--prefer time: no copy has a time, which only features of web archives have")}
+		}
 	}
 	if err := out.end((*output.Writer).Close); err != nil {
 		return err
