@@ -261,6 +261,12 @@ func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Servic
 // sockets opens all sockets, in addition to those of systemd. On error it returns the open ones.
 func (f *serving) sockets() (webs, lines []net.Listener, err error) {
 	webs, lines, err = listen.Inherited()
+	for i, l := range slices.Concat(webs, lines) {
+		a := l.Addr()
+		if a.Network() != "unix" && (i >= len(webs) || f.tokenFile == "" && !listen.Private(a.String())) {
+			return nil, nil, fmt.Errorf("the socket %s of systemd is open to others: HTTP beyond this machine needs --token-file, and lines want a unix socket", a)
+		}
+	}
 	open := func(to *[]net.Listener, addresses []string) {
 		for _, address := range addresses {
 			if err != nil {
