@@ -64,7 +64,7 @@ class Scrapy:
 
         v = self.fs.one(ItemAdapter(item))
         if not v.kept:
-            raise DropItem(f"{v.verdict} of {v.of}")
+            raise DropItem(v.reason or f"{v.verdict} of {v.of}")
         return item
 
     def close_spider(self, *_: Any) -> None:
