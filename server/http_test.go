@@ -341,12 +341,17 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// patient is a connection whose client reads when it has time.
+type patient struct{ net.Conn }
+
+func (patient) SetWriteDeadline(time.Time) error { return errors.New("a pause of the client ends it") }
+
 // TestLinesInParts answers a line that arrives in parts, an empty line and a bad one.
 func TestLinesInParts(t *testing.T) {
 	s, _ := served(t, nil)
 	ours, theirs := net.Pipe()
 	go func() {
-		_ = s.serveLines(theirs)
+		_ = s.serveLines(patient{theirs})
 		theirs.Close()
 	}()
 	go func() {

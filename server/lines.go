@@ -19,8 +19,9 @@ import (
 // linesTogether bounds the lines of a connection that are decided at once, if they have arrived.
 const linesTogether = 256
 
-// writing is the time limit for a client to read an answer.
-const writing = time.Minute
+// parting is the time limit for a client to read its answers once the service ends. Until then it
+// may pause.
+const parting = time.Minute
 
 // ServeLines serves connections of lines: one line of JSON in, the same line with its verdict out.
 // It returns when the listener is closed and all connections have ended. After [Service.Drain], a
@@ -43,7 +44,9 @@ func (s *Service) ServeLines(l net.Listener) error {
 		all.Go(func() {
 			defer c.Close()
 			// Draining ends the reading, and the lines read are answered.
-			stop := context.AfterFunc(s.draining, func() { _ = c.SetReadDeadline(time.Now()) })
+			stop := context.AfterFunc(s.draining, func() {
+				_ = errors.Join(c.SetReadDeadline(time.Now()), c.SetWriteDeadline(time.Now().Add(parting)))
+			})
 			defer stop()
 			_ = s.serveLines(c) // an error ends the connection; one of the index closes Failed
 		})
@@ -60,9 +63,6 @@ func (s *Service) serveLines(c net.Conn) error {
 	in.Split(s.wholeLines())
 	for next := int64(1); in.Scan(); {
 		out, err := s.answerLines(parser, apply.Lines(in.Bytes(), next))
-		if err == nil {
-			err = c.SetWriteDeadline(time.Now().Add(writing))
-		}
 		if err == nil {
 			_, err = c.Write(out)
 		}
