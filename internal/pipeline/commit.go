@@ -218,6 +218,11 @@ func (c *committer) finish(last corpus.Frames) error {
 	if err := c.index.End(); err != nil {
 		return err
 	}
+	if c.job.Temporary { // another index has asked for it: no file gets its name before all are whole
+		if _, err := c.sync(true); err != nil {
+			return err
+		}
+	}
 	return c.out.Close()
 }
 

@@ -155,6 +155,27 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
+// TestNoneNamed checks that no output gets its name if one cannot be finished.
+func TestNoneNamed(t *testing.T) {
+	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
+	for _, temporary := range []bool{false, true} {
+		report := filepath.Join(t.TempDir(), "report")
+		w, err := output.Create(report)
+		indextest.Must(t, err)
+		rejects, err := output.Create(filepath.Join(t.TempDir(), "rejects"))
+		indextest.Must(t, errors.Join(err, rejects.Abort()))
+		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs, Temporary: temporary})
+		job := Job{Source: sourceOf(document + document), MaxBad: -1, Outputs: Outputs{Report: w, Rejects: rejects}, Temporary: temporary}
+		if _, err := Run(t.Context(), x, job); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("temporary %v: %v", temporary, err)
+		}
+		indextest.Must(t, w.Abort())
+		if _, err := os.Stat(report); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("temporary %v: the report has its name: %v", temporary, err)
+		}
+	}
+}
+
 // TestIndexFails checks that an error of the index or of Each ends the run and names the input.
 func TestIndexFails(t *testing.T) {
 	document := fmt.Sprintf("{\"text\":%q}\n", indextest.Sentences(1))
