@@ -92,6 +92,9 @@ func checkConfig(cmd *cobra.Command, path string) error {
 // configLine matches a flag's name and value: --memory=1GiB, memory 1GiB or memory = 1GiB.
 var configLine = regexp.MustCompile(`^(?:--)?([^= \t]*)[ \t]*=?[ \t]*(.*)$`)
 
+// configComment begins with the line or after white space, so a # can be part of a value.
+var configComment = regexp.MustCompile(`(^|[ \t])#.*`)
+
 // readConfig sets flags from a file with one flag a line, as on a command line. It skips flags of
 // other commands, so that one file serves all.
 func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places []string, err error) {
@@ -102,8 +105,8 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), corpus.ByteOrderMark))
-		if line == "" || strings.HasPrefix(line, "#") {
+		line := strings.TrimSpace(configComment.ReplaceAllString(strings.TrimPrefix(lines.Text(), corpus.ByteOrderMark), ""))
+		if line == "" {
 			continue
 		}
 		place := fmt.Sprintf("%s:%d", path, n)
