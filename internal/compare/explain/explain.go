@@ -4,6 +4,7 @@ package explain
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -150,7 +151,7 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 		case line.File == "":
 			return nil, fmt.Errorf("%s:%d names no file: it is not a line of a report", path, number)
 		case line.Of == nil:
-			return nil, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, line.Why)
+			return nil, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, cmp.Or(line.Why, line.Verdict))
 		}
 		return line, nil
 	}
