@@ -37,7 +37,8 @@ type Input struct {
 // archive, recognized by its ending, is read like a directory, in stored order.
 //
 // In a directory, Expand skips named pipes, sockets, devices and broken links: reading might block
-// forever. It returns them for messages. As an argument, a pipe or a device is read.
+// forever. It returns these, and links to directories, for messages. As an argument, it reads a
+// pipe, a device or such a link.
 //
 // An argument without inputs, or an unreadable file, is an error: better now than hours into a run.
 func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
@@ -157,7 +158,7 @@ func (l *list) addDir(dir string) error {
 		switch {
 		case err != nil || d.IsDir():
 			return err
-		case !l.means(d.Name()) && !isArchive(d.Name()):
+		case !l.means(d.Name()) && !isArchive(d.Name()) && !linksFolder(path, d):
 			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
 				others[archive.Printable(ending)]++
 			}
@@ -190,7 +191,7 @@ func (l *list) addFound(path string) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
 		l.passed = append(l.passed, Passed{Path: path, Why: "a link that leads nowhere"})
 		return nil
-	case err != nil || info.IsDir():
+	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
 		l.passed = append(l.passed, Passed{Path: path, Why: kindOf(info.Mode())})
@@ -201,8 +202,19 @@ func (l *list) addFound(path string) error {
 	return l.addFile(path, info)
 }
 
+// linksFolder reports whether an entry is a link to a directory.
+func linksFolder(path string, d fs.DirEntry) bool {
+	if d.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 func kindOf(mode fs.FileMode) string {
 	switch {
+	case mode.IsDir():
+		return "a link to a folder"
 	case mode&fs.ModeNamedPipe != 0:
 		return "a named pipe"
 	case mode&fs.ModeSocket != 0:
