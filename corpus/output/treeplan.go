@@ -234,7 +234,7 @@ func CheckTreeNames(dir string, names []string, inputs []input.Input) error {
 	for i, name := range names {
 		key := foldName(filepath.Clean(name))
 		if other, twice := from[key]; twice {
-			return fmt.Errorf("the inputs %s and %s would have the same output %s: read each in a run of its own, with the same --index", other, inputs[i].Name, filepath.Join(dir, name))
+			return fmt.Errorf("the inputs %s and %s would have the same output %s: read each in a run of its own, with the same --index, or write one file with --out", other, inputs[i].Name, filepath.Join(dir, name))
 		}
 		from[key] = inputs[i].Name
 	}
