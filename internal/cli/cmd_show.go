@@ -41,7 +41,7 @@ func newShowCommand() *cobra.Command {
 	s.formats.register(reading)
 	reading.VisitAll(func(f *pflag.Flag) {
 		switch f.Name {
-		case "html", "status", "mime":
+		case "html", "status", "mime", "time-field":
 			return
 		case "format":
 			f.Name = "input-format"

@@ -52,6 +52,7 @@ func (f *formats) register(fs *pflag.FlagSet) {
 	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
 	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
 	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
+	fs.StringVar(&f.jsonl.Fields.Time, "time-field", "", "field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
 		[]string{"main", "visible", "off"}, web.Main, web.Visible, web.Mode(-1))
 	status := func(text string) (err error) {

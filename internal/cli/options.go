@@ -111,7 +111,6 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	section(fs, "Remembering")
 
 	f.formats.register(fs)
-	fs.StringVar(&f.formats.jsonl.Fields.Time, "time-field", "", "of an index with a window: field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	registerLimits(fs, &f.source, &f.MaxBad)
 	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)" + limitFull
 	fs.BoolVar(&f.formats.warc.Revisit.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
