@@ -162,7 +162,14 @@ var ranges = map[string]struct {
 	"shingle":   {least: 1, most: feature.MaxShingle, want: fmt.Sprintf("1 to %d", feature.MaxShingle)},
 	"distance":  {least: 1, most: feature.MaxDistance, want: fmt.Sprintf("1 to %d", feature.MaxDistance)},
 	"jobs":      {least: 1, most: 1 << 31, want: "at least 1"},
+	"min-docs":  {least: 1, most: math.MaxUint32, want: "1 to 4294967295"},
+	"waiting":   {least: 1, most: 1 << 20, want: "1 to 1048576"},
 	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
+
+	"max-documents": {least: 1, most: 1 << 31, want: "at least 1"},
+	"min-size":      {least: 0, most: 1 << 63, want: "at least 0"},
+	"min-units":     {least: 0, most: 1 << 63, want: "at least 0"},
+	"drop-below":    {least: 0, most: 1 << 63, want: "at least 0"},
 }
 
 // smallestShare is above 0 and below any possible share of a text.
