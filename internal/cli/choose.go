@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -22,12 +23,12 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// reading returns flags to read the inputs with another field as the text or the time.
-func (f *options) reading(text, when string) (*options, error) {
+// reading returns flags to read the inputs with another field as the text, the id or the time.
+func (f *options) reading(text, id, when string) (*options, error) {
 	g := &options{formats: f.formats, source: f.source}
 	g.Inputs, g.formats.accept = f.Inputs, nil
 	fields := &g.formats.jsonl.Fields
-	fields.Text, fields.Time = cmp.Or(text, fields.Text), cmp.Or(when, fields.Time)
+	fields.Text, fields.ID, fields.Time = cmp.Or(text, fields.Text), cmp.Or(id, fields.ID), cmp.Or(when, fields.Time)
 	return g, g.formats.complete(g.source)
 }
 
@@ -146,21 +147,21 @@ func (c *choosing) each(ctx context.Context, source *corpus.Source, f func(r der
 // offer reads the values of the policy, and offers the copies to the plan.
 func (c *choosing) offer(ctx context.Context) error {
 	when, rank, batch := c.policy.needs()
-	timed, err := c.reading("", when)
+	timed, err := c.reading("", "", when)
 	if err != nil {
 		return err
 	}
-	rankAt, stop, err := c.values(ctx, rank)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	batchAt, stop, err := c.values(ctx, batch)
+	rankAt, stop, err := c.values(ctx, rank, c.policy.by == "longest")
 	if err != nil {
 		return err
 	}
 	defer stop()
-	valued := false // a document had the field of --prefer
+	batchAt, stop, err := c.values(ctx, batch, false)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	valued, batched := false, false // a document had the field of --prefer, and that of --remove-within
 	err = c.each(ctx, timed.documents(), func(r derive.Record, component uint32) error {
 		if component == 0 {
 			return nil
@@ -178,29 +179,38 @@ func (c *choosing) offer(ctx context.Context) error {
 		}
 		file := r.Block.File
 		valued = valued || value != nil || when != "" && !r.Time.IsZero()
+		batched = batched || named != nil
 		c.plan.Offer(component, report.Member{
 			Group: c.policy.groupOf(file, named), Rank: c.policy.rankOf(file, value, r.Time),
 			Survivor: report.Survivor{ID: string(r.ID), File: file, Line: r.At},
 		})
 		return nil
 	})
-	if err == nil && c.policy.field != "" && c.policy.field != folderWord && !valued && len(c.copied) > 0 {
-		wanted := "this field"
-		if when != "" {
-			wanted = "a time in this field, such as 2024-01-05T00:00:00Z or Unix seconds"
-		}
-		return usageError{fmt.Errorf("--prefer %s: no copy has %s", c.policy.field, wanted)}
+	switch {
+	case err != nil || len(c.copied) == 0:
+		return err
+	case when != "" && !valued:
+		return usageError{fmt.Errorf("--prefer %s: no copy has a time in this field, such as 2024-01-05T00:00:00Z or Unix seconds", when)}
+	case rank != "" && !valued:
+		return usageError{fmt.Errorf("--prefer %s: no copy has this field, with a string or a number", rank)}
+	case batch != "" && !batched:
+		return usageError{fmt.Errorf("--remove-within batch=%s: no copy has this field, with a string or a number", batch)}
 	}
-	return err
+	return nil
 }
 
-// values reads the inputs again, with another field as the text. at returns this text of a record
-// after that of the last call, or nil without a field.
-func (c *choosing) values(ctx context.Context, field string) (at func(of corpus.Record) ([]byte, error), stop func(), err error) {
+// values reads the inputs again, with another field as the text if long is set, or else as the id,
+// which can be a number. at returns this value of a record after that of the last call, or nil
+// without a field.
+func (c *choosing) values(ctx context.Context, field string, long bool) (at func(of corpus.Record) ([]byte, error), stop func(), err error) {
 	if field == "" {
 		return func(corpus.Record) ([]byte, error) { return nil, nil }, func() {}, nil
 	}
-	g, err := c.reading(field, "")
+	text, id := "", field
+	if long {
+		text, id = field, ""
+	}
+	g, err := c.reading(text, id, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,8 +222,13 @@ func (c *choosing) values(ctx context.Context, field string) (at func(of corpus.
 				return nil, err
 			case !more:
 				return nil, derive.ErrOther
-			case r.Block.File == of.Block.File && r.At == of.At:
+			case r.Block.File != of.Block.File || r.At != of.At:
+			case long:
 				return r.Text, nil
+			case !bytes.Equal(r.ID, r.Block.Name(r.At)):
+				return r.ID, nil
+			default:
+				return nil, nil
 			}
 		}
 	}, stop, nil
