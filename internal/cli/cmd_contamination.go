@@ -53,14 +53,17 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if err := output.CheckOutputs(slices.Concat(of.Inputs, f.Inputs), "", f.Report); err != nil {
 		return err
 	}
-	items, err := readItems(cmd, &of)
-	if err != nil {
-		return itemError{err}
+	items, badItems := readItems(cmd, &of)
+	if badItems != nil {
+		badItems = itemError{badItems}
+	}
+	if items == nil {
+		return badItems
 	}
 	s := search{items: items, found: map[string]bool{}}
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
-	err = writeTable(cmd, f.Report, columns, func(t *table) error {
+	err := writeTable(cmd, f.Report, columns, func(t *table) error {
 		if bad = s.run(cmd, &f.options, t); errors.Is(bad, errBadRecords) {
 			return nil // the others were searched
 		}
@@ -69,22 +72,23 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if err == nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.summary())
 	}
-	return cmp.Or(err, bad)
+	return cmp.Or(err, errors.Join(badItems, bad))
 }
 
+// readItems reads the items. With some, its error is about bad ones among them.
 func readItems(cmd *cobra.Command, f *options) (*contamination.Items, error) {
 	items := contamination.NewItems()
 	err := eachDocument(cmd, f, func(r corpus.Record) error {
 		items.Add(string(r.ID), r.Text)
 		return nil
 	})
-	if err != nil {
+	if items.Ready(); items.Len() == 0 && err == nil {
+		err = fmt.Errorf("no item has %d words or more: is --item-field the field of their text?", contamination.Run)
+	}
+	if items.Len() == 0 || err != nil && !errors.Is(err, errBadRecords) {
 		return nil, err
 	}
-	if items.Ready(); items.Len() == 0 {
-		return nil, fmt.Errorf("no item has %d words or more: is --item-field the field of their text?", contamination.Run)
-	}
-	return items, nil
+	return items, err
 }
 
 // An itemError is an error about the items, whose field has a flag of its own.
