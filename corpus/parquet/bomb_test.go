@@ -89,6 +89,16 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// TestTwoColumns refuses to choose between two columns of one name.
+func TestTwoColumns(t *testing.T) {
+	b := parquet.Bomb{Columns: 2, Page: behind([]byte("a text")), Entries: 1, Rows: 1, Values: 1}
+	data := b.Bytes()
+	_, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), many)
+	if want := `it has several columns "text"; name another with --text-field: `; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // TestClaimedSizes allocates no more for a page than its codec can produce.
 func TestClaimedSizes(t *testing.T) {
 	for _, codec := range []int32{0, parquet.Snappy, parquet.Gzip, parquet.LZ4, parquet.Zstd} {

@@ -254,9 +254,13 @@ func (l *leaf) each(r *byteReader, f func(e entry)) {
 
 // column returns the text or id column with a dotted path. An error names the flag for another.
 func (m *meta) column(what, name string, fits func(l *leaf) bool) (int, error) {
-	i := slices.IndexFunc(m.leaves, func(l leaf) bool { return l.named(name) })
+	named := func(l leaf) bool { return l.named(name) }
+	i := slices.IndexFunc(m.leaves, named)
 	if i < 0 {
 		return i, fmt.Errorf("it has no column %q; name one with --%s-field: %s", name, what, m.names())
+	}
+	if slices.ContainsFunc(m.leaves[i+1:], named) {
+		return -1, fmt.Errorf("it has several columns %q; name another with --%s-field: %s", name, what, m.names())
 	}
 	if l := &m.leaves[i]; l.maxRep > 0 || !fits(l) {
 		return -1, fmt.Errorf("column %q holds no %s, but %s; name another with --%s-field: %s", name, what, l.kind(), what, m.names())
