@@ -84,7 +84,11 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		if err := durable.Remove(x.path(FilterFile)); err != nil {
 			return fmt.Errorf("removing the filter of another state: %w", err)
 		}
-		return x.rebuild(shape, false, "the last run did not end cleanly, or it is another table's")
+		err := x.rebuild(shape, false, "the last run did not end cleanly, or it is another table's")
+		if err == nil {
+			err = x.saveFilter(0) // so that the next Open finds its size, even after a kill
+		}
+		return err
 	}
 	if shape != present {
 		return x.rebuild(shape, false, "a larger one was asked for")

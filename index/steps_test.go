@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/filetest"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/step"
@@ -212,7 +213,7 @@ func state(s string) map[string][]byte { return map[string][]byte{"run": []byte(
 func TestFinishStopped(t *testing.T) {
 	for _, c := range []struct {
 		step string
-		gone bool // whether reopening the index removes the filter
+		gone bool // whether reopening the index replaces the filter
 	}{
 		{"wrote filter.bloom.tmp", true}, // of the previous state
 		{"renamed filter.bloom.tmp", true},
@@ -241,9 +242,9 @@ func TestFinishStopped(t *testing.T) {
 		if (x.rebuilt != "") != c.gone {
 			t.Errorf("%q: rebuilt: %q", c.step, x.rebuilt)
 		}
-		// The table now reaches the filter's generation, so the filter must be gone.
-		if there, err := exists(x.path(FilterFile)); err != nil || there == c.gone {
-			t.Errorf("%q: the filter is there: %v, %v", c.step, there, err)
+		// The table now reaches the old filter's generation, so that filter must be gone.
+		if h, err := bloomstore.ReadHeader(x.path(FilterFile)); err != nil || string(h.Stamp) != string(tableStamp(x.table, 0)) {
+			t.Errorf("%q: the filter has the stamp %x, error %v", c.step, h.Stamp, err)
 		}
 		see(t, x, 100, 150)
 		indextest.Must(t, checkpoint(x, "unfinished"))
@@ -268,6 +269,23 @@ func TestRemovalStopped(t *testing.T) {
 	knows(t, dir, smallIndex, 0, 100, 100)
 	copyFile(t, filepath.Join(stale, FilterFile), filepath.Join(dir, FilterFile)) // a power cut
 	knows(t, dir, smallIndex, 0, 100, 100)
+}
+
+// TestKillsKeepTheSize kills several runs in a row. The index keeps the size of its filter.
+func TestKillsKeepTheSize(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	grown(t, dir, smallIndex, 0, 50)
+	sizeless := smallIndex
+	sizeless.Shape = bloomstore.Shape{}
+	for n := 50; n < 200; n += 50 {
+		x := opened(t, dir, sizeless)
+		if got := x.filter.Shape(); got != smallIndex.Shape {
+			t.Errorf("after %d documents the filter has the size %+v, want %+v", n, got, smallIndex.Shape)
+		}
+		see(t, x, n, n+50)
+		indextest.Must(t, x.Checkpoint())
+		indextest.Must(t, x.Close())
+	}
 }
 
 // TestFinishTakesACheckpoint checks that the table is saved before a filter with its documents.
