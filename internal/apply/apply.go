@@ -49,7 +49,7 @@ func Parsed(doc *corpus.Document) *Step {
 	case doc.Bad != nil:
 		return Refused(doc.Bad)
 	case bytes.HasPrefix(doc.ID, []byte(NoFile)):
-		return Refused(&corpus.BadRecord{At: doc.At, Reason: "it has no id, and later answers name a document by it"})
+		return Refused(&corpus.BadRecord{At: doc.At, Reason: "it has no id, and later answers name documents by their ids"})
 	}
 	return NewDocument(string(doc.ID), doc.Text, doc.Exact)
 }

@@ -11,17 +11,17 @@ import (
 
 var (
 	// ErrBusy means that too much work is queued: try again later.
-	ErrBusy = errors.New("too many requests wait: send this one again later")
+	ErrBusy = errors.New("too many requests are waiting: send this one again later")
 	// ErrClosed means that the loop is closed.
 	ErrClosed = errors.New("the server is going down: send this request again later")
 	// ErrLater means that a log gives no answer now. The step may still be in the log.
-	ErrLater = errors.New("the log gives no answer now: send this request again later")
+	ErrLater = errors.New("no answer from the log yet: send this request again later")
 	// ErrReadOnly means that a follower does not append.
-	ErrReadOnly = errors.New("this follower only reads its log: give documents to firstseen serve --log, or append them to the topic")
+	ErrReadOnly = errors.New("this follower only reads its log: send documents to firstseen serve --log, or append them to the topic")
 	// ErrTooLong means that a step is longer than the log's limit for a record.
-	ErrTooLong = errors.New("the document is longer than a record of the log may be: raise max.message.bytes of the topic, or leave it out")
+	ErrTooLong = errors.New("the document is larger than the log allows: raise max.message.bytes of the topic, or leave the document out")
 	// ErrGone means that a verdict is no longer in memory, or that the record has none.
-	ErrGone = errors.New("the verdict is no longer in memory, or the record is settings: see the topic of firstseen follow --verdicts")
+	ErrGone = errors.New("the verdict is no longer in memory, or the record holds settings: see the topic of firstseen follow --verdicts")
 )
 
 // patience is the longest time that work waits before it begins.
