@@ -317,7 +317,7 @@ func TestLostMarks(t *testing.T) {
 		"second":    {strings.Join(marks[:len(marks)/2], ""), "marks are missing"},
 		"each":      {strings.Join(rest, ""), "marks are missing"},
 		"order":     {marks[1] + marks[0], "is less than the line before"},
-		"text":      {"-1\n", `"-1\n", and no place`},
+		"text":      {"-1\n", `"-1\n", not a place`},
 		"document":  {strings.Join(marks, "") + foreign(placeOf(1, 800, 0)), "there is no place"},
 		"slot":      {foreign(placeOf(0, 3, 400)) + strings.Join(marks, ""), ""},
 		"shard":     {strings.Join(marks, "") + foreign(placeOf(2, 0, 0)), "there is no place"},
@@ -361,8 +361,8 @@ func TestSet(t *testing.T) {
 		"first":   {[]string{copyTo(t, good, 2, 3)}, "shard 1 of 3 is missing"},
 		"middle":  {[]string{copyTo(t, good, 1), copyTo(t, good, 3)}, "shard 2 of 3 is missing"},
 		"last":    {[]string{copyTo(t, good, 1, 2)}, "shard 3 of 3 is missing"},
-		"doubled": {[]string{good, copyTo(t, good, 2)}, "shard 2 stands twice"},
-		"twice":   {[]string{good, copyTo(t, good, 1)}, "shard 1 stands twice"},
+		"doubled": {[]string{good, copyTo(t, good, 2)}, "shard 2 is there twice"},
+		"twice":   {[]string{good, copyTo(t, good, 1)}, "shard 1 is there twice"},
 		"scheme":  {[]string{copyTo(t, good, 1, 2), copyTo(t, other, 3)}, "has the scheme"},
 	} {
 		t.Run(name, func(t *testing.T) {

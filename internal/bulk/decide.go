@@ -44,8 +44,8 @@ func Check(scheme feature.Scheme) error {
 
 // Errors about schemes that cannot be decided from features.
 var (
-	ErrScheme = errors.New("the features are of a scheme that this firstseen does not have, or whose secret is missing: give --secret, or use the version they were made with")
-	ErrMethod = errors.New("features are for the methods segments, exact and shingles: simhash finds documents by more than equal keys, and imatch needs a table of terms; use firstseen dedup with an --index")
+	ErrScheme = errors.New("the features have a scheme that this firstseen does not know, or that needs a secret: give --secret, or use the version that made them")
+	ErrMethod = errors.New("features work with the methods segments, exact and shingles: simhash needs more than equal keys, and imatch a table of terms; use firstseen dedup with an --index")
 )
 
 // Run decides all documents. The results are those of one firstseen dedup over the inputs of all

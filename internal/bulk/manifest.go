@@ -77,13 +77,13 @@ func readManifest(path string) (*Manifest, error) {
 	}
 	m := &Manifest{dir: filepath.Dir(path)}
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("%s is no manifest of features: %w", path, err)
+		return nil, fmt.Errorf("%s is not a manifest of features: %w", path, err)
 	}
 	switch {
 	case m.Version != manifestVersion:
-		return nil, fmt.Errorf("%s is of version %d, and this firstseen knows version %d", path, m.Version, manifestVersion)
+		return nil, fmt.Errorf("%s has version %d, and this firstseen reads version %d", path, m.Version, manifestVersion)
 	case m.Shard < 1 || m.Of < m.Shard || m.Of > MaxShards:
-		return nil, fmt.Errorf("%s is no manifest of features: shard %d of %d", path, m.Shard, m.Of)
+		return nil, fmt.Errorf("%s is not a manifest of features: shard %d of %d", path, m.Shard, m.Of)
 	case filepath.Base(path) != Name(m.Shard, m.Of)+manifestEnding:
 		return nil, fmt.Errorf("%s describes shard %d of %d: it was renamed", path, m.Shard, m.Of)
 	}
@@ -91,7 +91,7 @@ func readManifest(path string) (*Manifest, error) {
 }
 
 // ErrSet is returned for shards that do not form a complete set.
-var ErrSet = errors.New("the shards are no complete set")
+var ErrSet = errors.New("the shards are not a complete set")
 
 // ReadSet reads the manifests of all shards in folders, and returns them in order. It refuses a set
 // with a missing or duplicate shard, or with different schemes.
@@ -126,11 +126,11 @@ func checkSet(set []*Manifest, dirs []string) error {
 	for i, m := range set {
 		switch {
 		case m.Of != first.Of:
-			return fmt.Errorf("%w: %s is of %d shards, %s of %d", ErrSet, m.path(""), m.Of, first.path(""), first.Of)
+			return fmt.Errorf("%w: %s is one of %d shards, %s one of %d", ErrSet, m.path(""), m.Of, first.path(""), first.Of)
 		case m.Scheme != first.Scheme:
 			return fmt.Errorf("%w: %s has the scheme %s, %s the scheme %s; make all shards with the same version, --method and --secret", ErrSet, m.path(""), m.Scheme, first.path(""), first.Scheme)
 		case i > 0 && set[i-1].Shard == m.Shard:
-			return fmt.Errorf("%w: shard %d stands twice, as %s and %s", ErrSet, m.Shard, set[i-1].path(""), m.path(""))
+			return fmt.Errorf("%w: shard %d is there twice, as %s and %s", ErrSet, m.Shard, set[i-1].path(""), m.path(""))
 		case m.Shard != i+1:
 			return missing(i+1, m.Of)
 		}

@@ -136,7 +136,7 @@ func (p Place) AppendLine(dst []byte) []byte {
 const lineLength = 16 + 1 + 19
 
 // ErrRows is returned by Reduce for input that is not sorted rows.
-var ErrRows = errors.New("these are no sorted rows of firstseen rows")
+var ErrRows = errors.New("this is not sorted output of firstseen rows")
 
 // Reduce reads sorted lines of rows, and calls mark with the places of each key that has two or
 // more. Engines do the same in one statement; see docs/howto.md. Duplicate rows change nothing.
@@ -216,7 +216,7 @@ type marks struct {
 }
 
 // ErrMarks is returned for marks that do not belong to the features.
-var ErrMarks = errors.New("these are no marks of these features")
+var ErrMarks = errors.New("the marks do not belong to these features")
 
 // openMarks opens a file of marks, compressed or not. Without a name it reads stdin.
 func openMarks(name string, stdin io.Reader) (_ *marks, err error) {
@@ -261,7 +261,7 @@ func (m *marks) advance() error {
 		p, ok := parsePlace(bytes.TrimRight(line, "\r\n"))
 		switch {
 		case !ok:
-			return fmt.Errorf("%w: %s:%d is %q, and no place", ErrMarks, m.name, m.line, line)
+			return fmt.Errorf("%w: %s:%d is %q, not a place", ErrMarks, m.name, m.line, line)
 		case !first && p < m.next:
 			return fmt.Errorf("%w: %s:%d is less than the line before: sort the places as numbers", ErrMarks, m.name, m.line)
 		case first || p > m.next:

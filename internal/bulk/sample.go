@@ -78,5 +78,5 @@ func (s *sample) end() error {
 }
 
 func lost(at Place, other string) error {
-	return fmt.Errorf("%w: marks are missing: one key stands at %v and at %s, and not all are marked; reduce all rows again", ErrMarks, at, other)
+	return fmt.Errorf("%w: marks are missing: one key is at %v and at %s, and not all are marked; make the marks again from all rows", ErrMarks, at, other)
 }

@@ -105,7 +105,7 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 	err = frames(func(frame *Frame) error {
 		m.Documents, m.Rows = m.Documents+frame.documents, m.Rows+frame.rows
 		if m.Documents > MaxDocuments {
-			return errors.New("the shard has more documents than fit: make more shards")
+			return errors.New("the shard has too many documents: make more shards")
 		}
 		digest.Write(frame.records)
 		pending.records = append(pending.records, frame.records...)
@@ -248,7 +248,7 @@ func (r *reader) end(m *Manifest, read uint64) error {
 	got := make([]byte, endBytes+1)
 	n, _ := io.ReadFull(r.in, got)
 	if n != endBytes || string(got[:n]) != string(want[frameHead:]) || read != m.Documents {
-		return fmt.Errorf("%w; its counts or its digest are not those of its manifest", ErrDamaged)
+		return fmt.Errorf("%w; its counts or its digest differ from its manifest", ErrDamaged)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ const (
 	maxPostings = listBit
 )
 
-var errTable = errors.New("the marked keys of these documents do not fit into one decision: leave out the marks of keys with many documents, see docs/howto.md")
+var errTable = errors.New("these documents have too many marked keys for one decision: leave out the marks of keys with many documents, see docs/howto.md")
 
 func newTable() *table { return &table{heads: newKeyTable()} }
 
