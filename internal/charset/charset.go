@@ -27,7 +27,7 @@ import (
 )
 
 // ErrUnknown is returned for bytes in no known encoding, such as an image or a compressed file.
-var ErrUnknown = errors.New("text in no encoding that is known: none is declared that fits, and the bytes look like none")
+var ErrUnknown = errors.New("text in an unknown encoding: none that fits is declared, and none was recognized by its bytes")
 
 // Decode appends body as UTF-8 to dst, without a byte order mark, and returns the name of its
 // encoding. contentType is the value of the HTTP header, and may be empty. Malformed characters
