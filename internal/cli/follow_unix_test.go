@@ -63,9 +63,9 @@ func TestFollow(t *testing.T) {
 	}
 
 	produce("early", documentLine("a", 1))
-	ends(exitFailed, "is no settings; begin an empty topic", "follow", "--index", "x", "--brokers", brokers, "--topic", "early")
+	ends(exitFailed, "does not hold settings; begin with an empty topic", "follow", "--index", "x", "--brokers", brokers, "--topic", "early")
 	ends(exitFailed, "has 2 partitions", "follow", "--index", "x", "--brokers", brokers, "--topic", "wide")
-	ends(exitFailed, "there is none of this name", "follow", "--index", "x", "--brokers", brokers, "--topic", "none")
+	ends(exitFailed, "it does not exist", "follow", "--index", "x", "--brokers", brokers, "--topic", "none")
 
 	front := program(t, dir, "serve", "--index", "front", "--brokers", brokers, "--log", "pages", "--key", "--threshold", "0.7", "--listen", "unix:"+filepath.Join(dir, "f"))
 	start(t, front)

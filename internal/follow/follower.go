@@ -274,7 +274,7 @@ func (f *Follower) Next() int64 { return f.answers.next() }
 // Behind reports whether records that were in the log at the start are still undecided.
 func (f *Follower) Behind() bool { return f.Next() < f.target }
 
-var errLost = errors.New("the topic was made anew, or the cluster has lost records; put the topic back, or begin a new topic with new indexes")
+var errLost = errors.New("the topic was recreated, or the cluster has lost records; put the topic back, or begin a new topic with new indexes")
 
 // Append appends steps, and waits for their answers. Every record in the log is durable.
 func (f *Follower) Append(steps []*apply.Step, _ bool) error {

@@ -54,7 +54,7 @@ func (s *Settings) entry() []byte {
 	return e.Append(nil)
 }
 
-var errSettings = errors.New("settings that this log cannot have")
+var errSettings = errors.New("these settings do not fit the log")
 
 func parseSettings(text []byte) (s Settings, err error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -69,7 +69,7 @@ func parseSettings(text []byte) (s Settings, err error) {
 // checkChange returns an error unless the log may continue with other settings.
 func (s *Settings) checkChange(to *Settings) error {
 	if s.Scheme != to.Scheme || s.Text != to.Text || s.ID != to.ID || s.Seed != to.Seed || s.NoKey != to.NoKey || (s.Window == 0) != (to.Window == 0) {
-		return fmt.Errorf("%w: scheme, fields, seed and key stay, and a window neither begins nor ends", errSettings)
+		return fmt.Errorf("%w: scheme, fields, seed and key cannot change, and a window can be neither added nor removed", errSettings)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (f *Follower) resume(value []byte, first, end int64) error {
 	case p.Topic != name || p.ID != id:
 		return fmt.Errorf("index %s follows topic %s (id %s), and this is %s (id %s): give that topic, or a new index", f.cfg.Dir, p.Topic, p.ID, name, id)
 	case p.Next < first:
-		return fmt.Errorf("topic %s begins at offset %d, and index %s ends before %d: retention has removed the records between; replace the folder by a copy of another follower's that was stopped later, or begin a new topic with new indexes", name, first, f.cfg.Dir, p.Next)
+		return fmt.Errorf("topic %s begins at offset %d, and index %s ends before %d: retention has removed the records in between; replace the folder with a copy from a follower that was stopped later, or begin a new topic with new indexes", name, first, f.cfg.Dir, p.Next)
 	case p.Next > end:
 		return fmt.Errorf("topic %s ends at offset %d, and index %s has records up to %d: the cluster has lost them; put the topic back, or begin a new topic with new indexes", name, end, f.cfg.Dir, p.Next)
 	}
@@ -142,7 +142,7 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 	}
 	s, err := parse(&head, jsonl.Fields{})
 	if err == nil && (s.Kind != journal.Settings) {
-		err = errors.New("its first record is no settings; begin an empty topic with firstseen follow or serve --log, and let others append then")
+		err = errors.New("its first record does not hold settings; begin with an empty topic and firstseen follow or serve --log, before others append")
 	}
 	settings := new(Settings)
 	if err == nil {
@@ -164,7 +164,7 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	}
 	switch {
 	case first > 0:
-		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
+		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before it, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
 	case end == 0:
 		own, err := settingsOf(&f.cfg, Settings{Seed: seed, NoKey: !keyed})
 		if err == nil {
@@ -179,11 +179,11 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	case err != nil:
 		return err
 	case settings == nil:
-		return fmt.Errorf("topic %s: its first record is not there yet: start again", name)
+		return fmt.Errorf("topic %s: its first record has not arrived yet: start again", name)
 	case settings.Seed == "" && seed != "":
-		return fmt.Errorf("index %s has documents that are not of topic %s: give a new index", f.cfg.Dir, name)
+		return fmt.Errorf("index %s has documents that are not from topic %s: give a new index", f.cfg.Dir, name)
 	case settings.Seed != seed:
-		return fmt.Errorf("topic %s goes on from an index with documents (seed %s), and index %s is another: give a copy of that one, as it was before, or of another follower's", name, settings.Seed, f.cfg.Dir)
+		return fmt.Errorf("topic %s continues an index with documents (seed %s), and index %s is another: give a copy of that index as it was at the start, or of another follower's", name, settings.Seed, f.cfg.Dir)
 	case settings.NoKey && keyed:
 		return fmt.Errorf("topic %s takes features, which have no secret, and index %s has a key: give a new index, made with --no-key", name, f.cfg.Dir)
 	}

@@ -93,7 +93,7 @@ func parseLine(s *apply.Step, r *Record, fields jsonl.Fields) error {
 		*s = *apply.Parsed(doc)
 	}
 	if s.Offset, s.Time = r.Offset, r.Time.UnixNano(); n != 1 {
-		refuse(s, "a record is one document, and this one has several lines")
+		refuse(s, "a record holds one document, and this one has several lines")
 	}
 	return nil
 }
@@ -110,9 +110,9 @@ func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *featur
 // Reasons to refuse features.
 const (
 	noFeatures    = "it has features, and this log takes none: its first follower had a key"
-	otherScheme   = "its features are of another scheme than the log's"
-	otherFeatures = "its features are not as they were written"
-	noID          = "it has no id, and later verdicts name a document by it"
+	otherScheme   = "its features have another scheme than the log"
+	otherFeatures = "its features are damaged"
+	noID          = "it has no id, and later verdicts name documents by their ids"
 )
 
 // takeFeatures turns s into the step of a document with its sketch.

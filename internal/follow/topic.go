@@ -66,7 +66,7 @@ func (t *Topic) look(ctx context.Context) error {
 		return err
 	}
 	if n := len(log.Partitions); n != 1 {
-		return fmt.Errorf("topic %s has %d partitions, and only the records of one have an order: make a topic with one partition", t.name, n)
+		return fmt.Errorf("topic %s has %d partitions, and records have an order only within one: make a topic with one partition", t.name, n)
 	}
 	t.id = hex.EncodeToString(log.TopicID[:])
 	return t.configure(ctx)
@@ -78,14 +78,14 @@ func (t *Topic) describe(ctx context.Context, name string) (found kmsg.MetadataR
 	req.Topics = append(req.Topics, asked)
 	resp, err := req.RequestWith(ctx, t.client)
 	if err == nil && len(resp.Topics) != 1 {
-		err = errors.New("the brokers say nothing about it")
+		err = errors.New("the brokers returned nothing about it")
 	}
 	if err == nil {
 		found = resp.Topics[0]
 		err = kerr.ErrorForCode(found.ErrorCode)
 	}
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
-		err = errors.New("there is none of this name: make it, with one partition, retention.ms=-1 and retention.bytes=-1")
+		err = errors.New("it does not exist: create it with one partition, retention.ms=-1 and retention.bytes=-1")
 	}
 	if err != nil {
 		err = fmt.Errorf("topic %s: %w", name, err)
@@ -164,7 +164,7 @@ func (t *Topic) From(offset int64) {
 	t.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{t.name: {0: kgo.NewOffset().At(offset)}})
 }
 
-var errRemoved = errors.New("the next record is no longer there: retention has removed it; replace the folder of the index by a copy of another follower's that was stopped later")
+var errRemoved = errors.New("the next record is no longer there: retention has removed it; replace the folder of the index with a copy from a follower that was stopped later")
 
 // Next waits for records.
 func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
@@ -234,7 +234,7 @@ func (t *Topic) Publish(ctx context.Context, offset int64, verdict func() []byte
 	t.client.Produce(context.Background(), r, func(_ *kgo.Record, err error) {
 		if err != nil {
 			t.mu.Lock()
-			t.err = errors.Join(t.err, fmt.Errorf("the verdict about offset %d: %w", offset, err))
+			t.err = errors.Join(t.err, fmt.Errorf("sending the verdict for offset %d: %w", offset, err))
 			t.mu.Unlock()
 		}
 	})

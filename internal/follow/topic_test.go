@@ -163,20 +163,20 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %q does not say %q", what, got, want)
 		}
 	}
-	expect("no topic", refusal(t, c, dir, "none", nil), "make it, with one partition")
+	expect("no topic", refusal(t, c, dir, "none", nil), "create it with one partition")
 	expect("two partitions", refusal(t, c, dir, "wide", nil), "has 2 partitions")
 
 	producer := dialed(t, c, "")
 	_, err := producer.Append(t.Context(), [][]byte{entry(0, "")})
 	indextest.Must(t, err)
-	expect("no settings", refusal(t, c, dir, "log", nil), "its first record is no settings")
+	expect("no settings", refusal(t, c, dir, "log", nil), "its first record does not hold settings")
 
 	c = cluster(t)
 	producer = dialed(t, c, "")
 	_, err = producer.Append(t.Context(), records(t, 50))
 	indextest.Must(t, err)
 	expect("other rules", refusal(t, c, dir, "log", func(c *Config) { c.Policy.Rules.Threshold = 0.5 }), "add --new-settings")
-	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme, fields, seed and key stay")
+	expect("other fields", refusal(t, c, dir, "log", func(c *Config) { c.Fields.Text = "body"; c.Change = true }), "scheme, fields, seed and key cannot change")
 
 	f, x := followed(t, dir, dialed(t, c, ""), nil)
 	reach(t, f, 40)
@@ -270,7 +270,7 @@ func TestSeed(t *testing.T) {
 		t.Error(diff)
 	}
 	got := refusal(t, c, filepath.Join(t.TempDir(), "new"), "log", nil)
-	if !strings.Contains(got, "give a copy of that one") {
+	if !strings.Contains(got, "give a copy of that index") {
 		t.Errorf("a new index: %s", got)
 	}
 
