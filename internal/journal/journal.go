@@ -44,7 +44,7 @@ var (
 	// ErrDamaged means that a journal is damaged, and not merely cut off at its end.
 	ErrDamaged = errors.New("the journal is damaged")
 	// ErrVersion means that a later version wrote the journal.
-	ErrVersion = errors.New("the journal is of another version")
+	ErrVersion = errors.New("another version of firstseen wrote it")
 )
 
 // Name returns the file name of a journal of a generation.

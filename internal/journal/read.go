@@ -60,11 +60,11 @@ func (in *reader) header() ([]byte, error) {
 		return nil, damage("it does not begin with %s", in.Magic)
 	}
 	if v := binary.LittleEndian.Uint32(prefix[16:]); v != in.Version {
-		return nil, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, in.Version)
+		return nil, fmt.Errorf("%w: it has version %d, this program reads %d", ErrVersion, v, in.Version)
 	}
 	length := in.HeaderBase + int64(binary.LittleEndian.Uint32(prefix[20:]))
 	if length < in.HeaderLeast || length > in.HeaderMost || length%int64(in.Unit) != 0 {
-		return nil, damage("a header of %d bytes cannot be", length)
+		return nil, damage("a header of %d bytes is impossible", length)
 	}
 	header := make([]byte, min(length, in.size))
 	if _, err := in.r.ReadAt(header, 0); err != nil {
@@ -150,7 +150,7 @@ func (in *reader) onlyTorn(at int64, number uint64) error {
 		for i := int64(0); i < window && i+head <= int64(len(b)); i += int64(in.Unit) {
 			// Almost no data has a small number there, so few heads are hashed.
 			if n := binary.LittleEndian.Uint64(b[i+8:]); n > number && n < 1<<40 && in.isHead(b[i:i+head]) {
-				return damage("group %d is not as it was written, and there are later ones", number)
+				return damage("group %d differs from what was written, and later groups follow", number)
 			}
 		}
 	}

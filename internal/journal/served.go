@@ -98,7 +98,7 @@ func (e *Entry) Append(b []byte) []byte {
 	return append(append(b, e.Added...), e.Text...)
 }
 
-var errEntry = errors.New("an entry is not as firstseen writes it")
+var errEntry = errors.New("an entry is malformed")
 
 // CutEntry reads the entry at the beginning of b. Added and Text share its bytes. It returns
 // ErrVersion for an entry that only a later version can have written.
