@@ -210,7 +210,7 @@ func (c *committer) finish(last corpus.Frames) error {
 		}
 	}
 	if c.tally.Undated > 0 && c.tally.Undated == c.tally.Documents && c.job.Warn != nil {
-		c.job.Warn("no document has told its time, so none can cease to count: look at --format auto:time=FIELD, and at the form of the times: RFC 3339, or seconds since 1970 and not milliseconds, and none that is yet to come")
+		c.job.Warn("no document has a usable time, so none can expire: check --format auto:time=FIELD, and the form of the times: RFC 3339, or seconds since 1970 and not milliseconds, and none in the future")
 	}
 	if err := c.out.Tree.End(); err != nil {
 		return err

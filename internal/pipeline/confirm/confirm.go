@@ -152,7 +152,7 @@ func (p Place) Append(added []byte) []byte {
 	return dedup.AppendField(added, Tag, append(value, p.File...))
 }
 
-var errPlace = errors.New("the place of a document is not what was stored: the table is damaged, or another program's")
+var errPlace = errors.New("the stored place of a document cannot be read: the table is damaged, or from another program")
 
 // PlaceOf returns the place of a document; ok is false if none is stored.
 func PlaceOf(r *dedup.Record) (p Place, ok bool, err error) {
