@@ -111,7 +111,7 @@ func (p *Plan) add(l *lines.Line) error {
 	for i := range l.Passages {
 		q := &l.Passages[i]
 		if q.Start < 0 || q.Start >= q.End || q.Units < 1 || !q.Inner && (q.OfStart < 0 || q.OfStart >= q.OfEnd) {
-			return fmt.Errorf("the passages of %q in the report are not as firstseen dedup writes them", l.ID)
+			return fmt.Errorf("the passages of %q in the report are not in the form that firstseen dedup writes", l.ID)
 		}
 		if q.Inner {
 			continue
@@ -251,7 +251,7 @@ func (p *Plan) cuts(line *lines.Line) (cuts []Cut, err error) {
 		}
 		from, to, ok := p.words(q.Start, q.End)
 		if !ok || to-from != q.Units {
-			return nil, fmt.Errorf("the text of %q has not the passages of its line in the report: give the inputs of that run", line.ID)
+			return nil, fmt.Errorf("the text of %q lacks the passages of its line in the report: give the inputs of that run", line.ID)
 		}
 		own := stretch{start: int(q.OfStart), end: int(q.OfEnd)}
 		at, _ := slices.BinarySearchFunc(s.stretches, own, compareStretches)

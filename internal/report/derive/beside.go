@@ -17,7 +17,7 @@ import (
 )
 
 // ErrOther is returned if a report does not belong to the inputs.
-var ErrOther = errors.New("the report is of other inputs, or they have changed since, or they are read with another --format, --text-field or --id-field: give those of that run, or run firstseen dedup again")
+var ErrOther = errors.New("the report belongs to other inputs, or they have changed since, or are read with another --format, --text-field or --id-field: give those of that run, or run firstseen dedup again")
 
 // Record is a record of an input with its line of the report, or nil.
 type Record struct {
@@ -54,7 +54,7 @@ func Records(ctx context.Context, source *corpus.Source, report *lines.Reports) 
 			}
 		}
 		if err == nil && line != nil {
-			err = fmt.Errorf("%w; %s:%v is in the report and was not met", ErrOther, line.File, line.Line)
+			err = fmt.Errorf("%w; %s:%v is in the report, but not in the inputs", ErrOther, line.File, line.Line)
 		}
 		if err != nil {
 			yield(Record{}, err)
@@ -76,9 +76,9 @@ func CheckNames(inputs []input.Input) error {
 		switch {
 		case other == nil:
 		case in.Member != nil && other.Member != nil && in.Member.At() != other.Member.At():
-			return fmt.Errorf("two members of an archive have the name %s, and a report does not tell them apart: unpack the archive, and run firstseen dedup over its folder", name)
+			return fmt.Errorf("two members of an archive have the name %s, and a report cannot distinguish them: unpack the archive, and run firstseen dedup over its folder", name)
 		case in.Path != other.Path:
-			return fmt.Errorf("%q and %q have one name in a report, which is UTF-8: rename one, and run firstseen dedup again", other.Path, in.Path)
+			return fmt.Errorf("%q and %q have the same name in a report, which is UTF-8: rename one, and run firstseen dedup again", other.Path, in.Path)
 		}
 	}
 	return nil

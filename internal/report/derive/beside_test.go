@@ -207,7 +207,7 @@ func TestEqualNames(t *testing.T) {
 		{members, "two members of an archive have the name " + path + "/b.jsonl,"},
 		{members[:2], ""},
 		{slices.Concat(members[:2], members[:2]), ""},
-		{[]input.Input{one, plain, other}, `"caf\xe8" and "caf\xe9" have one name in a report`},
+		{[]input.Input{one, plain, other}, `"caf\xe8" and "caf\xe9" have the same name in a report`},
 		{[]input.Input{one, plain, plain, one}, ""},
 	} {
 		err := CheckNames(c.inputs)

@@ -29,9 +29,9 @@ func check(l *Line) error {
 	case l.Verdict == "":
 		return errors.New("it has no verdict")
 	case !slices.Contains(verdicts, l.Verdict):
-		return fmt.Errorf("it has the verdict %q, which is not known", l.Verdict)
+		return fmt.Errorf("it has the unknown verdict %q", l.Verdict)
 	case !(l.Score >= 0 && l.Score <= 1 && l.Contained >= 0 && l.Contained <= 1):
-		return errors.New("it has a share that is not from 0 to 1")
+		return errors.New("it has a share outside 0 to 1")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 			}
 			line, err := parse(r.Block.Reject, r.Raw)
 			if err != nil {
-				err = fmt.Errorf("%s:%v: this is no line of a report: %w; give what firstseen dedup --report has written", r.Block.File, r.At, err)
+				err = fmt.Errorf("%s:%v: this is not a line of a report: %w; give a file written by firstseen dedup --report", r.Block.File, r.At, err)
 			}
 			if !yield(line, err) || err != nil {
 				return

@@ -44,13 +44,13 @@ func TestLines(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	for content, want := range map[string]string{
-		`{"id":"a"}`:                        "report:1: this is no line of a report: it has no verdict",
-		"\n" + `{"id":"a","verdict":"bad"}`: `report:2: this is no line of a report: it has the verdict "bad"`,
-		`{"verdict":"unique","score":2}`:    "a share that is not from 0 to 1",
-		`{"verdict":7}`:                     "this is no line of a report",
-		string(written) + "\n\n\n{}":        "report:4: this is no line",
+		`{"id":"a"}`:                        "report:1: this is not a line of a report: it has no verdict",
+		"\n" + `{"id":"a","verdict":"bad"}`: `report:2: this is not a line of a report: it has the unknown verdict "bad"`,
+		`{"verdict":"unique","score":2}`:    "a share outside 0 to 1",
+		`{"verdict":7}`:                     "this is not a line of a report",
+		string(written) + "\n\n\n{}":        "report:4: this is not a line",
 		"PAR1\x15\x04":                      "it is a Parquet file, which cannot be read: write its rows as JSON lines first",
-		"\x00\x00\x00\x00":                  "this is no line of a report",
+		"\x00\x00\x00\x00":                  "this is not a line of a report",
 	} {
 		if _, err := read(t, content); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
