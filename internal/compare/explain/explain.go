@@ -155,7 +155,7 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 		}
 		return line, nil
 	}
-	return nil, fmt.Errorf("%s has no line %d, but %d lines", path, number, n)
+	return nil, fmt.Errorf("%s has no line %d, only %d lines", path, number, n)
 }
 
 // errNotThere holds the remedy for inputs that are not those of the report.
@@ -189,7 +189,7 @@ func Find(l *lines.Line, records iter.Seq2[corpus.Record, error]) (docs [2]Docum
 	}
 	switch {
 	case !found[1]:
-		err = fmt.Errorf("document %q does not stand at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
+		err = fmt.Errorf("document %q is not at %s:%v: %w", l.ID, l.File, l.Line, errNotThere)
 	case !found[0]:
 		err = fmt.Errorf("no document of the inputs has the id %q: %w", *l.Of, errNotThere)
 	}
@@ -217,11 +217,11 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 		fmt.Fprintf(out, "\nThe texts are longer than %d MiB and not shown side by side.\n", MaxBeside>>20)
 		return out.Flush()
 	}
-	legend := "⟦ ⟧ stands in one text alone, ⟨ ⟩ in both but elsewhere, « » is a shared segment."
+	legend := "⟦ ⟧ is in one text alone, ⟨ ⟩ in both but elsewhere, « » is a shared segment."
 	if style.Color {
-		legend = "\x1b[31mRed\x1b[0m stands in one text alone, \x1b[33myellow\x1b[0m in both but elsewhere, \x1b[32mgreen\x1b[0m is a shared segment."
+		legend = "\x1b[31mRed\x1b[0m is in one text alone, \x1b[33myellow\x1b[0m in both but elsewhere, \x1b[32mgreen\x1b[0m is a shared segment."
 	}
-	fmt.Fprintf(out, "\nSide by side, the earlier text at the left. %s\n\n", legend)
+	fmt.Fprintf(out, "\nSide by side, the earlier text on the left. %s\n\n", legend)
 	for _, s := range e.Shared {
 		style.Left, style.Right = append(style.Left, s.Earlier), append(style.Right, s.Later)
 	}
