@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-const seeRejects = "--rejects FILE has them all"
+const seeRejects = "see them all with --rejects FILE"
 
 // remedies lists advice by the reason of the first bad record; the first entry with advice counts.
 // Entries with forMost need mostly bad records, since a few are no mistake in the command.
@@ -28,11 +28,11 @@ var remedies = []struct {
 	advice  func(first *report.Rejected) string
 }{
 	{regexp.MustCompile(`--[a-z]|jq -c `), false, says("")}, // the reason itself names the remedy
-	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another field of the id with --id-field")},
+	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another id field with --id-field")},
 	{regexp.MustCompile(`^field ".*" is an array, not a string$`), true, joined},
-	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the field of the text with --text-field")},
+	{regexp.MustCompile(`^field ".*" is (missing|null|.*, not a string)$`), true, stringsFor("name the text field with --text-field")},
 	{regexp.MustCompile(`^the (text|id) is not UTF-8$`), false, says(seeRejects)}, // of Parquet
-	{regexp.MustCompile(`UTF-8|is not valid [^ ]+: decoded`), false, says("say in which encoding they are with --encoding, such as gbk, or auto")},
+	{regexp.MustCompile(`UTF-8|is not valid [^ ]+: decoded`), false, says("name their encoding with --encoding, such as gbk or auto")},
 	{regexp.MustCompile(`longer than the limit`), false, says("--limit record=SIZE allows more")},
 	{regexp.MustCompile(`JSON`), true, noJSON},
 	{regexp.MustCompile(``), false, says(seeRejects)},
@@ -73,7 +73,7 @@ func (b *bads) add(bad *corpus.BadRecord) {
 	switch {
 	case b.named == nil || b.n > maxNamed:
 	case b.n == maxNamed:
-		fmt.Fprintf(b.named, "firstseen: %v; more are counted, and not named\n", bad)
+		fmt.Fprintf(b.named, "firstseen: %v; further ones are only counted\n", bad)
 	default:
 		fmt.Fprintln(b.named, "firstseen:", bad)
 	}
@@ -118,24 +118,24 @@ func joined(first *report.Rejected) string {
 	if !slices.Contains(stringsIn(first.Raw), name+".*") {
 		return ""
 	}
-	return fmt.Sprintf("make one string of each array, as jq -c '.%s |= join(\"\\n\")' does", name)
+	return fmt.Sprintf("join each array into one string, as jq -c '.%s |= join(\"\\n\")' does", name)
 }
 
 func noJSON(first *report.Rejected) string {
 	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
 	switch {
 	case strings.HasPrefix(raw, "{") && jsonarray.EndsInside([]byte(raw)):
-		return "if an object has several lines, read them with jq -c . FILE | firstseen ... -"
+		return "if an object spans several lines, read the file with jq -c . FILE | firstseen ... -"
 	case strings.HasPrefix(raw, "{"):
 		return ""
 	case strings.HasPrefix(raw, "["):
-		return "of arrays, read the objects inside with jq -c '.[]' FILE | firstseen ... -"
+		return "for arrays, read the objects inside with jq -c '.[]' FILE | firstseen ... -"
 	case strings.HasPrefix(raw, "<"):
-		return "of pages of HTML add --format html; of other XML write the records as JSON lines first"
+		return "for pages of HTML add --format html; for other XML convert the records to JSON lines first"
 	}
-	advice := "say what they are with --format: lines, paragraphs or text of plain text, csv of tables"
+	advice := "name their format with --format: lines, paragraphs or text for plain text, csv for tables"
 	if strings.ContainsRune(raw, utf8.RuneError) {
-		advice += "; and in which encoding with --encoding, such as gbk, or auto"
+		advice += "; and their encoding with --encoding, such as gbk or auto"
 	}
 	return advice
 }
@@ -159,7 +159,7 @@ func stringsFor(advice string) func(first *report.Rejected) string {
 		}
 		var said []string
 		if len(fields) > 0 {
-			said = append(said, fmt.Sprintf("%s: strings are in %s", advice, strings.Join(fields[:min(len(fields), 5)], ", ")))
+			said = append(said, fmt.Sprintf("%s (fields with strings: %s)", advice, strings.Join(fields[:min(len(fields), 5)], ", ")))
 		}
 		if len(records) > 0 {
 			said = append(said, fmt.Sprintf("read the objects inside with jq -c '%s' FILE | firstseen ... -", jqPath(records[0])))

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	code := exitCode(ctx, err)
 	err = besideValue(cmd, err)
 	if code == exitUsage && len(elsewhere) > 0 {
-		err = usageError{fmt.Errorf("%w (flags are set in %s too)", err, strings.Join(elsewhere, ", "))}
+		err = usageError{fmt.Errorf("%w (flags are also set in %s)", err, strings.Join(elsewhere, ", "))}
 	}
 	if err != nil && code != exitReaderGone {
 		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))
@@ -90,7 +90,7 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 	root.SetVersionTemplate("firstseen {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().String("config", "", "read flags from this file, one a line, as memory=1GiB; the command line and FIRSTSEEN_MEMORY and the like come first")
+	root.PersistentFlags().String("config", "", "read flags from this file, one a line, such as memory=1GiB; the command line and FIRSTSEEN_MEMORY and the like take precedence")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		places, err := fillFlags(cmd)
 		if err != nil {
@@ -202,9 +202,9 @@ func message(code int, err error, index bool) string {
 	case code == exitTooManyBad:
 		return fmt.Sprintf("%v; allow more with --limit bad=N, or see them all with firstseen dedup --rejects FILE", err)
 	case noRoom(err) && index:
-		return fmt.Sprintf("%v; the index is in order up to its last checkpoint: make room and run the same command again", err)
+		return fmt.Sprintf("%v; the index is intact up to its last checkpoint: free some space and run the same command again", err)
 	case noRoom(err):
-		return fmt.Sprintf("%v; make room and run the same command again", err)
+		return fmt.Sprintf("%v; free some space and run the same command again", err)
 	case errors.Is(err, syscall.EMFILE):
 		return fmt.Sprintf("%v; allow more with ulimit -n 256 and run the same command again", err)
 	}

@@ -132,7 +132,7 @@ type bulkFlags struct {
 
 func (b *bulkFlags) register(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&b.dirs, "features", nil, "decide from the shards in this `folder`, without INPUT and texts; may be given several times")
-	fs.StringVar(&b.marks, "marks", "", "with --features: `file` with the places of keys that stand in two documents; see firstseen features --help")
+	fs.StringVar(&b.marks, "marks", "", "with --features: `file` with the places of keys that two documents share; see firstseen features --help")
 	registerSecret(fs, &b.secret)
 	hide(fs, "secret")
 }
@@ -150,11 +150,11 @@ var bulkAllowed = []string{"features", "marks", "secret", "threshold", "method",
 func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 	switch {
 	case len(f.bulk.dirs) == 0:
-		return errors.New("--marks is about --features: give the folder of the shards too")
+		return errors.New("--marks belongs to --features: give the folder of the shards too")
 	case len(args) > 0:
 		return fmt.Errorf("with --features there are no inputs to read: leave out %s", args[0])
 	case f.bulk.marks == "":
-		return errors.New("--features needs the marks of keys that stand in two documents: make them as firstseen features --help says, and give them with --marks")
+		return errors.New("--features needs the marks of keys that two documents share: make them as firstseen features --help says, and give them with --marks")
 	}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if err == nil && !slices.Contains(bulkAllowed, flag.Name) {
@@ -166,8 +166,8 @@ func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 	}
 	ranked := f.policy.field == "" || f.policy.field == folderWord && f.policy.by == "" || f.policy.field == "time" && f.policy.by != "longest" && f.policy.by != ""
 	if err := meaning([]conflict{
-		{!ranked || f.policy.batch != "", "--features have no fields of documents: give --prefer folder=A,B or time=newest or oldest, and --remove-within folder"},
-		{f.policy.given() && f.bulk.marks == input.Stdin, "--prefer and --remove-within decide twice, and the marks are a pipe: give a file"},
+		{!ranked || f.policy.batch != "", "--features have no document fields: use --prefer folder=A,B, time=newest or time=oldest, and --remove-within folder"},
+		{f.policy.given() && f.bulk.marks == input.Stdin, "--prefer and --remove-within read the marks twice, and these are a pipe: give a file"},
 	}); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 		return usageError{err}
 	}
 	if made := feature.MethodOf(set[0].Scheme); f.method.name != "" && f.method.name != made {
-		return usageError{fmt.Errorf("--method %s: the features are of the method %s", f.method.name, made)}
+		return usageError{fmt.Errorf("--method %s: the features were made with the method %s", f.method.name, made)}
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

@@ -16,7 +16,7 @@ import (
 )
 
 // errUnsound is the error of a check that found damage.
-var errUnsound = errors.New("it is not sound; what helps stands with each finding")
+var errUnsound = errors.New("it is not sound; each finding names its remedy")
 
 type checking struct {
 	printed
@@ -27,7 +27,7 @@ func newCheckCommand() *cobra.Command {
 	var f checking
 	cmd := onIndex("index-check", noArgs, f.run)
 	fs := cmd.Flags()
-	fs.BoolVar(&f.rebuild, "rebuild", false, "make the filter anew if it is missing, old or damaged")
+	fs.BoolVar(&f.rebuild, "rebuild", false, "rebuild the filter if it is missing, old or damaged")
 	f.printed.register(fs)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
 	return cmd
@@ -102,7 +102,7 @@ func shown(findings []index.Finding) (lines []string) {
 		case n <= mostFindings:
 			lines = append(lines, fmt.Sprintf("%s: %s: %s; %s", f.File, f.State, f.What, f.Remedy))
 		case n == mostFindings+1:
-			lines = append(lines, fmt.Sprintf("%s: there is more; --json tells all", f.File))
+			lines = append(lines, fmt.Sprintf("%s: more findings are not shown; --json shows all", f.File))
 		}
 	}
 	return lines

@@ -33,13 +33,13 @@ func newCompareCommand() *cobra.Command {
 	var f explaining
 	cmd := command("compare", nil, f.run)
 	fs := cmd.Flags()
-	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents stand in the INPUTs (default the file that the line names)")
+	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents are in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
-	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by how many documents of the INPUTs have them, all of which are read")
+	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by the number of documents with them; reads all INPUTs")
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
-	fs.IntVar(&f.width, "width", 0, "columns of both texts together (default those of the terminal, or 120)")
+	fs.IntVar(&f.width, "width", 0, "columns for both texts together (default the width of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
 	f.registerInputs(fs)
@@ -70,7 +70,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	case f.weigh, cmd.Flags().Changed("line"):
 		err = usageError{errors.New("compare: --line and --weigh need a report and its inputs: use them with --report FILE")}
 	case len(args) != 2:
-		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs it is of")}
+		err = usageError{errors.New("compare: give two files, the earlier text first, or --report FILE with the INPUTs of its run")}
 	case args[0] == input.Stdin && args[1] == input.Stdin:
 		err = usageError{errors.New("compare: standard input (-) is named twice")}
 	default:
@@ -109,7 +109,7 @@ func tellWhole(stderr io.Writer, names []string) {
 	for _, name := range names {
 		ending, _ := promised(name)
 		if kind := endings[ending]; kind == holdsJSON || kind == holdsCSV || kind == holdsParquet || kind == holdsWARC {
-			fmt.Fprintf(stderr, "firstseen: %s is compared as one text; documents inside of files are compared by a line of their report, with --report FILE --line N\n", name)
+			fmt.Fprintf(stderr, "firstseen: %s is compared as one text; to compare documents inside it, give a line of their report: --report FILE --line N\n", name)
 		}
 	}
 }

@@ -146,9 +146,9 @@ func (s *search) run(cmd *cobra.Command, f *options, list *table) error {
 }
 
 func (s *search) summary() string {
-	line := fmt.Sprintf("%d of %d items stand in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.bad.all-s.bad.n)
+	line := fmt.Sprintf("%d of %d items found in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.bad.all-s.bad.n)
 	if s.items.Short > 0 {
-		line += fmt.Sprintf("; %d of fewer than %d words not looked for", s.items.Short, contamination.Run)
+		line += fmt.Sprintf("; %d with fewer than %d words not searched for", s.items.Short, contamination.Run)
 	}
 	return line
 }

@@ -31,11 +31,11 @@ func newCutCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVarP(&f.report, "report", "r", "", "report of firstseen dedup --passages over these inputs")
 	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")
-	fs.IntVar(&f.cut.MinUnits, "min-units", 0, "cut passages of so many words or more only")
+	fs.IntVar(&f.cut.MinUnits, "min-units", 0, "cut only passages of this many words or more")
 	fs.BoolVar(&f.mark, "mark", false, "keep the passages, between >>> and <<<")
-	fs.IntVar(&f.cut.DropBelow, "drop-below", 0, "drop documents with fewer words left, such as 50")
-	fs.BoolVar(&f.cut.KeepCode, "keep-code", false, "leave documents alone in which more than one character of eight is a symbol")
-	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out with .cuts.jsonl behind)")
+	fs.IntVar(&f.cut.DropBelow, "drop-below", 0, "drop documents with fewer than this many words left, such as 50")
+	fs.BoolVar(&f.cut.KeepCode, "keep-code", false, "leave documents alone if more than one character in eight is a symbol")
+	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out plus .cuts.jsonl)")
 	f.register(cmd, "write the documents to this `file`; .gz or .zst compresses; - is standard output")
 	return cmd
 }
@@ -46,7 +46,7 @@ func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 	case f.report == "":
 		return usageError{errors.New("cut: give the report of firstseen dedup --passages with --report")}
 	case !slices.Contains([]cut.Kind{cut.Common, cut.Copied, cut.All}, f.cut.Remove):
-		return usageError{errors.New("cut: say with --remove which passages are cut: common (of eight documents or more), copied or all")}
+		return usageError{errors.New("cut: choose the passages to cut with --remove: common (in eight documents or more), copied or all")}
 	case f.mark && f.cut.DropBelow > 0:
 		return usageError{errors.New("cut: --mark keeps all documents, and --drop-below drops some: give one of the two")}
 	}

@@ -40,7 +40,7 @@ func newDedupCommand() *cobra.Command {
 		f.tellEmpty(cmd.ErrOrStderr())
 		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
 		if f.index == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
-			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for what is kept, --report FILE for why the rest is not, or --index DIR to remember it")
+			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for the kept documents, --report FILE for the reasons of the others, or --index DIR to remember them")
 		}
 		if f.policy.given() {
 			return f.choose(cmd)
@@ -116,13 +116,13 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 		return f.stopped(runErr, ledger)
 	}
 	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
-		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): firstseen read prints what is read\n", field)
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
 	}
 	if err := f.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
 	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
-		err := fmt.Errorf("%w; to go on run the same command with --limit full=grow, or with more --docs or --memory", runErr)
+		err := fmt.Errorf("%w; to continue run the same command with --limit full=grow, or with more --docs or --memory", runErr)
 		return errors.Join(err, x.Save())
 	}
 	return f.finish(ledger, summary, runErr)
@@ -135,10 +135,10 @@ func (f *options) isOver(stderr io.Writer, over *report.Tally, full bool, err er
 	case err != nil:
 		return err
 	case full:
-		return fmt.Errorf("%w, when this run ended: of %d documents it kept %d, its outputs are as it left them, and nothing was done; give the rest to the same --index and other outputs",
+		return fmt.Errorf("%w, and this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; give the rest to the same --index and other outputs",
 			index.ErrFull, over.Documents, over.Kept)
 	}
-	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d, its outputs are as it left them, and nothing was done; to ask about its documents use firstseen query, to read these inputs against the index again name other outputs\n",
+	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; ask about its documents with firstseen query, or name other outputs to compare these inputs with the index again\n",
 		over.Documents, over.Kept)
 	return f.badRecords(&report.Summary{Tally: *over})
 }
@@ -151,13 +151,13 @@ func (f *options) stopped(err error, ledger *pipeline.Ledger) error {
 	case !errors.Is(err, context.Canceled):
 		return err
 	case ledger.CanContinue() && !ledger.Saved():
-		return fmt.Errorf("%w before the first checkpoint: nothing is remembered, and the same command begins again", errInterrupted)
+		return fmt.Errorf("%w before the first checkpoint: nothing is remembered, and the same command starts over", errInterrupted)
 	case ledger.CanContinue():
 		return fmt.Errorf("%w; run the same command again to finish", errInterrupted)
 	case f.index == "" || f.filterOnly:
 		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
 	}
-	return fmt.Errorf("%w; a run that writes a pipe cannot be continued: firstseen index abandon DIR leaves it", errInterrupted)
+	return fmt.Errorf("%w; a run that writes to a pipe cannot be continued: give it up with firstseen index abandon DIR", errInterrupted)
 }
 
 func (f *options) openSummary() (*output.Writer, error) {
@@ -189,7 +189,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 		return output, err
 	case <-time.After(openingPatience):
 		var none T
-		return none, fmt.Errorf("%w; an output is a pipe that nobody reads", errInterrupted)
+		return none, fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
 	}
 }
 
@@ -205,7 +205,7 @@ func tellAside(stderr io.Writer, outputs ...*output.Writer) {
 // tellLeft reports the new name of an earlier run's file, "" for none.
 func tellLeft(stderr io.Writer, name, aside string) {
 	if aside != "" {
-		fmt.Fprintf(stderr, "firstseen: an earlier run has left %s unfinished; what it wrote was put aside as %s\n", name, aside)
+		fmt.Fprintf(stderr, "firstseen: an earlier run left %s unfinished; its output was put aside as %s\n", name, aside)
 	}
 }
 
@@ -232,7 +232,7 @@ func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
 		if reads, _ := f.derived.reads(); reads {
-			early = fmt.Errorf("%w, so nothing was made of the report: firstseen report clusters does that", errInterrupted)
+			early = fmt.Errorf("%w, so no files were made from the report: use firstseen report clusters", errInterrupted)
 		}
 	}
 	switch {
@@ -240,7 +240,7 @@ func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error
 		return errors.Join(early, err)
 	case early != nil:
 		f.whole = errors.Is(early, index.ErrFull)
-		return fmt.Errorf("%w; the outputs are finished and the index is in order up to there: %d records were read; give the rest to the same --index and other outputs", early, s.Documents+s.Bad)
+		return fmt.Errorf("%w; the outputs and the index are complete for the %d records read; give the rest to the same --index and other outputs", early, s.Documents+s.Bad)
 	}
 	f.whole = true
 	return f.badRecords(s)
@@ -338,7 +338,7 @@ func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer
 func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 	u := ledger.Unfinished()
 	if !u.Foreign {
-		fmt.Fprintf(stderr, "firstseen: the interrupted run over %s is given up; what it kept up to its last checkpoint, %d documents, stays known\n",
+		fmt.Fprintf(stderr, "firstseen: gave up the interrupted run over %s; the %d documents it kept up to its last checkpoint stay known\n",
 			strings.Join(u.Args, " "), u.Progress.Tally.Kept)
 	}
 	left, err := ledger.GiveUp()

@@ -62,7 +62,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	switch made, err := bulk.ReadManifest(f.dir, m.Shard, m.Of); {
 	case errors.Is(err, syscall.ENOTDIR):
-		return usageError{fmt.Errorf("--out %s: it is a file, and shards are in a folder: name another", f.dir)}
+		return usageError{fmt.Errorf("--out %s is a file, and shards need a folder: name another", f.dir)}
 	case err == nil:
 		return f.isMade(cmd, made, m)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -112,10 +112,10 @@ func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
 // isMade ends a command whose shard exists, with an error if it is of other inputs or settings.
 func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error {
 	if made.Scheme != m.Scheme || made.Format != m.Format || !slices.Equal(made.Inputs, m.Inputs) {
-		return fmt.Errorf("%s holds shard %d of %d already, of other inputs or settings (see %s.json): remove it there, or give another --out",
+		return fmt.Errorf("%s already holds shard %d of %d, made of other inputs or settings (see %s.json): remove it there, or give another --out",
 			f.dir, m.Shard, m.Of, filepath.Join(f.dir, bulk.Name(m.Shard, m.Of)))
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: shard %d of %d is made already: %d documents, and nothing was done\n", m.Shard, m.Of, made.Documents)
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: shard %d of %d already exists: %d documents, and nothing was done\n", m.Shard, m.Of, made.Documents)
 	return nil
 }
 
@@ -160,7 +160,7 @@ const recordsTogether = 1000
 
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 	if f.dir != "" || f.secret != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
-		return usageError{errors.New("features: a log needs --brokers and --log, and takes no --out, --shard and --secret")}
+		return usageError{errors.New("features: a log needs --brokers and --log, and takes no --out, --shard or --secret")}
 	}
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (f *featuresFlags) schemeOf(ctx context.Context, topic *follow.Topic) (sche
 	}
 	scheme, ok := feature.Named(settings.Scheme, nil)
 	if !ok {
-		return scheme, fmt.Errorf("topic %s has the scheme %s, which this firstseen does not have: update it", f.log.topic, settings.Scheme)
+		return scheme, fmt.Errorf("topic %s has the scheme %s, which this firstseen does not know: update firstseen", f.log.topic, settings.Scheme)
 	}
 	return scheme, nil
 }
@@ -221,7 +221,7 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	err = inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
 		for chunk := range slices.Chunk(*records, recordsTogether) {
 			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
-				return fmt.Errorf("behind %d documents in the log: %w; give the inputs again: what is there is answered again", n, err)
+				return fmt.Errorf("after %d documents were appended to the log: %w; give the inputs again: those in the log get the same answers", n, err)
 			}
 			n += int64(len(chunk))
 		}

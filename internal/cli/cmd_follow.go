@@ -55,7 +55,7 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 	case len(f.log.brokers) == 0 || f.log.topic == "":
 		return usageError{fmt.Errorf("%s: give the log: --brokers HOST:PORT and its topic", cmd.Name())}
 	case f.OnFull == index.OnFullStop:
-		return usageError{errors.New("--limit full=stop: a follower that stops is behind the others for good; give grow or warn")}
+		return usageError{errors.New("--limit full=stop: a follower that stops stays behind the others for good; give grow or warn")}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func newForgetCommand() *cobra.Command {
 	cmd := onIndex("index-forget", nil, f.run)
 	fs := cmd.Flags()
 	fs.StringVar(&f.file, "from", "", "forget the ids in this file too, one a line; - is standard input")
-	fs.StringVar(&f.name, "batch", "", "forget all documents of this batch, and its name; list first the documents removed for its sake")
+	fs.StringVar(&f.name, "batch", "", "forget all documents of this batch, and its name; first list the documents removed because of it")
 	return cmd
 }
 
@@ -160,7 +160,7 @@ func (f *forgetting) batch() error {
 	}
 	switch {
 	case errors.Is(err, index.ErrNoBatch):
-		return fmt.Errorf("%w; firstseen index batches lists those there are", err)
+		return fmt.Errorf("%w; firstseen index batches lists the existing ones", err)
 	case err != nil:
 		return err
 	}

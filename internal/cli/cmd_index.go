@@ -43,7 +43,7 @@ func newCreateCommand() *cobra.Command {
 
 func (f *options) create(dir string) (err error) {
 	if index.Exists(dir) {
-		return fmt.Errorf("index %s exists, and keeps its properties; firstseen index stats %s shows them", dir, dir)
+		return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
 	f.index, f.OnFull = dir, onFullDefault
 	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
@@ -213,7 +213,7 @@ func abandon(x *index.Index, dir string, stderr io.Writer) error {
 		case err != nil:
 			return err
 		case started != nil:
-			return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing of it is remembered, so there is nothing to abandon, and any command can run", dir)
+			return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing is remembered, so there is nothing to abandon, and any command can run", dir)
 		}
 		return fmt.Errorf("index %s has no interrupted run", dir)
 	}
@@ -248,7 +248,7 @@ func newExportCommand() *cobra.Command {
 		if err == nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
 			if key != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a key: its keys compare with those of no other index\n", dir)
+				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a secret: its keys match those of no other index\n", dir)
 			}
 		}
 		return errors.Join(err, keyErr)

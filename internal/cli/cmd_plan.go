@@ -84,8 +84,8 @@ func newPlanCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
-	inSeconds(fs, &f.Window.Seconds, "window", "plan for documents that count for so long, such as 48h or 2d")
-	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents that are kept a second")
+	inSeconds(fs, &f.Window.Seconds, "window", "plan for documents that count for this long, such as 48h or 2d")
+	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents kept per second")
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	registerPassages(fs, &f.Scheme)
 	registerJobs(fs, &f.Workers, "processors to use for the sample")
@@ -293,7 +293,7 @@ func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	m.Seconds = max(time.Since(start).Seconds(), 1e-6)
 	m.Documents, m.Bad, m.Removed = summary.Documents, summary.Bad, summary.Removed
 	if m.Documents == 0 {
-		return errors.New("plan: the sample holds no document; are --text-field and the inputs right?")
+		return errors.New("plan: the sample holds no documents; are --text-field and the inputs right?")
 	}
 	m.IDBytes = float64(ids) / float64(m.Documents)
 	m.DocsASecond = float64(m.Documents) / m.Seconds
@@ -321,13 +321,13 @@ func (p *planning) planned() (uint64, error) {
 	case p.Window.Seconds == 0:
 		return 0, errors.New("plan --rate: give --window too, the time for which documents count, such as 48h")
 	case p.docs != "":
-		return 0, errors.New("plan --window: give --rate, the documents a second, in place of --docs: an index with a window has only those of that time")
+		return 0, errors.New("plan --window: give --rate, the documents per second, instead of --docs: an index with a window holds only the documents of that time")
 	case !(p.rate > 0):
-		return 0, errors.New("plan --window: give --rate too, how many documents are kept a second")
+		return 0, errors.New("plan --window: give --rate too, the documents kept per second")
 	}
 	n := math.Ceil(p.rate * float64(p.Window.Seconds))
 	if n > math.MaxUint32 {
-		return 0, fmt.Errorf("plan: %.0f documents in a window, and no more than %d can be: give a shorter --window", n, uint32(math.MaxUint32))
+		return 0, fmt.Errorf("plan: %.0f documents in a window, and at most %d are possible: give a shorter --window", n, uint32(math.MaxUint32))
 	}
 	return uint64(n), nil
 }

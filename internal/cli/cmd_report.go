@@ -59,7 +59,7 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 // readTwice refuses reports that cannot be read twice: a pipe would then be empty, or block.
 func readTwice(command string, report *lines.Reports) error {
 	if report.Once() {
-		return usageError{errors.New(command + ": a report is read twice, and one is a pipe: give files")}
+		return usageError{errors.New(command + ": reports are read twice, and one is a pipe: give files")}
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	case len(args) < 2:
 		return usageError{fmt.Errorf("%s: give the report, and after it the inputs of its run", shortPath(cmd))}
 	case r.Out == "":
-		return usageError{fmt.Errorf("%s: give the place to write to with --out", shortPath(cmd))}
+		return usageError{fmt.Errorf("%s: name the output with --out", shortPath(cmd))}
 	}
 	if r.report, err = lines.Open(args[:1], nil); err != nil {
 		return err
@@ -212,7 +212,7 @@ func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name strin
 				continue
 			}
 			if strings.Contains(path, "\n") {
-				return fmt.Errorf("the list has a name on each line, and %q has two lines: rename that file and run firstseen dedup again", path)
+				return fmt.Errorf("the list has one name a line, and %q contains a line break: rename that file and run firstseen dedup again", path)
 			}
 			if _, err := fmt.Fprintln(names, path); err != nil {
 				return err
@@ -252,7 +252,7 @@ func newClustersCommand() *cobra.Command {
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", "", "write the clusters here (default standard output): .csv, .tsv or lines of JSON")
-	fs.StringVar(&pairs, "pairs", "", "write each document with the one that it repeats here")
+	fs.StringVar(&pairs, "pairs", "", "write pairs here: each document with the one that it repeats")
 	hide(fs, "pairs")
 	registerLinks(fs, &links)
 	fs.IntVar(&least, "min-size", 2, "leave out clusters of fewer documents")

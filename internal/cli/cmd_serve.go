@@ -37,7 +37,7 @@ type serving struct {
 
 // notServed maps the flags of dedup that a server lacks to the reasons.
 var notServed = map[string]string{
-	"same-id":     "a document that comes again has its first answer, so that clients may try again; for a new version, DELETE /v1/documents/ID and give it then",
+	"same-id":     "a document sent again gets its first answer, so that clients can retry; for a new version, DELETE /v1/documents/ID and send it again",
 	"against":     "it asks one index; firstseen dedup --against asks several, after the crawl",
 	"verify":      "it does not keep texts to compare; firstseen dedup --verify reads the earlier files",
 	"passages":    "passages are found in the earlier texts, which it does not keep; firstseen dedup --passages reads them",
@@ -51,9 +51,9 @@ func newServeCommand() *cobra.Command {
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
-	inBytes(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes of a request, or of a line (default 16MiB)")
-	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents of a request")
-	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; to others the answer is 429")
+	inBytes(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes in a request, or in a line (default 16MiB)")
+	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents in a request")
+	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; others get the answer 429")
 	f.log.register(fs, "log")
 	f.registerDeciding(fs)
 	return cmd
@@ -184,7 +184,7 @@ func (f *serving) checkFinished(x *index.Index) error {
 		return err
 	}
 	if u := ledger.Unfinished(); u != nil && !u.Gone {
-		return fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or leave it with firstseen index abandon %s", f.index, f.index)
+		return fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.index, f.index)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (f *serving) token() (string, error) {
 	b, err := os.ReadFile(f.tokenFile)
 	token := strings.TrimSpace(string(b))
 	if err == nil && len(token) < 16 {
-		err = fmt.Errorf("--token-file %s: want a token of at least 16 characters, such as one of openssl rand -hex 32", f.tokenFile)
+		err = fmt.Errorf("--token-file %s: want a token of at least 16 characters, such as openssl rand -hex 32 prints", f.tokenFile)
 	}
 	return token, err
 }

@@ -25,7 +25,7 @@ func newShowCommand() *cobra.Command {
 	var s showing
 	cmd := command("report-show", needReport, func(cmd *cobra.Command, args []string) error {
 		if s.asJSON && s.page != "" {
-			return usageError{errors.New("show: --html and --json are two forms: give one")}
+			return usageError{errors.New("show: --html and --json exclude each other: give one")}
 		}
 		if err := checkEnding("--html", s.page, holdsHTML); err != nil {
 			return usageError{err}

@@ -38,7 +38,7 @@ func newTermsCommand() *cobra.Command {
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
-	fs.IntVar(&least, "min-docs", 2, "leave out terms that stand in fewer documents")
+	fs.IntVar(&least, "min-docs", 2, "leave out terms that occur in fewer documents")
 	f.registerInputs(fs)
 	return cmd
 }

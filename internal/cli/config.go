@@ -62,7 +62,7 @@ func tellMistyped(cmd *cobra.Command) {
 			continue
 		}
 		if like := likeFlags(cmd.Flags(), flag); len(like) > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s is the variable of no flag and has no effect%s\n", name, didYouMean("--", like))
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s matches no flag and has no effect%s\n", name, didYouMean("--", like))
 		}
 	}
 }

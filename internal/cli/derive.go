@@ -35,7 +35,7 @@ type derived struct {
 // register registers flags of earlier versions: firstseen report makes these files now.
 func (d *derived) register(fs *pflag.FlagSet) {
 	fs.StringVar(&d.clusters, "clusters", "", "write the clusters of documents here")
-	fs.StringVar(&d.pairs, "pairs", "", "write each document with the one that it repeats here")
+	fs.StringVar(&d.pairs, "pairs", "", "write pairs here: each document with the one that it repeats")
 	registerLinks(fs, &d.links)
 	fs.StringVar(&d.attributes, "attributes", "", "write a tree of attributes here")
 	fs.StringVar(&d.keptFiles, "kept-files", "", "write the names of the kept files here")
@@ -101,7 +101,7 @@ func (f *options) checkDerived() error {
 	return err
 }
 
-var errNotPages = errors.New("the list of kept files is for inputs that are a document each, such as pages or texts (--format): of these, dedup --out writes the kept records")
+var errNotPages = errors.New("a list of kept files needs inputs that are a document each, such as pages or texts (--format): from these inputs, dedup --out writes the kept records")
 
 func isPage(format corpus.Format) bool {
 	_, one := format.(page.Format)
@@ -139,7 +139,7 @@ func treeNames(args []string, inputs []input.Input) ([]string, error) {
 			}
 		}
 		if other, twice := whose[names[i]]; twice {
-			return nil, fmt.Errorf("%s and %s would have one name in the tree, %s: give the folder that both are in", other, in.Path, names[i])
+			return nil, fmt.Errorf("%s and %s would have the same name in the tree, %s: give the folder that holds both", other, in.Path, names[i])
 		}
 		whose[names[i]] = in.Path
 	}
@@ -172,7 +172,7 @@ func attributeNames(dir string, args []string, inputs []input.Input) ([]string, 
 	for i, name := range names {
 		attributes[i] = derive.AttributesName(name)
 		if to := filepath.Join(dir, attributes[i]); read[path(to)] {
-			return nil, fmt.Errorf("%s is an input, and the tree in %s would have a file of its name: choose another folder", to, dir)
+			return nil, fmt.Errorf("%s is an input, and the tree in %s would overwrite it: choose another folder", to, dir)
 		}
 	}
 	if err := output.CheckTreeNames(dir, attributes, inputs); err != nil {
@@ -189,7 +189,7 @@ func (f *options) derive(cmd *cobra.Command, ended error) error {
 	}
 	part := errors.Is(ended, index.ErrFull) // only part of the inputs is in the report
 	if again && part {
-		ended = fmt.Errorf("%w; --attributes and --kept-files are made when all inputs were judged, and were not", ended)
+		ended = fmt.Errorf("%w; --attributes and --kept-files need all inputs judged, and were not made", ended)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" { // the index is closed, and its memory is free
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -215,7 +215,7 @@ func (f *options) derive(cmd *cobra.Command, ended error) error {
 		err = errInterrupted
 	}
 	if err != nil {
-		return errors.Join(ended, fmt.Errorf("the run is over; the same command again makes what it was to make of the report: %w", err))
+		return errors.Join(ended, fmt.Errorf("the run is over, but the files from its report are incomplete; run the same command again to make them: %w", err))
 	}
 	return ended
 }

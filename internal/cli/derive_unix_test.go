@@ -68,7 +68,7 @@ func TestInterruptedWhileDeriving(t *testing.T) {
 		t.Fatal(err)
 	}
 	exits(t, cmd, exitInterrupted)
-	for _, part := range []string{"some records were bad", "the same command again makes what it was to make of the report: interrupted"} {
+	for _, part := range []string{"some records were bad", "run the same command again to make them: interrupted"} {
 		if said := cmd.Stderr.(*bytes.Buffer).String(); !strings.Contains(said, part) {
 			t.Errorf("it said %q, without %q", said, part)
 		}
@@ -84,7 +84,7 @@ func TestListOfLinesInNames(t *testing.T) {
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--format", "text", "--report", "r.jsonl", ".")
 	runProgram(t, dir, 0, "report", "kept", "--format", "text", "r.jsonl", ".", "--out", "kept.txt")
 	_, stderr := runProgram(t, dir, 1, "report", "kept", "--format", "text", "--keep", "duplicates", "r.jsonl", ".", "--out", "others.txt")
-	if !strings.Contains(stderr, `"b\na.txt" has two lines`) {
+	if !strings.Contains(stderr, `"b\na.txt" contains a line break`) {
 		t.Error(stderr)
 	}
 }

@@ -179,7 +179,7 @@ func TestInterruptedWhileOpening(t *testing.T) {
 			t.Fatal(err)
 		}
 		exits(t, cmd, exitInterrupted)
-		if said, err := io.ReadAll(r); err != nil || !strings.Contains(string(said), "firstseen: interrupted; an output is a pipe that nobody reads") {
+		if said, err := io.ReadAll(r); err != nil || !strings.Contains(string(said), "firstseen: interrupted; an output is a pipe without a reader") {
 			t.Errorf("%s: it said %q, %v", flag, said, err)
 		}
 		runProgram(t, dir, exitDone, "dedup", "-q", "--index", "index", "in.jsonl")

@@ -51,7 +51,7 @@ func (f *formats) register(fs *pflag.FlagSet) {
 	f.chosen = "auto"
 	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
 	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
-	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, in a WARC of its header, such as WARC-Record-ID (default id, and WARC-Target-URI); without one a document is FILE:LINE")
+	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
 	fs.StringVar(&f.jsonl.Fields.Time, "time-field", "", "field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
 	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
 		[]string{"main", "visible", "off"}, web.Main, web.Visible, web.Mode(-1))
@@ -69,8 +69,8 @@ func (f *formats) register(fs *pflag.FlagSet) {
 		}
 		return nil
 	}
-	readBy(fs, status, "status", "200", "of web archives: statuses of HTTP that documents have, such as 200,203 or 2xx, or any")
-	readBy(fs, types, "mime", strings.Join(warc.DefaultTypes, ","), "of web archives: media types that documents have, or any")
+	readBy(fs, status, "status", "200", "for web archives: HTTP statuses of documents, such as 200,203 or 2xx, or any")
+	readBy(fs, types, "mime", strings.Join(warc.DefaultTypes, ","), "for web archives: media types of documents, or any")
 	f.encoding.register(fs)
 }
 
@@ -193,7 +193,7 @@ func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out strin
 		}
 	}
 	if _, one := found.(page.Format); one && out != "" {
-		return nil, usageError{errors.New("each input is one document of its own file: write the kept files with --out-dir, or leave --out away and read in --report which to leave out")}
+		return nil, usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
 	}
 	archive, isWARC := found.(warc.Format)
 	if f.warc.Revisit.Write && !isWARC {
@@ -245,7 +245,7 @@ func (f *formats) writeRevisits(job *pipeline.Job) {
 type encodingFlag string
 
 func (f *encodingFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar((*string)(f), "encoding", "utf-8", "of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto, by the beginning of each file; outputs are UTF-8")
+	fs.StringVar((*string)(f), "encoding", "utf-8", "encoding of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto to detect it from the beginning of each file; outputs are UTF-8")
 }
 
 // detectedBy is the number of first bytes that decide the detected encoding of a file.
@@ -287,7 +287,7 @@ func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if bytes.IndexByte(text, charset.Malformed) >= 0 {
-			return nil, fmt.Errorf("%s is not valid %s: name the encoding that it is in with --encoding", name, d.Name())
+			return nil, fmt.Errorf("%s is not valid %s: name its encoding with --encoding", name, d.Name())
 		}
 	}
 	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
@@ -301,7 +301,7 @@ func (f encodingFlag) check(found corpus.Format) error {
 	if !f.given() || corpus.Decodes(found) {
 		return nil
 	}
-	why := "which say themselves in which encoding they are"
+	why := "which declare their own encoding"
 	if p, ok := found.(page.Format); ok && !p.HTML {
 		why = "whose encoding is detected"
 	}
@@ -320,7 +320,7 @@ func (f *options) checkTimes() error {
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
 		if f.Window.Told {
-			return usageError{fmt.Errorf("--format auto:time=FIELD: documents of %s have no field of a time that is read: leave it out, for the time of arrival", format.Name())}
+			return usageError{fmt.Errorf("--format auto:time=FIELD: firstseen reads no times from %s: leave it out to use the time of arrival", format.Name())}
 		}
 	}
 	return nil

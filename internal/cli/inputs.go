@@ -44,7 +44,7 @@ func readList(name string) (names []string, err error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s, of which each line would be an input", name)
+		return nil, fmt.Errorf("there is no file %s with an input on each line", name)
 	case err != nil:
 		return nil, err
 	case info.Size() > maxList:
@@ -60,7 +60,7 @@ func readList(name string) (names []string, err error) {
 	}
 	names = strings.FieldsFunc(list, func(r rune) bool { return r == end })
 	if len(names) == 0 {
-		err = errors.New("it names nothing")
+		err = errors.New("it names no inputs")
 	}
 	return names, err
 }
@@ -82,9 +82,9 @@ func noAddresses(args []string) error {
 		}
 		advice := "fetch it first, and give the file"
 		if command, ok := fetched[strings.ToLower(scheme)]; ok {
-			advice += fmt.Sprintf(", or, but for Parquet and zip, read it from a pipe: "+command+" | firstseen ... -", arg)
+			advice += fmt.Sprintf(", or, except Parquet and zip, read it from a pipe: "+command+" | firstseen ... -", arg)
 		} else if parts := strings.SplitN(rest, "/", 4); scheme == "hf" && len(parts) > 2 && parts[0] == "datasets" {
-			advice = fmt.Sprintf("hf download %s/%s --repo-type dataset --local-dir DIR fetches it; then give DIR", parts[1], parts[2])
+			advice = fmt.Sprintf("fetch it with hf download %s/%s --repo-type dataset --local-dir DIR, and give DIR", parts[1], parts[2])
 		}
 		return fmt.Errorf("input %s is an address, and only files are read: %s", arg, advice)
 	}
@@ -94,7 +94,7 @@ func noAddresses(args []string) error {
 // isFolder returns an error for a file in place of an index.
 func isFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usageError{fmt.Errorf("%s: it is a file, and an index is a folder: name another", dir)}
+		return usageError{fmt.Errorf("%s is a file, and an index is a folder: name another", dir)}
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 			return // the run will report the reason
 		}
 		if n := 1 + bytes.Count(bytes.TrimSpace(r.Raw), []byte("\n")); n > 1 {
-			fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; if each is a document add --format lines, if each paragraph is --format paragraphs\n", r.Block.File, n)
+			fmt.Fprintf(stderr, "firstseen: %s is read as one document of %d lines; add --format lines if each line is a document, or --format paragraphs if each paragraph is\n", r.Block.File, n)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func tellPassed(passed []input.Passed, stderr io.Writer) {
 			continue
 		}
 		if p.Like > 0 {
-			p.Why = fmt.Sprintf("%s, as are %d more", p.Why, p.Like)
+			p.Why = fmt.Sprintf("%s (as are %d more)", p.Why, p.Like)
 		}
 		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
 	}
@@ -170,7 +170,7 @@ func (f *options) tellEmpty(stderr io.Writer) {
 	isEmpty := func(in input.Input) bool { return in.Size == 0 }
 	if first := slices.IndexFunc(f.Inputs, isEmpty); first >= 0 {
 		n := len(f.Inputs) - len(slices.DeleteFunc(slices.Clone(f.Inputs), isEmpty))
-		fmt.Fprintf(stderr, "firstseen: %d of %d files are empty and no documents, so no list or output has them; the first is %s\n", n, len(f.Inputs), f.Inputs[first].Name)
+		fmt.Fprintf(stderr, "firstseen: %d of %d files are empty and hold no documents, so no list or output has them; the first is %s\n", n, len(f.Inputs), f.Inputs[first].Name)
 	}
 }
 
@@ -194,7 +194,7 @@ func othersText(p input.Passed) string {
 	if all == 1 {
 		files = "file"
 	}
-	return fmt.Sprintf("passed over %d %s of %s, whose names are of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
+	return fmt.Sprintf("passed over %d %s in %s with names of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
 }
 
 // expand turns arguments into inputs. From a directory it takes the files of the given format or,
@@ -213,7 +213,7 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 	if f.chosen != "auto" {
 		inputs, passed, err := input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds)
 		if errors.Is(err, input.ErrNone) {
-			err = fmt.Errorf("%w; files of other names are read by a pattern, as 'DIR/*.py', or from a list, @LIST", err)
+			err = fmt.Errorf("%w; to read files of other names give a pattern, such as 'DIR/*.py', or a list, @LIST", err)
 		}
 		return inputs, passed, err
 	}

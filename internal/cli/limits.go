@@ -28,7 +28,7 @@ func registerLimits(fs *pflag.FlagSet, c *corpus.SourceConfig, maxBad *int64) {
 		}
 		return nil
 	}
-	readBy(fs, ratio, "max-ratio", strconv.Itoa(compress.DefaultMaxRatio), "refuse an input that expands more than so many times to over 1 GiB; 0: never")
+	readBy(fs, ratio, "max-ratio", strconv.Itoa(compress.DefaultMaxRatio), "refuse an input that expands more than this many times, to over 1 GiB; 0: never")
 	fs.Int64Var(maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
 	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
 }

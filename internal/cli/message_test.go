@@ -36,11 +36,11 @@ func TestInterruptedMessages(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct{ args, want string }{
-		{"dedup --docs 1k --index a in.jsonl", "interrupted before the first checkpoint: nothing is remembered, and the same command begins again"},
-		{"dedup --docs 1k --index b --out /dev/null in.jsonl", "interrupted before the first checkpoint: nothing is remembered, and the same command begins again"},
+		{"dedup --docs 1k --index a in.jsonl", "interrupted before the first checkpoint: nothing is remembered, and the same command starts over"},
+		{"dedup --docs 1k --index b --out /dev/null in.jsonl", "interrupted before the first checkpoint: nothing is remembered, and the same command starts over"},
 		{"dedup --docs 1k in.jsonl", "interrupted; nothing is remembered, run the same command again"},
 		{"dedup --docs 1k --filter-only --index c in.jsonl", "interrupted; nothing is remembered, run the same command again"},
-		{"dedup --docs 1k --index d --out - in.jsonl", "interrupted; a run that writes a pipe cannot be continued"},
+		{"dedup --docs 1k --index d --out - in.jsonl", "interrupted; a run that writes to a pipe cannot be continued"},
 		{"query --index made in.jsonl", "interrupted"},
 		{"plan in.jsonl", "interrupted"},
 		{"check --index made", "interrupted\n"},
@@ -93,7 +93,7 @@ func TestExitCodes(t *testing.T) {
 // TestNoRoomMessages checks that only a command that keeps an index mentions one.
 func TestNoRoomMessages(t *testing.T) {
 	full := fmt.Errorf("writing: %w", syscall.ENOSPC)
-	const again = "make room and run the same command again"
+	const again = "free some space and run the same command again"
 	for args, want := range map[string]bool{
 		"dedup --index seen in.jsonl": true, "dedup in.jsonl": false, "check --index seen": false, "plan in.jsonl": false,
 	} {
@@ -105,7 +105,7 @@ func TestNoRoomMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := message(exitFailed, full, keepsIndex(cmd))
-		if !strings.HasSuffix(got, again) || strings.Contains(got, "the index is in order") != want {
+		if !strings.HasSuffix(got, again) || strings.Contains(got, "the index is intact") != want {
 			t.Errorf("%s: %q", args, got)
 		}
 	}

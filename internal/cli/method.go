@@ -30,14 +30,14 @@ func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedu
 		}
 		return nil
 	}
-	readBy(fs, rarity, "rarity", "", "with --method imatch: how rare terms are that count, in hundredths of the rarest (default 30-70)")
+	readBy(fs, rarity, "rarity", "", "with --method imatch: rarity of the terms that count, in hundredths of the rarest (default 30-70)")
 	fs.IntVar(&s.Shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
 	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
 }
 
 // registerPassages registers the flag for an index that finds documents by their passages.
 func registerPassages(fs *pflag.FlagSet, s *feature.Scheme) {
-	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of so many `words` or more that kept documents have in common with earlier ones, and name these, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
+	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of this many `words` or more that kept documents share with earlier ones, and name the earlier ones, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
 	fs.Lookup("passages").NoOptDefVal = fmt.Sprint(feature.DefaultPassage)
 }
 

@@ -60,7 +60,7 @@ func (f *options) checkIndex() (err error) {
 		}
 	}
 	if has := hugemem.Machine(); has > 0 && f.shape.Bytes() > has { // 0 is unknown
-		return fmt.Errorf("a filter of %s is more than the %s of memory that this machine has: give less with --memory or --docs; firstseen plan --docs N says what N documents take",
+		return fmt.Errorf("a filter of %s is more than the %s of memory that this machine has: give less with --memory or --docs; firstseen plan --docs N shows what N documents need",
 			sizeText(f.shape.Bytes()), sizeText(has))
 	}
 	if f.OnFull == onFullDefault {
@@ -93,7 +93,7 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 	}
 	docs := func(bytes uint64) string { return countText(float64(bloomstore.ForMemory(bytes).Capacity() / perDoc)) }
 	if bytes < leastFilter {
-		return bloomstore.Shape{}, fmt.Errorf("--memory %s is %s, and a filter wants at least %s, for %s documents: 1GiB is for %s, and firstseen plan --docs N says what N take",
+		return bloomstore.Shape{}, fmt.Errorf("--memory %s is %s, and a filter needs at least %s, for %s documents: 1GiB is for %s, and firstseen plan --docs N shows what N need",
 			memory, sizeText(bytes), sizeText(leastFilter), docs(leastFilter), docs(1<<30))
 	}
 	return bloomstore.ForMemory(bytes), nil
@@ -127,7 +127,7 @@ func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 	case errors.Is(err, index.ErrUnkeyed):
 		err = usageError{fmt.Errorf("index %s was made without a key, and keeps its fingerprints; leave out --key, or give another --index", dir)}
 	case errors.Is(err, index.ErrKeyed):
-		err = usageError{fmt.Errorf("index %s is keyed with a secret, so that its fingerprints compare with those of no other; leave out --no-key, or give another --index", dir)}
+		err = usageError{fmt.Errorf("index %s is keyed with a secret, so its fingerprints match those of no other index; leave out --no-key, or give another --index", dir)}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
@@ -152,9 +152,9 @@ func (f *options) openAgainst() (err error) {
 	secret := f.further.Scheme().Key
 	switch {
 	case f.index != "" && f.further.Has(f.index):
-		return fmt.Errorf("%s is given as --index and as --against: the documents of --index count as earlier anyway", f.index)
+		return fmt.Errorf("%s is given as --index and as --against: leave out --against, since the documents of --index count as earlier anyway", f.index)
 	case secret == nil && f.key == index.KeyRequired:
-		return errors.New("the indexes of --against were made without a key, and fingerprints with one compare with none of theirs; leave out --key")
+		return errors.New("the indexes of --against were made without a key, and keyed fingerprints match none of theirs; leave out --key")
 	case secret != nil && f.key == index.KeyRefused:
 		return errors.New("the indexes of --against are keyed with a secret, which a new --index takes over; leave out --no-key")
 	}

@@ -112,7 +112,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 
 	f.formats.register(fs)
 	registerLimits(fs, &f.source, &f.MaxBad)
-	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets the answers of so much time at most; 0: of 256 MiB)" + limitFull
+	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets at most the answers of that time; 0: of 256 MiB)" + limitFull
 	fs.BoolVar(&f.formats.warc.Revisit.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
 	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", []string{"drop", "keep"}, false, true)
 	f.bulk.register(fs)
@@ -132,7 +132,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	section(fs, "Outputs")
 
 	registerJobs(fs, &f.Workers, "processors to use; the output is the same for any number")
-	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0 does not")
+	fs.DurationVar(&f.every, "checkpoint-every", time.Second, "with --index and a pipe: remember the answered documents this often, against a kill; 0: only by bytes")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	inBytes(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
@@ -288,10 +288,10 @@ func (f *options) checkConflicts() error {
 		}
 	}
 	return meaning([]conflict{
-		{!revisit.Write && revisit.Keep, "--format warc:near is about records that no revisit record can stand for: give warc:revisit,near=keep"},
+		{!revisit.Write && revisit.Keep, "--format warc:near concerns records that no revisit record can replace: give warc:revisit,near=keep"},
 		{revisit.Write && f.Out == "", "--format warc:revisit writes to --out: give that too"},
 		{revisit.Write && f.filterOnly, "--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out"},
-		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop is about the answers of --annotate to a pipe: without it, a document that comes again is removed as a copy"},
+		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop applies to the answers of --annotate to a pipe: leave it out, since otherwise a document sent again is removed as a copy"},
 		{f.filterOnly && f.Batch != "", "--batch needs the side table, and --filter-only has none: a filter cannot take anything back"},
 		{f.filterOnly && f.sameID == "replace", "--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back"},
 		{f.Batch != "" && f.index == "", "--batch needs --index: without it nothing outlives the run"},
@@ -299,22 +299,22 @@ func (f *options) checkConflicts() error {
 		{!windowed && byTime, "--format auto:time=FIELD is for an index with a window: make it with firstseen index create DIR --window TIME"},
 		{windowed && f.filterOnly, "--window needs the side table, and --filter-only has none: a filter cannot forget"},
 		{windowed && f.index == "", "--window needs --index: an index keeps the time from one run to the next"},
-		{f.verify.given() && f.filterOnly, "--verify reads the earlier text again, and with --filter-only it is unknown which that is"},
-		{f.verify.given() && f.Rules.RemoveMosaics, "--verify compares with one earlier text, and " + spelled("mosaics") + "=remove removes by several: give one of the two"},
-		{f.Scheme.Passages == 0 && f.Rules.RemoveConsumed, spelled("consumed") + "=remove removes documents of which passages leave nothing: give --passages, too"},
-		{f.Scheme.Passages > 0 && f.filterOnly, "--passages names the earlier document, and with --filter-only it is unknown which that is"},
+		{f.verify.given() && f.filterOnly, "--verify reads the earlier text again, and --filter-only does not know the earlier document"},
+		{f.verify.given() && f.Rules.RemoveMosaics, "--verify compares with one earlier text, and " + spelled("mosaics") + "=remove compares with several: give one of the two"},
+		{f.Scheme.Passages == 0 && f.Rules.RemoveConsumed, spelled("consumed") + "=remove removes documents with hardly anything besides passages: give --passages too"},
+		{f.Scheme.Passages > 0 && f.filterOnly, "--passages names the earlier document, and --filter-only does not know it"},
 		{f.keyed && f.unkeyed, "--key and --no-key are opposites: give one"},
 		{f.docs != "" && f.memory != "", "--docs and --memory both size the filter: give one"},
 		{f.OnFull == index.OnFullGrow && f.filterOnly, "--limit full=grow needs the side table to grow from; with --filter-only use stop or warn"},
 		{f.Annotate && f.Out == "" && f.outDir == "", "--annotate writes to --out: give that too"},
 		{direct > 1, "only one of --out, --report, --rejects and --summary can be standard output (-)"},
-		{f.outDir == "" && (f.split.given || f.split.skipEmpty), "--split is about the files of --out-dir: give that too"},
+		{f.outDir == "" && (f.split.given || f.split.skipEmpty), "--split applies to the files of --out-dir: give that too"},
 		{f.outDir != "" && f.Out != "", "--out writes one file and --out-dir one for each input: give one of them"},
-		{len(f.against) > 0 && f.filterOnly, "--against names documents of other indexes, which takes a side table: leave out --filter-only; an index without one cannot name them"},
+		{len(f.against) > 0 && f.filterOnly, "--against names documents of other indexes, and needs a side table: leave out --filter-only, or give an --index that has one"},
 		{f.Others && f.Annotate, "--annotate writes all records: leave out --keep"},
-		{f.Others && revisit.Write, "--format warc:revisit writes records that stand for removed ones, and --keep duplicates writes these themselves: leave one of them out"},
+		{f.Others && revisit.Write, "--format warc:revisit writes records in place of removed ones, and --keep duplicates writes the removed ones themselves: leave one of them out"},
 		{f.Spans && f.Report == "" && f.derived.attributes == "", "--spans adds to the lines of --report: give that too"},
-		{isTable(f.Report) && (f.Spans || f.Scheme.Passages > 0), "--spans and --passages report places, for which a table has no columns: give --report a name in .jsonl"},
+		{isTable(f.Report) && (f.Spans || f.Scheme.Passages > 0), "--spans and --passages report places, for which a table has no columns: end the name of --report in .jsonl"},
 		{derives && isTable(f.Report), "--clusters, --pairs, --attributes and --kept-files are made of a report in lines of JSON: give --report another name"},
 		{derives && !isKept(f.Report), "--clusters, --pairs, --attributes and --kept-files are made of the report: give --report FILE too"},
 	})

@@ -67,7 +67,7 @@ func (f *options) planTree() (err error) {
 	if f.split.size == 0 {
 		f.Tree, err = output.PlanTree(f.outDir, f.Args, f.Inputs)
 	} else if single {
-		return usageError{errors.New("--split: each input is one document of its own file, which cannot be part of another")}
+		return usageError{errors.New("--split: each input is a file with one document, which cannot be part of another file")}
 	} else {
 		f.Tree, err = output.PlanShards(f.outDir, f.Inputs, f.split.size)
 	}
@@ -104,7 +104,7 @@ func (f *options) enclose() (err error) {
 	one := func(inputs []input.Input) (output.Enclosure, error) { return f.found.Enclose(inputs, f.Annotate) }
 	switch {
 	case f.Out == input.Stdin:
-		return usageError{fmt.Errorf("%s is no stream: name a file with --out", f.found.Name())}
+		return usageError{fmt.Errorf("%s cannot be written to a stream: name a file with --out", f.found.Name())}
 	case f.Tree == nil:
 		f.Enclosure, err = one(f.Inputs)
 	case f.split.size > 0:
@@ -217,9 +217,9 @@ func checkEnding(flag, name string, kinds ...holds) error {
 	}
 	switch {
 	case known && !slices.Contains(kinds, what):
-		return fmt.Errorf("%s %s: the name ends in %s, and what is written is %s: end it in %s%s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "), pack)
+		return fmt.Errorf("%s %s: the name ends in %s, and the output is %s: end it in %s%s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "), pack)
 	case packed && whole:
-		return fmt.Errorf("%s %s: the name ends in that of a compression, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])
+		return fmt.Errorf("%s %s: the name ends like that of a compressed file, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])
 	}
 	return nil
 }

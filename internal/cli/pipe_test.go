@@ -204,7 +204,7 @@ func TestKilledPipe(t *testing.T) {
 			t.Errorf("round %d: %d documents are remembered, only %d were answered", round, known, answered)
 		}
 		// Nothing else is sent meanwhile, so this is also the number in the index.
-		if !strings.Contains(said, fmt.Sprintf("did not end in order: it is remembered up to document %d (", known)) {
+		if !strings.Contains(said, fmt.Sprintf("did not end properly: it is remembered up to document %d (", known)) {
 			t.Errorf("round %d: %d documents are remembered, and the next run said %q", round, known, said)
 		}
 		if _, said := remembered(t, dir, 1, flags...); said != "" {

@@ -58,7 +58,7 @@ func (p *policy) register(fs *pflag.FlagSet) {
 		}
 		return nil
 	}
-	readBy(fs, prefer, "prefer", "", "which of several copies stays, read after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
+	readBy(fs, prefer, "prefer", "", "which of several copies stays, decided after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
 	readBy(fs, within, "remove-within", "", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
 }
 
@@ -83,14 +83,14 @@ func (f *options) checkPolicy() error {
 	derives, _ := f.derived.reads()
 	return meaning([]conflict{
 		{f.policy.field == folderWord && f.policy.by != "", "--prefer folder=" + f.policy.by + ": want the names of folders, the preferred first"},
-		{f.index != "" || len(f.against) > 0, "--prefer and --remove-within choose among the documents of one run: leave out --index and --against, whose documents stand in outputs of other runs"},
+		{f.index != "" || len(f.against) > 0, "--prefer and --remove-within choose among the documents of one run: leave out --index and --against, whose documents are in outputs of other runs"},
 		{f.filterOnly, "--prefer and --remove-within need the side table, and --filter-only has none"},
 		{f.outDir != "" || f.Annotate, "--prefer and --remove-within write one --out FILE of kept records: leave out --out-dir and --annotate"},
 		{f.sameID == "replace", "--same-id replace and --prefer both choose which document stays: give one"},
 		{f.Scheme.Passages > 0, "--passages are those of the documents kept first: leave out --prefer and --remove-within"},
 		{isTable(f.Report), "--prefer and --remove-within write a report in lines of JSON: give --report another name"},
-		{derives, "with --prefer and --remove-within firstseen report makes clusters, pairs and lists afterwards"},
-		{f.formats.warc.Revisit.Write, "--format warc:revisit stands for a document that --prefer may remove: leave one of them out"},
+		{derives, "with --prefer and --remove-within, make clusters, pairs and lists afterwards with firstseen report"},
+		{f.formats.warc.Revisit.Write, "--format warc:revisit refers to a document that --prefer may remove: leave one of them out"},
 	})
 }
 
@@ -115,7 +115,7 @@ func (f *options) checkPolicyInputs() error {
 	if missing == "" {
 		return derive.CheckNames(f.Inputs)
 	}
-	return usageError{fmt.Errorf("documents of %s have no field %s that is read: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
+	return usageError{fmt.Errorf("%s has no field %s that firstseen reads: --prefer folder=A,B and --remove-within folder need none", f.found.Name(), cmp.Or(when, rank, batch))}
 }
 
 // rankOf returns the rank of a document; the lowest is preferred. Missing values are nil and zero.

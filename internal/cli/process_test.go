@@ -150,7 +150,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	exits(t, cmd, exitInterrupted)
-	if !bytes.Contains(said, []byte("0 records were read")) {
+	if !bytes.Contains(said, []byte("the 0 records read")) {
 		t.Errorf("it said %q", said)
 	}
 	noInsides(t, string(said))

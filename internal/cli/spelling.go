@@ -15,7 +15,7 @@ const goneIn = "0.3"
 
 // removed maps each flag of earlier versions to its replacement.
 var removed = map[string]string{
-	"by":      "to count by a field, DuckDB counts the lines of --annotate --out FILE, as the manual says (Counting by a field)",
+	"by":      "to count by a field, use DuckDB on the lines of --annotate --out FILE, as the manual says (Counting by a field)",
 	"copy-to": "rsync -a --files-from=LIST . DIR copies the files of --kept-files LIST, and --out-dir DIR writes members of archives too",
 	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
 }
@@ -132,7 +132,7 @@ func (r *refined) set(text string) error {
 		case !known && !named && word == "html": // --format html:visible
 			i, value = 0, part // html has one setting
 		case !known:
-			return mistake(fmt.Sprintf("%q is no setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
+			return mistake(fmt.Sprintf("%q is not a setting of %s; %s", name, strings.TrimSpace("--"+r.name+" "+word), r.choices(word)))
 		}
 		s := own[i]
 		if _, twice := values[s.old]; twice {
@@ -179,9 +179,9 @@ var oldFlags = map[string]string{
 	"confirm":    "--verify='%s'",
 	"shard-size": "--split %s",
 	"skip-empty": "--split nonempty",
-	"window":     "firstseen index create DIR --window %s, said once",
-	"key":        "firstseen index create DIR --key, said once",
-	"no-key":     "firstseen index create DIR --no-key, said once",
+	"window":     "firstseen index create DIR --window %s, given once",
+	"key":        "firstseen index create DIR --key, given once",
+	"no-key":     "firstseen index create DIR --no-key, given once",
 	"abandon":    "firstseen index abandon DIR",
 	"clusters":   "firstseen report clusters --out %s REPORT",
 	"links":      "firstseen report clusters --links %s REPORT",
@@ -194,7 +194,7 @@ var oldFlags = map[string]string{
 // tellOld reports earlier spellings on a command line.
 func tellOld(cmd *cobra.Command, stderr io.Writer) {
 	if now := cmd.Annotations["now"]; now != "" {
-		fmt.Fprintf(stderr, "firstseen: %s is now %s; the old name goes with version %s\n", cmd.CommandPath(), now, goneIn)
+		fmt.Fprintf(stderr, "firstseen: %s is now %s; version %s removes the old name\n", cmd.CommandPath(), now, goneIn)
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if _, asSetting := f.Annotations[newSpelling]; asSetting || !f.Hidden {
@@ -210,7 +210,7 @@ func tellOld(cmd *cobra.Command, stderr io.Writer) {
 			}
 		}
 		if now != "" {
-			fmt.Fprintf(stderr, "firstseen: --%s is now %s; the old spelling goes with version %s\n", f.Name, now, goneIn)
+			fmt.Fprintf(stderr, "firstseen: --%s is now %s; version %s removes the old spelling\n", f.Name, now, goneIn)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func gone(name, instead string) *cobra.Command {
 func earlierCommands() []*cobra.Command {
 	filter := group("index-export",
 		earlier("export", newExportCommand(), "index export DIR FILE"),
-		gone("import", "firstseen dedup --against DIR asks other indexes, and names their documents"))
+		gone("import", "use firstseen dedup --against DIR, which asks other indexes and names their documents"))
 	filter.Use, filter.Hidden = "filter", true
 	return []*cobra.Command{
 		filter,

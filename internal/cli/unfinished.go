@@ -31,16 +31,16 @@ func refusal(err error) error {
 	switch r.Why {
 	case pipeline.OtherVersion:
 		return errors.New("a run of another version of firstseen was interrupted on this index: finish it with that version, " +
-			"or leave it with firstseen index abandon DIR; " + staysKnown)
+			"or give it up with firstseen index abandon DIR; " + staysKnown)
 	case pipeline.OverPipe:
 		return fmt.Errorf("a run over %s was interrupted on this index after %d documents, and cannot be continued because it read or wrote a pipe; "+
 			"the documents it kept stay known, so what it wrote (files ending in %s) is the only copy; firstseen index abandon DIR puts them aside",
 			over, r.Run.Progress.Tally.Documents, input.PartialSuffix)
 	case pipeline.OtherCommand:
 		return fmt.Errorf("a run over %s was interrupted on this index, and this command has %s: run the same command again (inputs unchanged) "+
-			"to finish it, or leave it with firstseen index abandon DIR; %s", over, strings.Join(other, " and "), staysKnown)
+			"to finish it, or give it up with firstseen index abandon DIR; %s", over, strings.Join(other, " and "), staysKnown)
 	case pipeline.OnlyCopy:
-		return fmt.Errorf("%w was written by a run over a pipe that was interrupted, and holds the only copy of what that kept: name another output, or move it away", r.Err)
+		return fmt.Errorf("%w was written by an interrupted run over a pipe, and holds the only copy of the records it kept: name another output, or move it away", r.Err)
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
@@ -52,15 +52,15 @@ func refusal(err error) error {
 var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenInputs: "other inputs", pipeline.ChosenInputState: "inputs of another size or time",
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
-	"annotate": "--annotate otherwise", "rules": "another --threshold, --method or --verify",
+	"annotate": "a different --annotate", "rules": "another --threshold, --method or --verify",
 	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
-	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "--spans otherwise",
+	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "a different --spans",
 	"window": "another window or --format auto:time=FIELD",
 }
 
 // inputChanged adds the remedy to an error about an input changed since a run was interrupted.
 func inputChanged(err error) error {
-	return fmt.Errorf("continuing the interrupted run: %w; put back what it read and run the same command again, or leave the run unfinished with firstseen index abandon DIR", err)
+	return fmt.Errorf("continuing the interrupted run: %w; put the earlier input back and run the same command again, or leave the run unfinished with firstseen index abandon DIR", err)
 }
 
 // missing describes the documents of a killed run over a pipe that the index lacks.
@@ -69,6 +69,6 @@ func missing(u *pipeline.Unfinished) string {
 	if u.Progress.Ended {
 		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
 	}
-	return fmt.Sprintf("the last run over a pipe did not end in order: it is remembered up to document %d (checkpoint of %s); "+
-		"what came later will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the last run over a pipe did not end properly: it is remembered up to document %d (checkpoint of %s); "+
+		"later documents will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
 }

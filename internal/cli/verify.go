@@ -20,7 +20,7 @@ type verifyFlag struct{ condition, old string }
 const doubtful = "doubtful"
 
 func (f *verifyFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.condition, "verify", "", "read the earlier text again before a removal: doubtful copies, from a score of 0.5 on; or every copy, with a condition such as --verify='lcs>=0.8', of contained, containment, edit, jaccard or lcs")
+	fs.StringVar(&f.condition, "verify", "", "read the earlier text again before a removal: for doubtful copies, from a score of 0.5; or for every copy, with a condition such as --verify='lcs>=0.8', on contained, containment, edit, jaccard or lcs")
 	fs.Lookup("verify").NoOptDefVal = doubtful
 	fs.StringVar(&f.old, "confirm", "", "as --verify=")
 	hide(fs, "confirm")
@@ -52,7 +52,7 @@ func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condi
 func (f *options) checkVerify() (err error) {
 	for _, arg := range f.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
-			return fmt.Errorf("--verify %s: a condition stands behind an equals sign: --verify='%s'", arg, arg)
+			return fmt.Errorf("--verify %s: a condition needs an equals sign: --verify='%s'", arg, arg)
 		}
 	}
 	if f.verified, err = f.verify.parse(); f.verified != nil {
@@ -75,7 +75,7 @@ func (f *options) readsEarlier() string {
 // checkRereads refuses inputs that cannot be read again.
 func (f *options) checkRereads() error {
 	if flag := f.readsEarlier(); flag != "" && f.ReadsPipe() {
-		return usageError{errors.New(flag + " reads earlier texts again, and an input is a pipe, which cannot be: write it to a file first")}
+		return usageError{errors.New(flag + " reads earlier texts again, and an input is a pipe, which can be read only once: write it to a file first")}
 	}
 	return nil
 }
