@@ -81,11 +81,11 @@ func decodeHeader(r io.Reader, fileSize uint64) (Header, error) {
 		return Header{}, damage("it does not begin like a filter")
 	}
 	if v := le.Uint32(prefix[16:]); v != version {
-		return Header{}, fmt.Errorf("%w: version %d, known is %d", ErrVersion, v, version)
+		return Header{}, fmt.Errorf("%w: version %d, this program reads version %d", ErrVersion, v, version)
 	}
 	size := le.Uint32(prefix[20:])
 	if size < pageSize || size > maxHeader || size%pageSize != 0 {
-		return Header{}, damage("a header of %d bytes cannot be", size)
+		return Header{}, damage("a header cannot have %d bytes", size)
 	}
 	b := make([]byte, size)
 	copy(b, prefix[:])
@@ -110,7 +110,7 @@ func parseHeader(b []byte) (Header, error) {
 	scheme, stamp := uint64(le.Uint32(b[36:])), uint64(le.Uint32(b[40:]))
 	end := uint64(len(b) - sumSize)
 	if scheme > maxScheme || stamp > maxStamp || fixedSize+scheme+stamp > end {
-		return Header{}, damage("names of %d and %d bytes do not fit the header", scheme, stamp)
+		return Header{}, damage("names of %d and %d bytes do not fit in the header", scheme, stamp)
 	}
 	h := Header{
 		Version: version,
@@ -192,7 +192,7 @@ func readFile(path string, read func(file io.Reader, size uint64) error) error {
 	defer file.Close() // read-only: nothing can be lost
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = damage("it is no regular file")
+		err = damage("it is not a regular file")
 	}
 	if err == nil {
 		err = read(file, uint64(info.Size()))
@@ -212,7 +212,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 	}
 	if h.Scheme != scheme {
 		// Return before reading a gigabyte in vain. The header has passed its own checksum.
-		return nil, nil, fmt.Errorf("%w: it has %q, wanted is %q", ErrScheme, h.Scheme, scheme)
+		return nil, nil, fmt.Errorf("%w: it has %q, expected %q", ErrScheme, h.Scheme, scheme)
 	}
 	f, err := New(h.Shape, h.Scheme)
 	if err != nil {

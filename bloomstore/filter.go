@@ -38,7 +38,7 @@ var (
 	// ErrScheme means that the keys in the filter were made by another scheme.
 	ErrScheme = errors.New("filter was made with another scheme")
 	// ErrVersion means that this program does not support the version of the file.
-	ErrVersion = errors.New("filter is of an unknown version")
+	ErrVersion = errors.New("filter has an unknown version")
 )
 
 // maxScheme is the maximum length of a scheme's name in bytes.
@@ -156,7 +156,7 @@ func (s Shape) Validate() error {
 		return fmt.Errorf("a filter of %d bits: must have 1 to %d", s.Bits, uint64(maxBits))
 	}
 	if s.Hashes < 1 || s.Hashes > maxHashes {
-		return fmt.Errorf("a filter with %d probes a key: must have 1 to %d", s.Hashes, maxHashes)
+		return fmt.Errorf("a filter with %d probes per key: must have 1 to %d", s.Hashes, maxHashes)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (s *Snapshot) Abort() error {
 	s.quit.Store(true)
 	<-s.written
 	if err := durable.RemoveLeft(s.path); err != nil {
-		return fmt.Errorf("giving up a saved filter: %w", err)
+		return fmt.Errorf("discarding a saved filter: %w", err)
 	}
 	return nil
 }

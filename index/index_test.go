@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 			"another scheme of a filter alone",
 			Options{Key: KeyAsIs, Scheme: feature.Scheme{Segments: 20}, FilterOnly: true, Shape: o.Shape},
 			only, nil,
-			"opening filter DIR/filter.bloom: filter was made with another scheme: it has \"" + feature.Scheme{Segments: 20}.Name() + "\", wanted is \"" + feature.Scheme{}.Name() + "\"; use the options it was made with, or another index", "",
+			"opening filter DIR/filter.bloom: filter was made with another scheme: it has \"" + feature.Scheme{Segments: 20}.Name() + "\", expected \"" + feature.Scheme{}.Name() + "\"; use the options it was made with, or another index", "",
 		},
 		{"nothing", o, o, remove(TableFile, FilterFile), "", "there is no index in DIR: neither a side table nor a filter"},
 	} {
