@@ -111,7 +111,7 @@ func parse(data []byte, want int) (answers []Answer, err error) {
 		answers = append(answers, one)
 	}
 	if len(answers) != want {
-		return nil, fmt.Errorf("the server sent %d answers to %d documents", len(answers), want)
+		return nil, fmt.Errorf("the server sent %d answers for %d documents", len(answers), want)
 	}
 	return answers, nil
 }
