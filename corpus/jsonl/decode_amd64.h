@@ -1,5 +1,5 @@
-// Tables of what is wrong with two bytes, by the high and the low half of the first and the high
-// half of the second (Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte",
+// Tables of the errors in two bytes, indexed by both halves of the first and the high half of the
+// second (Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte",
 // 2021). Bits: 1 too short, 2 too long, 4 overlong of three, 8 too large, 10 a surrogate, 20
 // overlong of two, 40 overlong of four or too large, 80 two continuations.
 DATA utf8<>+0(SB)/8, $0x0202020202020202

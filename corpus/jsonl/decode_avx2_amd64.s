@@ -2,8 +2,8 @@
 
 #include "decode_amd64.h"
 
-// Eight times a byte each: 0F, what takes E0 and F0 to 80, the highest bit, a backslash, a quote,
-// the last control character.
+// Each byte eight times: 0F, the differences from E0 and F0 to 80, the highest bit, a backslash, a
+// quote, the last control character.
 DATA constants<>+0(SB)/8, $0x0F0F0F0F0F0F0F0F
 DATA constants<>+8(SB)/8, $0x6060606060606060
 DATA constants<>+16(SB)/8, $0x7070707070707070
@@ -11,7 +11,7 @@ DATA constants<>+24(SB)/8, $0x8080808080808080
 DATA constants<>+32(SB)/8, $0x5C5C5C5C5C5C5C5C
 DATA constants<>+40(SB)/8, $0x2222222222222222
 DATA constants<>+48(SB)/8, $0x1F1F1F1F1F1F1F1F
-// Which byte of a mask is that of each byte of a block, and which bit of it.
+// For each byte of a block, the byte of a mask with its bit, and that bit.
 DATA constants<>+56(SB)/8, $0x0000000000000000
 DATA constants<>+64(SB)/8, $0x0101010101010101
 DATA constants<>+72(SB)/8, $0x0202020202020202
@@ -21,13 +21,13 @@ GLOBL constants<>(SB), RODATA|NOPTR, $96
 
 #define EIGHT(i, register) VPBROADCASTQ constants<>+i(SB), register
 
-// ROW looks the bytes of the block up, by their low four bits, in a row of the escapes.
+// ROW looks up the bytes of the block in a row of the escapes, by their low four bits.
 #define ROW(at, result) \
 	VBROADCASTI128 at(R12), result \
 	VPSHUFB Y0, result, result
 
-// ROWS looks them up in four rows, by their bits 4 and 5, which Y1 and Y2 have highest. It changes
-// Y4 and Y5.
+// ROWS looks them up in four rows, selected by their bits 4 and 5, the highest bits in Y1 and Y2. It
+// changes Y4 and Y5.
 #define ROWS(a, b, c, d, result) \
 	ROW(a, result)                   \
 	ROW(b, Y4)                       \
@@ -37,7 +37,7 @@ GLOBL constants<>(SB), RODATA|NOPTR, $96
 	VPBLENDVB Y1, Y5, Y4, Y4         \
 	VPBLENDVB Y2, Y4, result, result
 
-// PACK writes those of eight bytes of the block at R15 that the lowest bits of R13 have.
+// PACK writes the bytes, of eight in the block at R15, selected by the lowest bits of R13.
 #define PACK(at) \
 	MOVBLZX R13, BX        \
 	SHRL    $8, R13        \
@@ -50,7 +50,7 @@ GLOBL constants<>(SB), RODATA|NOPTR, $96
 
 // func decodeAVX2(dst, src *byte, n int, escapes *[128]byte) (read, written int)
 //
-// SI: a block of 32 bytes, of which R8 are left. DI: where to write. R10, R11: where both began.
+// SI: a block of 32 bytes. R8: the bytes left. DI: the output. R10, R11: the starts of SI and DI.
 TEXT ·decodeAVX2(SB), NOSPLIT, $32-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -78,10 +78,10 @@ block:
 	VPMINUB   Y7, Y0, Y3
 	VPCMPEQB  Y3, Y0, Y3  // control characters
 	VPOR      Y2, Y3, Y3
-	VPMOVMSKB Y0, DX      // no ASCII
+	VPMOVMSKB Y0, DX      // non-ASCII bytes
 	TESTL     DX, DX
 	JNZ       valid
-	CMPB      -1(SI), $0  // a character may have begun before
+	CMPB      -1(SI), $0  // a character may have begun before the block
 	JLT       valid
 
 validated:
@@ -107,7 +107,7 @@ return:
 	RET
 
 valid:
-	// Of each byte the one before, and those two and three before.
+	// For each byte: the bytes one, two and three before it.
 	VMOVDQU   -1(SI), Y4
 	VPSRLW    $4, Y4, Y5
 	VPAND     Y11, Y5, Y5
@@ -120,9 +120,9 @@ valid:
 	VPSHUFB   Y4, Y10, Y4
 	VPAND     Y4, Y5, Y5
 	VMOVDQU   -2(SI), Y4
-	VPSUBUSB  Y12, Y4, Y4 // the highest bit where a third byte has to be
+	VPSUBUSB  Y12, Y4, Y4 // the highest bit if a third byte must be here
 	VMOVDQU   -3(SI), Y2
-	VPSUBUSB  Y13, Y2, Y2 // or a fourth
+	VPSUBUSB  Y13, Y2, Y2 // or a fourth byte
 	VPOR      Y2, Y4, Y4
 	VPAND     Y6, Y4, Y4
 	VPXOR     Y4, Y5, Y5
@@ -137,8 +137,8 @@ special:
 	TESTL     BX, BX
 	JZ        ends
 
-	// R13: backslashes that begin an escape, R14: what is escaped. Of backslashes in a row every
-	// other is (as simdjson finds them).
+	// R13: backslashes that begin an escape. R14: escaped bytes. In a row of backslashes, every
+	// other one is escaped (the method of simdjson).
 	LEAL (BX)(BX*1), R13
 	ORL  R9, R13
 	SUBL BX, R13
@@ -147,14 +147,14 @@ special:
 	XORL BX, R14
 	ANDL BX, R13
 
-	// Y3: what bytes stand for behind a backslash, 0 where nothing.
+	// Y3: the meaning of each byte after a backslash, or 0 for none.
 	VPSLLW $3, Y0, Y1
 	VPSLLW $2, Y0, Y2
 	ROWS(0, 16, 32, 48, Y3)
 	ROWS(64, 80, 96, 112, Y6)
 	VPSLLW $1, Y0, Y1
 	VPBLENDVB Y1, Y6, Y3, Y3
-	EIGHT(24, Y6) // again
+	EIGHT(24, Y6) // ROWS changed it
 	VPXOR     Y1, Y1, Y1
 	VPCMPEQB  Y1, Y3, Y1
 	VPMOVMSKB Y1, AX
@@ -167,8 +167,8 @@ special:
 	VPCMPEQB  Y2, Y1, Y1
 	VPBLENDVB Y1, Y3, Y0, Y0
 
-	// AX: where to stop: the closing quote, a control character, an escape that is no short one or
-	// goes on behind the block.
+	// AX: the place to stop: the closing quote, a control character, or an escape that is not short
+	// or continues after the block.
 	SHRL   $1, AX
 	ANDNL  DX, R14, DX
 	ORL    DX, AX

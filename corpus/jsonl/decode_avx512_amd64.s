@@ -2,15 +2,15 @@
 
 #include "decode_amd64.h"
 
-// Bytes: 0F, what takes E0 and F0 to 80, the highest bit.
+// Bytes: 0F, the differences from E0 and F0 to 80, the highest bit.
 DATA constants<>+0(SB)/8, $0x8070600F
-// Bytes: a backslash, a quote, the first that is no control character.
+// Bytes: a backslash, a quote, the first byte after the control characters.
 DATA constants<>+8(SB)/8, $0x20225C
 GLOBL constants<>(SB), RODATA|NOPTR, $16
 
 // func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int)
 //
-// SI: a block of 64 bytes, of which R8 are left. DI: where to write. R10, R11: where both began.
+// SI: a block of 64 bytes. R8: the bytes left. DI: the output. R10, R11: the starts of SI and DI.
 TEXT ·decodeAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
@@ -38,10 +38,10 @@ block:
 	VPCMPEQB  Z25, Z0, K1     // backslashes
 	VPCMPEQB  Z26, Z0, K2     // quotes
 	VPCMPUB   $1, Z27, Z0, K3 // control characters
-	VPMOVB2M  Z0, K4          // no ASCII
+	VPMOVB2M  Z0, K4          // non-ASCII bytes
 	KORTESTQ  K4, K4
 	JNZ       valid
-	CMPB      -1(SI), $0 // a character may have begun before
+	CMPB      -1(SI), $0 // a character may have begun before the block
 	JLT       valid
 
 validated:
@@ -67,7 +67,7 @@ return:
 	RET
 
 valid:
-	// Of each byte the one before, and those two and three before.
+	// For each byte: the bytes one, two and three before it.
 	VMOVDQU64 -1(SI), Z1
 	VMOVDQU64 -2(SI), Z2
 	VMOVDQU64 -3(SI), Z3
@@ -81,8 +81,8 @@ valid:
 	VPSHUFB   Z5, Z20, Z5
 	VPANDQ    Z4, Z1, Z1
 	VPANDQ    Z5, Z1, Z1
-	VPSUBUSB  Z22, Z2, Z2 // the highest bit where a third byte has to be
-	VPSUBUSB  Z23, Z3, Z3 // or a fourth
+	VPSUBUSB  Z22, Z2, Z2 // the highest bit if a third byte must be here
+	VPSUBUSB  Z23, Z3, Z3 // or a fourth byte
 	VPORQ     Z3, Z2, Z2
 	VPANDQ    Z24, Z2, Z2
 	VPXORQ    Z2, Z1, Z1
@@ -98,8 +98,8 @@ special:
 	TESTQ BX, BX
 	JZ    ends
 
-	// R13: backslashes that begin an escape, R14: what is escaped. Of backslashes in a row every
-	// other is (as simdjson finds them).
+	// R13: backslashes that begin an escape. R14: escaped bytes. In a row of backslashes, every
+	// other one is escaped (the method of simdjson).
 	LEAQ  (BX)(BX*1), R13
 	ORQ   R9, R13
 	SUBQ  BX, R13
@@ -115,8 +115,8 @@ special:
 	KORQ      K6, K7, K6
 	VMOVDQU8  Z1, K5, Z0
 
-	// AX: where to stop: the closing quote, a control character, an escape that is no short one or
-	// goes on behind the block.
+	// AX: the place to stop: the closing quote, a control character, or an escape that is not short
+	// or continues after the block.
 	KMOVQ  K6, AX
 	SHRQ   $1, AX
 	ANDNQ  CX, R14, CX
