@@ -108,11 +108,11 @@ func TestExpandArchives(t *testing.T) {
 		{"a.zip/ a.tar.zst//", "a.zip/a.jsonl a.zip/d/b.json.gz a.tar.zst/a.jsonl a.tar.zst/d/b.json.gz", "a.zip:map[:1 .txt:1 .zip:1] a.tar.zst:map[:1 .txt:1 .zip:1] a.tar.zst:3 bytes"},
 		{"none.zip/", "error: none.zip", ""},
 		{"a.zip/d/", `error: archive a.zip holds no file "d/"`, ""},
-		{"dir/y.zip", "error: file (plain, .gz, .zst, .bz2, .xz or .lz4) in archive dir/y.zip: it holds 1 .txt, for which --format is needed", ""},
+		{"dir/y.zip", "error: file (plain, .gz, .zst, .bz2, .xz or .lz4) in archive dir/y.zip: it holds 1 .txt, readable only with --format", ""},
 		{"a.zip/d/none", `error: archive a.zip holds no file "d/none"`, ""},
 		{"none.zip/a", "error: none.zip", ""},
 		{"in/a.jsonl/a", "error: in/a.jsonl/a", ""},
-		{"broken", "error: archive broken/x.zip: it is no zip archive, is cut off", ""},
+		{"broken", "error: archive broken/x.zip: it is not a zip archive, is cut off", ""},
 	} {
 		inputs, passed, err := input.Expand(strings.Fields(c.args), endings)
 		var names, told []string
@@ -232,7 +232,7 @@ func TestDamagedMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := readAll(t, inputs, SourceConfig{BlockSize: 60}, jsonl.Fields{})
-	if len(got) < 2 || err == nil || err.Error() != "reading in.zip/a.jsonl: its content is not what was packed: the checksum is another" {
+	if len(got) < 2 || err == nil || err.Error() != "reading in.zip/a.jsonl: it is damaged: its checksum does not match" {
 		t.Errorf("%d records, %v", len(got), err)
 	}
 }
@@ -279,9 +279,9 @@ func TestNamesThatAreNoFiles(t *testing.T) {
 		want  string
 	}{
 		{[]string{"a.jsonl", "a.jsonl"}, "would have the same output"},
-		{[]string{"a.jsonl/b.jsonl", "a.jsonl"}, "would be the folder in which that of"},
-		{[]string{"a.jsonl", "./a.jsonl/c/b.jsonl"}, "would be the folder in which that of"},
-		{[]string{strings.Repeat("x", 250) + ".jsonl"}, "has a name that is too long for a file"},
+		{[]string{"a.jsonl/b.jsonl", "a.jsonl"}, "would be a file, but that of"},
+		{[]string{"a.jsonl", "./a.jsonl/c/b.jsonl"}, "would be a file, but that of"},
+		{[]string{strings.Repeat("x", 250) + ".jsonl"}, "has a name too long for a file"},
 		{[]string{"/etc/a.jsonl", "../../a.jsonl"}, ""},
 	} {
 		var data bytes.Buffer

@@ -239,7 +239,7 @@ func (b *Block) complete(doc *Document, reason string, read func() error) {
 		}
 	}
 	if b.Charset != "" && bytes.IndexByte(doc.Raw, charset.Malformed) >= 0 {
-		reason = fmt.Sprintf("it is not valid %s: decoded, %s", b.Charset, reason)
+		reason = fmt.Sprintf("it is not valid %s: decoded with errors: %s", b.Charset, reason)
 	}
 	doc.ID, doc.Text = nil, nil
 	doc.Bad = &BadRecord{File: b.File, At: doc.At, Reason: reason, Raw: doc.Raw}

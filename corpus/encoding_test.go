@@ -106,10 +106,10 @@ func TestMalformed(t *testing.T) {
 		label, body string
 		bad, good   string
 	}{
-		{jsonl.Format{}, "gbk", "{\"text\":\"\xd6\xd0\"}\n{\"text\":\"\xff\"}\n{\"text\":\"\xce\xc4\"}", `it is not valid gb18030: decoded, invalid UTF-8 at byte 10`, "文"},
-		{plain.Formats["lines"], "big5", "\xa4\xa4\n\xff\n\xa4\xe5", "it is not valid big5: decoded, it is not UTF-8", "文"},
-		{csv.Format{}, "utf-16", "t\x00e\x00x\x00t\x00\n\x00a\x00\n\x00\x00\xd8\n\x00b\x00\n\x00", "it is not valid utf-16le: decoded, the row is not valid UTF-8", `"b"`},
-		{jsonarray.Format{}, "gbk", "[{\"text\":\"\xd6\xd0\"},{\"text\":\"\xff\"},{\"text\":\"\xce\xc4\"}]", `it is not valid gb18030: decoded, invalid UTF-8`, "文"},
+		{jsonl.Format{}, "gbk", "{\"text\":\"\xd6\xd0\"}\n{\"text\":\"\xff\"}\n{\"text\":\"\xce\xc4\"}", `it is not valid gb18030: decoded with errors: invalid UTF-8 at byte 10`, "文"},
+		{plain.Formats["lines"], "big5", "\xa4\xa4\n\xff\n\xa4\xe5", "it is not valid big5: decoded with errors: it is not UTF-8", "文"},
+		{csv.Format{}, "utf-16", "t\x00e\x00x\x00t\x00\n\x00a\x00\n\x00\x00\xd8\n\x00b\x00\n\x00", "it is not valid utf-16le: decoded with errors: the row is not valid UTF-8", `"b"`},
+		{jsonarray.Format{}, "gbk", "[{\"text\":\"\xd6\xd0\"},{\"text\":\"\xff\"},{\"text\":\"\xce\xc4\"}]", `it is not valid gb18030: decoded with errors: invalid UTF-8`, "文"},
 		{plain.Formats["lines"], "utf-16", "a\x00\n\x00b\x00\n\x00c\x00\n\x00x", "it is not valid utf-16le", `"c"`},
 	} {
 		got, err := seen(c.format, strings.NewReader(c.body), SourceConfig{Encoding: told(c.label, 0)})

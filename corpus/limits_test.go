@@ -152,7 +152,7 @@ func TestGzipPadding(t *testing.T) {
 		}
 		for _, other := range []string{"x", "\x1e\x8b", "\x1f\x00", "{\"text\":\"c\"}\n"} {
 			got, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(a, pad, []byte(other)))}, jsonl.Fields{})
-			want := fmt.Sprintf("reading f: what follows byte %d of the file is not gzip", len(a)+zeros)
+			want := fmt.Sprintf("reading f: the data after byte %d of the file is not gzip", len(a)+zeros)
 			if len(got) != 1 || err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q after %d zeros: %v, %v", other, zeros, got, err)
 			}
@@ -218,7 +218,7 @@ func TestZstdWindow(t *testing.T) {
 func TestZstdGarbage(t *testing.T) {
 	stored := Zstded([]byte("{\"text\":\"a\"}\n"))
 	_, err := readAll(t, oneStdin, SourceConfig{Stdin: bytes.NewReader(join(stored, []byte("{\"text\":\"b\"}\n")))}, jsonl.Fields{})
-	if want := fmt.Sprintf("what follows byte %d of the file is not zstd", len(stored)); err == nil || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("the data after byte %d of the file is not zstd", len(stored)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -321,7 +321,7 @@ func TestInputChanges(t *testing.T) {
 	if n, err := read(2000); n != 2000 || err != io.EOF {
 		t.Errorf("grown: %d lines, %v", n, err)
 	}
-	if n, err := read(600); n != 600 || err == nil || !strings.Contains(err.Error(), "it became shorter while the run was under way, 601") {
+	if n, err := read(600); n != 600 || err == nil || !strings.Contains(err.Error(), "it became shorter during the run, 601") {
 		t.Errorf("shorter: %d lines, %v", n, err)
 	}
 }

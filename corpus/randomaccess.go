@@ -40,7 +40,7 @@ type opened struct {
 
 // notAtRandom returns the error for an input that can only be read sequentially.
 func (s *Source) notAtRandom(format string) error {
-	return fmt.Errorf("reading %s: %s is read at random, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, format)
+	return fmt.Errorf("reading %s: %s needs random access, so it must be a file, and not compressed as a whole: write it to a file, or unpack it first", s.name, format)
 }
 
 func (s *Source) beginOpened(stored *input.StoredInput) error {

@@ -64,7 +64,7 @@ func otherFormat(head []byte) (name, advice string) {
 		}
 	}
 	if len(head) >= tarAt+len(tarMagic) && string(head[tarAt:tarAt+len(tarMagic)]) == tarMagic {
-		return "a tar archive", "give it as a file whose name ends in .tar, also with the ending of a compression"
+		return "a tar archive", "give it as a file whose name ends in .tar, or in .tar.gz or the like"
 	}
 	return "", ""
 }

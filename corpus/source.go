@@ -224,7 +224,7 @@ func (s *Source) emitSpans(b *Block) {
 // checkSize returns an error if the input became shorter since it was listed.
 func (s *Source) checkSize() error {
 	if got := s.read - s.began; s.size >= 0 && got < s.size {
-		return fmt.Errorf("reading %s: it became shorter while the run was under way, %d bytes of %d are left: leave inputs alone until it is done",
+		return fmt.Errorf("reading %s: it became shorter during the run, %d bytes of %d are left: do not change inputs until the run is done",
 			s.name, got, s.size)
 	}
 	return nil

@@ -163,11 +163,11 @@ func (l *listing) leave(kind, name string) {
 
 // Kinds of entries left out, in addition to those of tar.
 const (
-	kindName    = "member whose name leads nowhere"
-	kindControl = "member whose name has control characters"
-	kindFork    = "resource fork of macOS"
+	kindName    = "member with an unusable name"
+	kindControl = "member with control characters in its name"
+	kindFork    = "macOS resource fork"
 	kindLink    = "symbolic link"
-	kindNone    = "device, named pipe or other thing that is no file"
+	kindNone    = "device, named pipe or the like"
 )
 
 var errCutOff = errors.New("the archive is cut off")

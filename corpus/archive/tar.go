@@ -38,19 +38,19 @@ func (l *listing) tar(t *tape) error {
 		h, err := tr.Next()
 		switch {
 		case err == io.EOF && (t.zeros < blockSize || t.at < l.end+blockSize):
-			return fmt.Errorf("%w: the zeros are missing that end it; if it is whole, append them, as truncate -s +1024 does", errCutOff)
+			return fmt.Errorf("%w: the zeros at its end are missing; if it is complete, append them, as truncate -s +1024 does", errCutOff)
 		case err == io.EOF:
 			return nil
 		case err == errCutOff && last == "":
 			return err
 		case errors.Is(err, io.ErrUnexpectedEOF), err == errCutOff:
-			return fmt.Errorf("%w, in or behind its member %q", errCutOff, last)
+			return fmt.Errorf("%w, in or after its member %q", errCutOff, last)
 		case errors.Is(err, tar.ErrHeader) && last == "" && begin == 0:
-			return errors.New("it is no tar archive, or its beginning is damaged")
+			return errors.New("it is not a tar archive, or its beginning is damaged")
 		case errors.Is(err, tar.ErrHeader) && last == "":
-			return fmt.Errorf("what stands behind the end of the archive, at byte %d, is no other archive", begin)
+			return fmt.Errorf("the data after the end of the archive, at byte %d, is not another archive", begin)
 		case errors.Is(err, tar.ErrHeader):
-			return fmt.Errorf("it is damaged behind its member %q, before byte %d", last, t.at)
+			return fmt.Errorf("it is damaged after its member %q, before byte %d", last, t.at)
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are cleaned later
 			return err
 		}

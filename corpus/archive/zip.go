@@ -22,12 +22,12 @@ import (
 func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	list := &listing{Lister: l}
 	if n := zipEntries(r, size); n > MaxMembers {
-		return nil, fmt.Errorf("it is no zip archive, is cut off, or has more than %d members", MaxMembers)
+		return nil, fmt.Errorf("it is not a zip archive, is cut off, or has more than %d members", MaxMembers)
 	}
 	z, err := zip.NewReader(r, size)
 	switch {
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("it is no zip archive, or the list of its members, at its end, is damaged")
+		return nil, errors.New("it is not a zip archive, or the list of members at its end is damaged")
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath): // names are cleaned later
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (l Lister) Zip(r io.ReaderAt, size int64) (*Contents, error) {
 	for _, f := range z.File {
 		allUTF8 = allUTF8 && utf8.ValidString(f.Name)
 		if f.CompressedSize64 > left {
-			return nil, errors.New("its members have more bytes than it has: they lie in each other, or it is cut off")
+			return nil, errors.New("its members together are larger than the archive: they overlap, or it is cut off")
 		}
 		left -= f.CompressedSize64
 	}
@@ -87,7 +87,7 @@ func (l *listing) zip(f *zip.File, raw string, size int64) error {
 		m.how, m.sum = zipOther, uint32(f.Method)
 	}
 	if m.at, err = f.DataOffset(); err != nil || m.Size < 0 || m.at > size-m.stored {
-		return fmt.Errorf("it is cut off or damaged: its member %q is not where it should be", name)
+		return fmt.Errorf("it is cut off or damaged: its member %q is not in its place", name)
 	}
 	l.Members = append(l.Members, m)
 	return nil
@@ -99,14 +99,14 @@ func (m *Member) Err() error {
 	case zipEncrypted:
 		return fmt.Errorf("its member %q is encrypted: unpack it first, with its password", m.Name)
 	case zipOther:
-		return fmt.Errorf("its member %q is compressed by %s, and only deflate is read: unpack it first", m.Name, cmp.Or(methodNames[m.sum], fmt.Sprintf("the method %d", m.sum)))
+		return fmt.Errorf("its member %q is compressed with %s, and only deflate is supported: unpack it first", m.Name, cmp.Or(methodNames[m.sum], fmt.Sprintf("method %d", m.sum)))
 	}
 	return nil
 }
 
 // methodNames maps compression methods to their names (APPNOTE.TXT 4.4.5).
 var methodNames = map[uint32]string{
-	9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "zstd", 95: "xz", 99: "a method that is encrypted",
+	9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "zstd", 95: "xz", 99: "an encrypted method",
 }
 
 // zipEntries returns the number of files in a zip archive, by the record at its end (APPNOTE.TXT
@@ -167,9 +167,9 @@ func (c *checked) Read(p []byte) (int, error) {
 	c.left -= int64(n)
 	switch {
 	case c.left < 0, err == io.EOF && c.left > 0:
-		err = errors.New("the archive says that it has another length: it is damaged")
+		err = errors.New("it is damaged: the archive gives another length for it")
 	case err == io.EOF && c.want != 0 && c.sum.Sum32() != c.want: // some tools write 0
-		err = errors.New("its content is not what was packed: the checksum is another")
+		err = errors.New("it is damaged: its checksum does not match")
 	}
 	if c.err = err; err != nil && c.back != nil {
 		c.back.Put(c.r)

@@ -104,7 +104,7 @@ func skipZeros(br *bufio.Reader) error {
 }
 
 func (m *members) foreign() error {
-	return fmt.Errorf("what follows byte %d of the file is not %s: %w", m.at(), m.kind, errForeign)
+	return fmt.Errorf("the data after byte %d of the file is not %s: %w", m.at(), m.kind, errForeign)
 }
 
 // nextFrame opens the next zstd frame. It skips skippable frames, which may occur anywhere.
@@ -160,7 +160,7 @@ func (o *openFrame) Read(p []byte) (int, error) {
 	case err == io.EOF && o.frame.err != nil:
 		err = o.frame.err
 	case errors.Is(err, zstd.ErrMagicMismatch):
-		err = errors.New("what stands here is not zstd")
+		err = errors.New("this part is not zstd")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		err = fmt.Errorf("a zstd frame needs a window of %d bytes, and the limit is %d: allow it with --limit window=%[1]d, which takes as much memory, or pack the file again with a smaller --long",
 			o.frame.window(), o.limit)
@@ -169,7 +169,7 @@ func (o *openFrame) Read(p []byte) (int, error) {
 }
 
 // ErrRatio means that an input expands more than any corpus.
-var ErrRatio = errors.New("it may be made to do harm; if it is not, allow it with --limit ratio=0")
+var ErrRatio = errors.New("it may be malicious; if it is not, allow it with --limit ratio=0")
 
 // RatioFrom is the decoded size in bytes above which the ratio is checked.
 const RatioFrom = 1 << 30
@@ -194,7 +194,7 @@ func (e *Expansion) Read(p []byte) (int, error) {
 func (e *Expansion) Add(n int64) error {
 	if e.Decoded += n; e.Decoded > RatioFrom && e.Most > 0 {
 		if stored := e.Stored(); e.Decoded/int64(e.Most) > stored {
-			return fmt.Errorf("%d bytes of it became %d: no corpus repeats itself more than %d times, so %w", stored, e.Decoded, e.Most, ErrRatio)
+			return fmt.Errorf("%d bytes of it expand to %d: no corpus repeats itself more than %d times, so %w", stored, e.Decoded, e.Most, ErrRatio)
 		}
 	}
 	return nil

@@ -178,7 +178,7 @@ func (x *xzReader) Read(p []byte) (n int, err error) {
 	case xz.ErrBuf:
 		return n, io.ErrUnexpectedEOF
 	case xz.ErrOptions:
-		return n, errors.New("it has an xz filter that is not supported: pack it again without")
+		return n, errors.New("it uses an unsupported xz filter: pack it again without the filter")
 	case xz.ErrMemlimit:
 		return n, fmt.Errorf("an xz block needs a larger dictionary than the limit of %d bytes: allow it with --limit window=SIZE, which takes as much memory; xz --list -vv names the size", x.limit)
 	}

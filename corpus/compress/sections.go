@@ -92,7 +92,7 @@ func (d *Decoders) Sections(name string, r Counter, numbered bool, starts func(d
 	if s.Kind == "zstd" {
 		dict, err := readDictionary(br, d.MaxWindow)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: its dictionary cannot be read, and nothing without it: %w", name, err)
+			return nil, fmt.Errorf("reading %s: its dictionary cannot be read, and nothing else can without it: %w", name, err)
 		}
 		if dict != nil {
 			s.own = Decoders{Bounds: d.Bounds, dict: dict}
@@ -175,7 +175,7 @@ func (s *Sections) damage(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Damage{"the compressed data ends too early: it is cut off here"}
 	case errors.Is(err, errForeign): // later data may be intact
-		return &Damage{"the compressed data is damaged: what stands here is not " + s.members.kind}
+		return &Damage{"the compressed data is damaged: this part is not " + s.members.kind}
 	}
 	return &Damage{fmt.Sprintf("the compressed data is damaged: %v", err)}
 }

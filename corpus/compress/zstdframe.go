@@ -88,7 +88,7 @@ const (
 	maxDictionary   = 8 << 20
 )
 
-var errDictionary = &Damage{"its dictionary is longer than 8 MiB, or is none"}
+var errDictionary = &Damage{"it is longer than 8 MiB, or is not a dictionary"}
 
 // readDictionary reads any dictionary at the start of a file, which may be compressed, too.
 func readDictionary(br *bufio.Reader, maxWindow int64) ([]byte, error) {

@@ -121,7 +121,7 @@ func TestAnswered(t *testing.T) {
 		}
 	}
 	got, err := read(csv.Format{Annotated: true}, strings.NewReader("text,firstseen_of\na,b\n"), corpus.SourceConfig{})
-	if err != nil || len(got) != 1 || !strings.Contains(got[0], "it has a column firstseen_of already: it was annotated before") {
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], "it already has a column firstseen_of: it was annotated before") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -79,7 +79,7 @@ func slowRow(s string, d byte) (fields, texts []string, size int, why string) {
 		case strings.HasPrefix(s[i:], "\r\n"):
 			return fields, texts, i + 2, ""
 		default:
-			return nil, nil, 0, "something stands between a closing quote and the end of its field"
+			return nil, nil, 0, "a closing quote is not at the end of its field"
 		}
 	}
 }
@@ -119,7 +119,7 @@ func oracle(text string, d byte) (want []string) {
 		case !utf8.ValidString(raw):
 			want = append(want, fmt.Sprintf("%d bad: the row is not valid UTF-8 %q", line, raw))
 		case len(fields) != len(names):
-			want = append(want, fmt.Sprintf("%d bad: the row has %d fields, and the first one %d %q", line, len(fields), len(names), raw))
+			want = append(want, fmt.Sprintf("%d bad: the row has %d fields, and the first row has %d %q", line, len(fields), len(names), raw))
 		default:
 			id, said := fmt.Sprintf("f:%d", line), ""
 			for i, name := range names {
@@ -319,13 +319,13 @@ func TestLongIDs(t *testing.T) {
 // TestRefused checks that a first row that names no text becomes one bad record that quotes it.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"id,body\n1,a\n2,b\n": `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "id,body"`,
-		"text,text\n1,2\n":    `the first row does not name one column "text"`,
-		"id,text,id\n1,2,3\n": `the first row does not name one column "text"`,
-		"\"text,id\n1,2\n":    `the first row does not name one column "text"`,
-		"\xb1\xe0\xba\xc5,\xd5\xfd\xce\xc4\n1,\xd5\xe2\xca\xc7\xd2\xbb\xb6\xce\xd6\xd0\xce\xc4\xce\xc4\xd7\xd6\n": `the first row does not name one column "text", between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with "编号,正文"; that is gb18030: add --encoding gb18030`,
+		"id,body\n1,a\n2,b\n": `the first row needs exactly one column "text", separated by commas, tabs, semicolons or pipes: name the text column with --text-field; the row begins with "id,body"`,
+		"text,text\n1,2\n":    `the first row needs exactly one column "text"`,
+		"id,text,id\n1,2,3\n": `the first row needs exactly one column "text"`,
+		"\"text,id\n1,2\n":    `the first row needs exactly one column "text"`,
+		"\xb1\xe0\xba\xc5,\xd5\xfd\xce\xc4\n1,\xd5\xe2\xca\xc7\xd2\xbb\xb6\xce\xd6\xd0\xce\xc4\xce\xc4\xd7\xd6\n": `the first row needs exactly one column "text", separated by commas, tabs, semicolons or pipes: name the text column with --text-field; the row begins with "编号,正文"; it looks like gb18030: add --encoding gb18030`,
 		"\xff\xfet\x00e\x00":                      "the file is UTF-16, not UTF-8",
-		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row does not name one column "text"`,
+		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row needs exactly one column "text"`,
 	} {
 		got, err := read(csv.Format{}, strings.NewReader(text), corpus.SourceConfig{})
 		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "1 bad: "+want) {
@@ -400,7 +400,7 @@ func TestTime(t *testing.T) {
 		t.Errorf("%d rows, %v", n, err)
 	}
 	got, err := read(csv.Format{Time: "when"}, strings.NewReader(table), corpus.SourceConfig{})
-	if err != nil || len(got) != 1 || !strings.Contains(got[0], `does not name one column "text" and one "when"`) {
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], `needs exactly one column "text" and one "when"`) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -32,7 +32,7 @@ func (f *frames) Head() (head []byte, has bool) {
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.Damaged():
-		return corpus.BadRest(data, end, f.line, "it stands behind what is damaged, where it cannot be told where a row begins")
+		return corpus.BadRest(data, end, f.line, "it comes after damaged data, so the start of a row cannot be found")
 	case f.inLine:
 		return corpus.Frame{Pass: f.pass(data)}
 	case f.head == nil:

@@ -53,7 +53,7 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	best, waits := f.sniff(data, start, last)
 	switch {
 	case best != nil && best.taken != "":
-		return corpus.BadRest(whole, end, f.line, fmt.Sprintf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", best.taken))
+		return corpus.BadRest(whole, end, f.line, fmt.Sprintf("it already has a column %s: it was annotated before, so leave out --annotate, or remove the column", best.taken))
 	case best != nil:
 		f.head = best
 		f.line += int64(bytes.Count(best.raw, newline))
@@ -126,14 +126,14 @@ func (f *frames) noHeader(data []byte) string {
 	case bytes.IndexByte(first, 0) >= 0:
 		encoding = "; if it is UTF-16 add --encoding utf-16le or utf-16be"
 	case whole && !utf8.Valid(first):
-		encoding = "; it is not UTF-8: say in which encoding it is with --encoding, such as gbk"
+		encoding = "; it is not UTF-8: name its encoding with --encoding, such as gbk"
 		if guess, err := charset.Detect(data, false); err == nil && !guess.IsUTF8() {
-			encoding = "; that is " + guess.Name() + ": add --encoding " + guess.Name()
+			encoding = "; it looks like " + guess.Name() + ": add --encoding " + guess.Name()
 			first, _ = io.ReadAll(guess.NewReader(bytes.NewReader(first)))
 		}
 	}
 	row := strings.TrimSuffix(strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD"), "\r")
-	return fmt.Sprintf("the first row does not name one column %s, between commas, tabs, semicolons or pipes: name that of the text with --text-field; it begins with %q%s", name, row, encoding)
+	return fmt.Sprintf("the first row needs exactly one column %s, separated by commas, tabs, semicolons or pipes: name the text column with --text-field; the row begins with %q%s", name, row, encoding)
 }
 
 // blank returns the length of an empty line at the start of data, or 0.

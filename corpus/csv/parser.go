@@ -40,7 +40,7 @@ func (p *parser) read(b *corpus.Block) error {
 	})
 	text, id, time := found[0], found[1], found[2]
 	if count != h.columns {
-		return fmt.Errorf("the row has %d fields, and the first one %d", count, h.columns)
+		return fmt.Errorf("the row has %d fields, and the first row has %d", count, h.columns)
 	}
 	p.doc.Text = said(b, text)
 	if h.delimiter == '\t' && bytes.IndexByte(text, '\\') >= 0 && text[0] != quote {

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	errBehind   = errors.New("something stands between a closing quote and the end of its field")
+	errBehind   = errors.New("a closing quote is not at the end of its field")
 	errUnclosed = errors.New("a quote is not closed")
 )
 

@@ -171,7 +171,7 @@ func commonest(others map[string]int) string {
 	if most == "" {
 		return ""
 	}
-	return fmt.Sprintf(": it holds %d %s, for which --format is needed or which cannot be read", others[most], most)
+	return fmt.Sprintf(": it holds %d %s, readable only with --format, if at all", others[most], most)
 }
 
 // findMember returns the member named by an argument, such as corpus.zip/news/1.txt. found is false

@@ -92,7 +92,7 @@ type list struct {
 
 func (l *list) add(arg string) error {
 	if arg == "" {
-		return errors.New("an input has an empty name: a variable of the shell may be unset")
+		return errors.New("an input has an empty name: a shell variable may be unset")
 	}
 	if arg == Stdin {
 		in := Input{Path: Stdin, Name: "stdin", Size: -1}
@@ -122,7 +122,7 @@ func (l *list) add(arg string) error {
 	case info.IsDir():
 		return l.addDir(arg)
 	case info.Mode()&fs.ModeSocket != 0:
-		return fmt.Errorf("input %s is a socket, which cannot be opened: have a program connect to it, and read that from a pipe", arg)
+		return fmt.Errorf("input %s is a socket, which cannot be opened: connect a program to it, and pipe its output to firstseen", arg)
 	case info.Mode().IsRegular() && isArchive(arg):
 		return l.addArchive(arg, info, true)
 	}
@@ -131,7 +131,7 @@ func (l *list) add(arg string) error {
 
 func (l *list) addGlob(pattern string) error {
 	if strings.Contains(pattern, "**") {
-		return fmt.Errorf("%q: ** stands for one folder here, as * does; name the folder itself, or list the files as find does and give @LIST", pattern)
+		return fmt.Errorf("%q: ** matches one folder here, as * does; name the folder itself, or list the files with find and give @LIST", pattern)
 	}
 	names, err := filepath.Glob(pattern)
 	if err != nil {
@@ -222,7 +222,7 @@ func kindOf(mode fs.FileMode) string {
 	case mode&fs.ModeDevice != 0:
 		return "a device"
 	}
-	return "no regular file"
+	return "an entry of unknown kind"
 }
 
 // means reports whether a file in a directory is an input by its name.

@@ -28,7 +28,7 @@ func TestExpand(t *testing.T) {
 		{"d*/[mz].*", "dir/m.ndjson.zst dir/z.jsonl"},
 		{"di?", "dir/a/x.jsonl dir/a.json.gz dir/m.ndjson.zst dir/x.jsonl.xz dir/z.jsonl"},
 		{"none*", "error: no file matches"},
-		{"**/a.jsonl", "error: ** stands for one folder"},
+		{"**/a.jsonl", "error: ** matches one folder"},
 		{"a[", "error: syntax error in pattern"},
 		{"none", "error: none"},
 		{"dir2", "error: directory dir2"},

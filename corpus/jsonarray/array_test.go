@@ -87,14 +87,14 @@ func TestOdd(t *testing.T) {
 	long := strings.Repeat(`\"]},`, 12)
 	for text, want := range map[string]string{
 		`[{"text":"a"},7,"}",{"text":"b"}]`:              `1 f:1 "a"|2 bad: the record is not a JSON object "7"|3 bad: the record is not a JSON object "\"}\""|4 f:4 "b"`,
-		`[{"text":"a"]},{"text":"b"}]`:                   `1 bad: invalid JSON at byte 12: expected ',' or '}' "{\"text\":\"a\"]"|2 bad: a comma or ] should stand behind a record`,
+		`[{"text":"a"]},{"text":"b"}]`:                   `1 bad: invalid JSON at byte 12: expected ',' or '}' "{\"text\":\"a\"]"|2 bad: expected a comma or ] after a record`,
 		`[{"text":[}},{"text":"b"}]`:                     `1 bad: invalid JSON at byte 10: no value begins like this`,
-		`[{"text":"a"} {"text":"b"}]`:                    `1 f:1 "a"|2 bad: a comma or ] should stand behind a record`,
-		`[{"text":"a"},]`:                                `1 f:1 "a"|2 bad: a record should stand here`,
+		`[{"text":"a"} {"text":"b"}]`:                    `1 f:1 "a"|2 bad: expected a comma or ] after a record`,
+		`[{"text":"a"},]`:                                `1 f:1 "a"|2 bad: expected a record here`,
 		`[{"text":"a"}] x`:                               `1 f:1 "a"|2 bad: something follows the array`,
 		`[{"text":"a"},{"text":"b`:                       `1 f:1 "a"|2 bad: the file ends inside the record`,
 		`[{"text":"a"}`:                                  `1 f:1 "a"`,
-		`{"text":"a"}`:                                   `1 bad: the file is no array of JSON`,
+		`{"text":"a"}`:                                   `1 bad: the file is not a JSON array`,
 		`[{"text":"` + long + `"},{"text":"b"}]`:         `1 bad: the record is longer than the limit of 32 bytes "{\"text\":\"` + strings.ReplaceAll(strings.ReplaceAll(long[:24], `\`, `\\`), `"`, `\"`) + `"|2 f:2 "b"`,
 		`[` + strings.Repeat("1", 40) + `,{"text":"b"}]`: `1 bad: the record is longer than the limit of 32 bytes "` + strings.Repeat("1", 33) + `"|2 f:2 "b"`,
 		"": "", "[": "", " \n": "",

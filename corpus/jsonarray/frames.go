@@ -45,7 +45,7 @@ func (f *frames) Head() (head []byte, has bool) {
 func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	switch {
 	case f.Damaged():
-		return corpus.BadRest(data, end, f.number+1, "it stands behind what is damaged, where it cannot be told where a record begins")
+		return corpus.BadRest(data, end, f.number+1, "it comes after damaged data, so the start of a record cannot be found")
 	case f.want == inLong:
 		return f.restOfLong(data, end)
 	case f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)):
@@ -70,8 +70,8 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return f.record(data, end)
 	default:
 		return corpus.BadRest(data, end, f.number+1, [...]string{
-			"the file is no array of JSON: it does not begin with [", "a record should stand here",
-			"a record should stand here", "a comma or ] should stand behind a record", "something follows the array: if each line is one of its own, read them with jq -c '.[]' FILE | firstseen ... -",
+			"the file is not a JSON array: it does not begin with [", "expected a record here",
+			"expected a record here", "expected a comma or ] after a record", "something follows the array: if each line is an array, read them with jq -c '.[]' FILE | firstseen ... -",
 		}[f.want])
 	}
 	f.want = next

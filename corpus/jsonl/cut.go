@@ -23,7 +23,7 @@ func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error)
 	}
 	text := p.targets[p.found(textLiteral, textPath)].value
 	if text.kind != kindString {
-		return dst, fmt.Errorf("field %q is no string", p.fields.Text)
+		return dst, fmt.Errorf("field %q is not a string", p.fields.Text)
 	}
 	at, from := text.start, 0 // index in raw, and the end of the part appended
 	decoded := 0
@@ -33,7 +33,7 @@ func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error)
 			at, decoded = at+n, decoded+size
 		}
 		if decoded != to {
-			return fmt.Errorf("a passage does not begin or end at a character of the text")
+			return fmt.Errorf("a passage begins or ends inside a character of the text, or after the text")
 		}
 		return nil
 	}

@@ -25,7 +25,7 @@ func (w *Writer) Lead(head []byte) error {
 }
 
 // ErrOtherHead is returned if one file would contain records with different columns.
-var ErrOtherHead = fmt.Errorf("the inputs begin with different names of columns: use --out-dir, or give each kind a run of its own with the same --index")
+var ErrOtherHead = fmt.Errorf("the inputs have different column names: use --out-dir, or give each kind a run of its own with the same --index")
 
 // lead writes the head, unless it is already written.
 func (w *Writer) lead() {
@@ -102,7 +102,7 @@ const enclosedFrame = 8 << 20
 // Enclose sets the enclosure of an output. Nothing may have been written since it was opened.
 func (w *Writer) Enclose(e Enclosure) error {
 	if w.part.path == "" {
-		return fmt.Errorf("writing %s: this format is no stream: name a file", w.name)
+		return fmt.Errorf("writing %s: this format cannot be streamed: name a file", w.name)
 	}
 	w.size, w.enclosure = enclosedFrame, e
 	w.room = semaphore.NewWeighted(int64(cap(w.free) * w.size))

@@ -20,7 +20,7 @@ type Mark struct {
 const tailSize = 64 << 10
 
 // errOtherFile is returned for a file that does not match its mark.
-var errOtherFile = errors.New("it is not the file that was written before, or was changed")
+var errOtherFile = errors.New("it is not the file that the run wrote, or it was changed since")
 
 // tailOf returns the last bytes before size, as many as a mark covers.
 func tailOf(f *os.File, size int64) (tail []byte, err error) {
@@ -36,7 +36,7 @@ func (m Mark) check(f *os.File) (tail []byte, err error) {
 		return nil, err
 	}
 	if m.Size < 0 || info.Size() < m.Size {
-		return nil, fmt.Errorf("%s has %d bytes of at least %d: %w", f.Name(), info.Size(), m.Size, errOtherFile)
+		return nil, fmt.Errorf("%s has %d bytes, not at least %d: %w", f.Name(), info.Size(), m.Size, errOtherFile)
 	}
 	if tail, err = tailOf(f, m.Size); err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func take(path string) (*claim.Claim, error) {
 	name := path + input.PartialSuffix
 	info, err := os.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is in the way and no regular file: move it away, or choose another name", name)
+		err = fmt.Errorf("%s is in the way and is not a regular file: move it away, or choose another name", name)
 	}
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func TestEmptyPartialIsTaken(t *testing.T) {
 	if err := os.Symlink(path+input.PartialSuffix, path+"2"+input.PartialSuffix); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Create(path + "2"); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := Create(path + "2"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a link in the place of the partial file: %v", err)
 	}
 }

@@ -144,9 +144,9 @@ func (t *Tree) refuse(name string) error {
 	case t.over, errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil:
-		return fmt.Errorf("output %s is there already, and may be the only copy of what it holds: choose another --out-dir, or move it away", path)
+		return fmt.Errorf("output %s already exists, and may be the only copy of its content: choose another --out-dir, or move it away", path)
 	case outside == nil || errors.Is(outside, fs.ErrNotExist): // reachable, but not inside the root
-		return fmt.Errorf("output %s: a link in it leads out of %s, where nothing is written: choose another --out-dir, or remove the link", path, t.Dir)
+		return fmt.Errorf("output %s: a link in its path leads out of %s, and nothing is written there: choose another --out-dir, or remove the link", path, t.Dir)
 	}
 	return fmt.Errorf("creating output: %w", err)
 }

@@ -24,13 +24,13 @@ func TestTreeLinks(t *testing.T) {
 	}{
 		{name: "none"},
 		{name: "inside", before: map[string]string{"sub": "other"}},
-		{name: "subfolder", before: map[string]string{"sub": "../outside"}, want: "a link in it leads out of"},
-		{name: "absolute", before: map[string]string{"sub": "ABSOLUTE/outside"}, want: "a link in it leads out of"},
-		{name: "nowhere", before: map[string]string{"sub": "../nowhere"}, want: "a link in it leads out of"},
-		{name: "lock", before: map[string]string{treeName + input.PartialSuffix: "../outside/file"}, want: "no regular file"},
-		{name: "meanwhile", during: map[string]string{"sub": "../outside"}, want: "a link in it leads out of"},
+		{name: "subfolder", before: map[string]string{"sub": "../outside"}, want: "a link in its path leads out of"},
+		{name: "absolute", before: map[string]string{"sub": "ABSOLUTE/outside"}, want: "a link in its path leads out of"},
+		{name: "nowhere", before: map[string]string{"sub": "../nowhere"}, want: "a link in its path leads out of"},
+		{name: "lock", before: map[string]string{treeName + input.PartialSuffix: "../outside/file"}, want: "not a regular file"},
+		{name: "meanwhile", during: map[string]string{"sub": "../outside"}, want: "a link in its path leads out of"},
 		{name: "output", later: map[string]string{"sub/a" + input.PartialSuffix: "../../outside/file"}, want: "escapes"},
-		{name: "lock later", later: map[string]string{treeName + input.PartialSuffix: "../outside/file"}, want: "no regular file"},
+		{name: "lock later", later: map[string]string{treeName + input.PartialSuffix: "../outside/file"}, want: "not a regular file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			top := t.TempDir()

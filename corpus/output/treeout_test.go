@@ -52,7 +52,7 @@ func TestPlanTree(t *testing.T) {
 		{"in/a.jsonl in/x/y/../a.jsonl other", "in/a.jsonl= in/x/a.jsonl= other/a.jsonl="},
 		{"other in/x", "other/a.jsonl= in/x/a.jsonl= in/x/y/c.jsonl.gz=gzip"},
 		{"other/a.jsonl in/x/a.jsonl other/a.jsonl", "error: would have the same output"},
-		{"-", "error: is no file"},
+		{"-", "error: is not a file"},
 	} {
 		var args []string
 		for _, arg := range strings.Fields(c.args) {
@@ -305,10 +305,10 @@ func TestTreeOfOthers(t *testing.T) {
 		t.Error("an index holds the first lock for worthless, and the second run has it too")
 	}
 	writeTree(t, dir, map[string]string{"a": "another's"})
-	if err := second.Close(); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := second.Close(); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a file that came meanwhile: %v", err)
 	}
-	if _, err := CreateTree(plan("x", "a")); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := CreateTree(plan("x", "a")); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a file that was there: %v", err)
 	}
 	for name, want := range map[string]string{"a": "another's", "a.partial.1": "one\n", "a.partial": "one\n"} {
@@ -455,7 +455,7 @@ func TestPlacedAnew(t *testing.T) {
 	}
 	refused := func(what string, p *TreePlan, worthless ...FileID) {
 		t.Helper()
-		if tree, err := CreateTree(p, worthless...); err == nil || !strings.Contains(err.Error(), "is there already") {
+		if tree, err := CreateTree(p, worthless...); err == nil || !strings.Contains(err.Error(), "already exists") {
 			t.Errorf("%s: %v", what, errors.Join(err, tree.Abort()))
 		}
 	}
@@ -528,7 +528,7 @@ func TestPartialInTheWay(t *testing.T) {
 	if err := os.Symlink("nothing", filepath.Join(p.Dir, "a")); err != nil {
 		t.Skip("no links:", err)
 	}
-	if _, err := CreateTree(p); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := CreateTree(p); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a link to nothing: %v", err)
 	}
 }

@@ -71,7 +71,7 @@ func PlanTree(dir string, args []string, inputs []input.Input) (*TreePlan, error
 	}
 	for i, name := range names {
 		if partial[foldName(name)] {
-			return nil, fmt.Errorf("input %s: a file of the name %s holds an output until it is whole; give the input another name", inputs[i].Name, name)
+			return nil, fmt.Errorf("input %s: the name %s is reserved for unfinished outputs; give the input another name", inputs[i].Name, name)
 		}
 	}
 	return p, nil
@@ -134,7 +134,7 @@ func rootOf(args []string, inputs []input.Input) (string, error) {
 	}
 	for _, in := range inputs {
 		if in.Path == input.Stdin || in.Size < 0 {
-			return "", fmt.Errorf("%s is no file, and has no name that its output could have: write it with --out", in.Name)
+			return "", fmt.Errorf("%s is not a file, so its output would have no name: write it with --out", in.Name)
 		}
 		folders = append(folders, filepath.Dir(in.File()))
 	}
@@ -196,7 +196,7 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 	}
 	for _, arg := range args {
 		if at := locate(arg); at.info != nil && at.info.IsDir() && folder.inside(at) {
-			return fmt.Errorf("output folder %s lies in the input %s, whose files the next run would read: choose another place", p.Dir, arg)
+			return fmt.Errorf("output folder %s lies in the input %s, so the next run would read its files: choose another place", p.Dir, arg)
 		}
 	}
 	seen := map[string]bool{}
@@ -212,7 +212,7 @@ func (p *TreePlan) Check(args []string, inputs []input.Input, index string, outp
 	}
 	if index != "" {
 		if at := locate(index); folder.inside(at) || at.inside(folder) {
-			return fmt.Errorf("output folder %s and index directory %s lie in each other: choose another place", p.Dir, index)
+			return fmt.Errorf("output folder %s and index directory %s are nested: choose another place", p.Dir, index)
 		}
 	}
 	for _, out := range outputs {
@@ -245,10 +245,10 @@ func CheckTreeNames(dir string, names []string, inputs []input.Input) error {
 		whole = filepath.Clean(whole)
 		for name := whole; name != "."; name = filepath.Dir(name) {
 			if len(filepath.Base(name)) > maxPart {
-				return fmt.Errorf("the input %s has a name that is too long for a file: write it with --out, or have firstseen report kept name it", inputs[i].Name)
+				return fmt.Errorf("the input %s has a name too long for a file: write it with --out, or let firstseen report kept list it", inputs[i].Name)
 			}
 			if other, is := from[foldName(name)]; is && name != whole {
-				return fmt.Errorf("the output of %s would be the folder in which that of %s is: write them with --out, or have firstseen report kept name them", other, inputs[i].Name)
+				return fmt.Errorf("the output of %s would be a file, but that of %s needs a folder of this name: write them with --out, or let firstseen report kept list them", other, inputs[i].Name)
 			}
 		}
 	}
@@ -262,12 +262,12 @@ func CheckTreeFolders(dir string, names []string) error {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a folder, and the tree in %s would have a file of its name: choose another folder", path, dir)
+			return fmt.Errorf("%s is a folder, and the tree in %s needs a file of this name: choose another folder", path, dir)
 		}
 		for up := filepath.Dir(path); !seen[up]; up = filepath.Dir(up) {
 			seen[up] = true
 			if info, err := os.Stat(up); err == nil && !info.IsDir() {
-				return fmt.Errorf("%s is a file, and the tree in %s would have a folder of its name: choose another folder", up, dir)
+				return fmt.Errorf("%s is a file, and the tree in %s needs a folder of this name: choose another folder", up, dir)
 			}
 		}
 	}

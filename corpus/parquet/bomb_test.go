@@ -105,7 +105,7 @@ func TestClaimedSizes(t *testing.T) {
 		b := parquet.Bomb{Codec: codec, Page: behind([]byte("a text")), Size: 200 << 20, Entries: 1, Rows: 1, Values: 1}
 		data := b.Bytes()
 		_, err := parquet.ReadAll(parquet.Format{}, bytes.NewReader(data), int64(len(data)), many)
-		if err == nil || !strings.Contains(err.Error(), "column text, page 0: it says it has 209715200 bytes decompressed, and with its codec") {
+		if err == nil || !strings.Contains(err.Error(), "column text, page 0: it claims 209715200 bytes decompressed, but with its codec") {
 			t.Errorf("codec %d: %v", codec, err)
 		}
 		// The most that a codec can produce is read.
@@ -125,10 +125,10 @@ func TestUnderstated(t *testing.T) {
 		file parquet.Bomb
 		want string // part of the error, "" for none
 	}{
-		"gzip":   {parquet.Bomb{Codec: parquet.Gzip, Page: large, Size: size}, "it is decompressed to another size than is said"},
-		"brotli": {parquet.Bomb{Codec: parquet.Brotli, Page: large, Size: size}, "it is decompressed to another size than is said"},
+		"gzip":   {parquet.Bomb{Codec: parquet.Gzip, Page: large, Size: size}, "its decompressed size differs from the size in its header"},
+		"brotli": {parquet.Bomb{Codec: parquet.Brotli, Page: large, Size: size}, "its decompressed size differs from the size in its header"},
 		"zstd":   {parquet.Bomb{Codec: parquet.Zstd, Page: large, Size: size}, "decompressed size exceeds configured limit"},
-		"deltas": {parquet.Bomb{Encoding: parquet.DeltaLength, Page: zeroDeltas(many)}, "its deltas are not as they are encoded"},
+		"deltas": {parquet.Bomb{Encoding: parquet.DeltaLength, Page: zeroDeltas(many)}, "its deltas are encoded incorrectly"},
 		"dictionary": {parquet.Bomb{
 			Dict: behind([]byte("a text")), Encoding: parquet.Dict, Page: append([]byte{0}, run(many)...),
 		}, ""},

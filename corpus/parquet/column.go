@@ -126,7 +126,7 @@ func (c *column) nextPage() error {
 		return fmt.Errorf("its header: %w", err)
 	}
 	if int64(h.Stored) > c.end-c.at || h.Stored < 0 || h.Size < 0 || h.Size > maxPage {
-		return fmt.Errorf("it says it has %d bytes, and %d decompressed; %d are left, and the limit is %d", h.Stored, h.Size, c.end-c.at, maxPage)
+		return fmt.Errorf("it claims %d bytes, and %d decompressed; %d are left, and the limit is %d", h.Stored, h.Size, c.end-c.at, maxPage)
 	}
 	var open func(h *pageHeader, stored []byte) error
 	switch {
@@ -137,7 +137,7 @@ func (c *column) nextPage() error {
 	case h.Type == pageDataV2 && h.DataV2 != nil:
 		open, err = c.openV2, c.begin(h.DataV2.Entries)
 	case h.Type == pageDict, h.Type == pageData, h.Type == pageDataV2:
-		return errors.New("its header lacks what its type wants")
+		return errors.New("its header lacks the part that its type needs")
 	default:
 		c.at += int64(h.Stored)
 		return nil
@@ -177,7 +177,7 @@ func (c *column) openDictionary(h *pageHeader, stored []byte) (err error) {
 		return errors.New("it is a second dictionary")
 	}
 	if encoding := h.Dict.Encoding; encoding != encPlain && encoding != encPlainDict {
-		return fmt.Errorf("it is a dictionary in the encoding %d", encoding)
+		return fmt.Errorf("it is a dictionary in the unsupported encoding %d", encoding)
 	}
 	if c.dictionary, err = c.pages.decompress(c.dictionary, int(h.Size), c.chunk.Codec, stored); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (c *column) openDictionary(h *pageHeader, stored []byte) (err error) {
 // begin counts the entries of a page.
 func (c *column) begin(entries int32) error {
 	if entries < 0 || int64(entries) > c.left {
-		return fmt.Errorf("it has %d values, and the column %d more", entries, c.left)
+		return fmt.Errorf("it has %d values, and only %d are left in the column", entries, c.left)
 	}
 	c.entries = int(entries)
 	c.left -= int64(entries)
@@ -206,7 +206,7 @@ func (c *column) openV1(h *pageHeader, stored []byte) (err error) {
 			return hybrid{}, nil
 		}
 		if encoding != encRLE {
-			return hybrid{}, errors.New("its levels are packed in the old way, which is not read: write the file again")
+			return hybrid{}, errors.New("its levels are packed in an old, unsupported way: write the file again")
 		}
 		runs, behind, ok := cutLength(rest)
 		if !ok {

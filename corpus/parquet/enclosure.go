@@ -27,7 +27,7 @@ type enclosure struct {
 // Enclose returns an enclosure for rows of the inputs, after reading their footers.
 func (f Format) Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error) {
 	if !f.Rows {
-		return nil, errors.New("the rows of Parquet are not read to be written")
+		return nil, errors.New("the Parquet rows are not read in full, so they cannot be written")
 	}
 	var e *enclosure
 	for _, in := range inputs {
@@ -37,7 +37,7 @@ func (f Format) Enclose(inputs []input.Input, annotate bool) (output.Enclosure, 
 		case e == nil:
 			e, err = f.enclosure(m, annotate)
 		case !bytes.Equal(e.print, m.print()):
-			return nil, fmt.Errorf("%s has another schema than %s, and cannot be written to one file with it: use --out-dir, or give it a run of its own with the same --index", in.Name, inputs[0].Name)
+			return nil, fmt.Errorf("%s and %s have different schemas, and cannot be written to one file: use --out-dir, or give each a run of its own with the same --index", in.Name, inputs[0].Name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", in.Name, err)
@@ -127,7 +127,7 @@ func (e *enclosure) End(file io.ReaderAt, size int64) ([]byte, error) {
 	return append(end, fileMagic...), nil
 }
 
-var errFrames = errors.New("the file is not as it was written")
+var errFrames = errors.New("the file differs from the one that was written")
 
 // frame reads the trailer of the frame that ends at end.
 func (e *enclosure) frame(file io.ReaderAt, end int64) (g rowGroup, columns []columnMeta, err error) {
@@ -248,7 +248,7 @@ func (e *enclosure) cutRow(records []byte) (row, rest []byte, err error) {
 		return nil, nil, errRow
 	}
 	if row, ok = bytes.CutPrefix(row, e.print); !ok {
-		return nil, nil, errors.New("a row is of another schema than the first: write each input to a file of its own, with --out-dir")
+		return nil, nil, errors.New("a row has another schema than the first row: write each input to a file of its own, with --out-dir")
 	}
 	return row, rest, nil
 }

@@ -82,7 +82,7 @@ func bitsAt(data []byte, at, width uint) uint64 {
 // bitsFor returns the number of bits of numbers up to n.
 func bitsFor(n int) uint { return uint(bits.Len(uint(n))) }
 
-var errDelta = errors.New("its deltas are not as they are encoded")
+var errDelta = errors.New("its deltas are encoded incorrectly")
 
 // maxDeltaBlock is the maximum number of values in a block of deltas; writers use 128.
 const maxDeltaBlock = 1 << 16

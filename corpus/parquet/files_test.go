@@ -120,7 +120,7 @@ func TestColumns(t *testing.T) {
 		{parquet.Format{Text: "id", ID: "id"}, `3 id2 "id2"`},
 		{parquet.Format{Text: "body"}, `error: reading f: it has no column "body"; name one with --text-field: it has n, meta.url, meta.tags.list.element, text, id, emb.list.element, b, u`},
 		{parquet.Format{Text: "n"}, `error: reading f: column "n" holds no text, but numbers`},
-		{parquet.Format{ID: "b"}, `error: reading f: column "b" holds no id, but truth values`},
+		{parquet.Format{ID: "b"}, `error: reading f: column "b" holds no id, but booleans`},
 		{parquet.Format{ID: "emb.list.element"}, `error: reading f: column "emb.list.element" holds no id, but lists`},
 	} {
 		lines, err := read(c.format, path, corpus.SourceConfig{})

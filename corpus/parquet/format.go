@@ -74,7 +74,7 @@ func (Format) Annotate(w *output.Writer, raw []byte, _ corpus.Slot, value []byte
 // Answer writes a bad row with the columns of its verdict.
 func (f Format) Answer(w *output.Writer, raw []byte, _ string, value []byte) error {
 	if len(raw) == 0 {
-		return errors.New("a row above --limit record is so even without its long values, and cannot be answered: allow longer ones, or leave --annotate out")
+		return errors.New("a row exceeds --limit record even without its long values, and cannot be annotated: allow longer ones, or leave out --annotate")
 	}
 	return f.Annotate(w, raw, corpus.Slot{}, value)
 }

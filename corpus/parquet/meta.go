@@ -26,14 +26,14 @@ var physicalTypes = [...]struct {
 	width int    // bytes of a value; 0 if it varies
 	kind  string // content of a column, for messages
 }{
-	typeBoolean: {1, "truth values"}, // in a row; one bit in the file
+	typeBoolean: {1, "booleans"}, // in a row; one bit in the file
 	typeInt32:   {4, "numbers"},
 	typeInt64:   {8, "numbers"},
 	typeInt96:   {12, "times"},
 	typeFloat:   {4, "fractions"},
 	typeDouble:  {8, "fractions"},
 	typeBytes:   {0, "bytes"},
-	typeFixed:   {0, "bytes of one length"}, // given by the schema
+	typeFixed:   {0, "bytes of fixed length"}, // given by the schema
 }
 
 // fileMagic begins and ends a file; cryptMagic ends one with an encrypted footer.
@@ -137,7 +137,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	case cryptMagic:
 		return nil, errors.New("it is encrypted: decrypt it first")
 	default:
-		return nil, errors.New("it does not end as a Parquet file does: it is cut off, or something was written behind it")
+		return nil, errors.New("it does not end like a Parquet file: it is cut off, or something was appended to it")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > min(size-12, maxFooter) {
@@ -154,7 +154,7 @@ func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 		return g, nil, err
 	}
 	if len(g.Chunks) != len(m.leaves) || g.Rows < 0 {
-		return g, nil, fmt.Errorf("it has %d columns of %d, and %d rows", len(g.Chunks), len(m.leaves), g.Rows)
+		return g, nil, fmt.Errorf("it has %d of %d columns, and %d rows", len(g.Chunks), len(m.leaves), g.Rows)
 	}
 	for i, encoded := range g.Chunks {
 		var c columnChunk
@@ -203,11 +203,11 @@ func (m *meta) check() error {
 			return fmt.Errorf("row group %d: %w", i, err)
 		}
 		if rows += g.Rows; rows < 0 {
-			return fmt.Errorf("row group %d: it has %d rows, and all would be too many", i, g.Rows)
+			return fmt.Errorf("row group %d: its %d rows make too many in all", i, g.Rows)
 		}
 	}
 	if rows != m.Rows {
-		return fmt.Errorf("its row groups have %d rows, and the file says it has %d: it is damaged", rows, m.Rows)
+		return fmt.Errorf("its row groups have %d rows, but its footer says %d: it is damaged", rows, m.Rows)
 	}
 	return nil
 }
@@ -305,7 +305,7 @@ func (m *meta) readSchema() error {
 	}
 	rest, err := m.addLeaves(nodes[1:], int(nodes[0].Children), nil, 0, 0)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%d of its elements belong to nothing", len(rest))
+		err = fmt.Errorf("%d of its elements have no parent", len(rest))
 	}
 	return err
 }
@@ -313,11 +313,11 @@ func (m *meta) readSchema() error {
 // addLeaves adds the columns of the first n nodes, and returns the remaining nodes.
 func (m *meta) addLeaves(nodes []schemaElement, n int, path []string, def, rep int) ([]schemaElement, error) {
 	if n < 0 || len(path) > maxLevel {
-		return nil, errors.New("it is nested too deep, or a node has a negative number of children")
+		return nil, errors.New("it is nested too deeply, or a node has a negative number of children")
 	}
 	for range n {
 		if len(nodes) == 0 {
-			return nil, errors.New("a node lacks children that it says it has")
+			return nil, errors.New("a node has fewer children than it claims")
 		}
 		e := nodes[0]
 		nodes = nodes[1:]
@@ -344,7 +344,7 @@ func (m *meta) addLeaves(nodes []schemaElement, n int, path []string, def, rep i
 		}
 		typ := *e.Type
 		if typ < 0 || typ > typeFixed || typ == typeFixed && (e.Length <= 0 || e.Length > 1<<20) || e.Children != 0 {
-			return nil, fmt.Errorf("%s is of an unknown type", strings.Join(path, "."))
+			return nil, fmt.Errorf("%s has an unknown type", strings.Join(path, "."))
 		}
 		if len(m.leaves) == maxColumns {
 			return nil, fmt.Errorf("it has more than %d columns", maxColumns)

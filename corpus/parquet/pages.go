@@ -64,7 +64,7 @@ func (p *pages) decompress(buf []byte, size int, codec int32, stored []byte) ([]
 		return buf, err
 	}
 	if most := growth[codec] * int64(len(stored)); growth[codec] > 0 && int64(size) > most {
-		return buf, fmt.Errorf("it says it has %d bytes decompressed, and with its codec %d stored cannot be more than %d: it is damaged", size, len(stored), most)
+		return buf, fmt.Errorf("it claims %d bytes decompressed, but with its codec %d stored bytes become at most %d: it is damaged", size, len(stored), most)
 	}
 	buf, err := p.grow(buf, size)
 	if err != nil || size == 0 && len(stored) == 0 {
@@ -104,7 +104,7 @@ const (
 	codecLZ4Raw = 7
 )
 
-var errSize = errors.New("it is decompressed to another size than is said")
+var errSize = errors.New("its decompressed size differs from the size in its header")
 
 // decompressor decompresses pages. It must be used by one goroutine only.
 type decompressor struct {
@@ -154,9 +154,9 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 	case codecLZ4:
 		n, err = hadoopLZ4(src, dst)
 	case codecLZO:
-		return errors.New("it is compressed with LZO, which is not read: write the file again with another codec")
+		return errors.New("it is compressed with LZO, which is not supported: write the file again with another codec")
 	default:
-		return fmt.Errorf("it is compressed with a codec that is not known, %d", codec)
+		return fmt.Errorf("it is compressed with the unknown codec %d", codec)
 	}
 	if err == nil && n != len(dst) {
 		err = errSize
@@ -245,7 +245,7 @@ func compress(codec int32, dst, src []byte) ([]byte, error) {
 		block := make([]byte, lz4.CompressBlockBound(len(src)))
 		n, err := lz4.CompressBlock(src, block, nil)
 		if n == 0 && len(src) > 0 && err == nil {
-			return dst, errors.New("a block of lz4 was not made")
+			return dst, errors.New("an lz4 block could not be compressed")
 		}
 		return append(dst, block[:n]...), err
 	}

@@ -68,7 +68,7 @@ func (e *enclosure) addVerdicts() error {
 	nodes, n := fieldNodes(nil, reflect.TypeFor[annotation]())
 	for _, node := range nodes {
 		if slices.ContainsFunc(e.leaves, func(l leaf) bool { return slices.Contains(l.path, node.Name) }) {
-			return fmt.Errorf("it has a column %s already: it was annotated before, so leave --annotate out, or take the column out", node.Name)
+			return fmt.Errorf("it already has a column %s: it was annotated before, so leave out --annotate, or remove the column", node.Name)
 		}
 	}
 	return e.addColumns(nodes, n, e.codecs[0])

@@ -94,7 +94,7 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 	dst = append(dst, r.print...)
 	for _, c := range r.columns {
 		if !c.more {
-			return dst, at, "", r.fail(c.fail(fmt.Errorf("it has no more than %d rows of %d", r.row-1, r.size)))
+			return dst, at, "", r.fail(c.fail(fmt.Errorf("it ends after %d rows of %d", r.row-1, r.size)))
 		}
 		var rowErr error
 		dst, rowErr = c.appendRow(dst, start+r.limit)
@@ -146,7 +146,7 @@ func (r *rows) Read() int64 { return r.columns[0].at }
 // level, and any value as in plain encoding. A level is one byte, omitted if always 0. The length
 // of the value, if it varies, precedes it as a uvarint. A 0 ends the entries of a repeated column.
 
-var errRow = errors.New("a row is not as it was read")
+var errRow = errors.New("a row differs from the one that was read")
 
 // errLong is returned if a row is longer than the limit. The row is skipped.
 var errLong = errors.New("the row is longer than the limit")
@@ -160,13 +160,13 @@ func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 	long, from, count := false, len(dst), 0
 	for first := true; c.more && (first || c.rep > 0); first = false {
 		if first == (c.rep > 0) {
-			return dst, c.fail(errors.New("a row begins inside of a list"))
+			return dst, c.fail(errors.New("a row begins inside a list"))
 		}
 		if !first && !long {
 			dst = append(dst, byte(c.rep))
 		}
 		if count++; count > maxEntries {
-			return dst, c.fail(fmt.Errorf("a row has more than %d values in it", maxEntries))
+			return dst, c.fail(fmt.Errorf("a row has more than %d values", maxEntries))
 		}
 		if c.leaf.maxDef > 0 {
 			dst = append(dst, byte(c.def))

@@ -30,7 +30,7 @@ const (
 const maxNesting = 32
 
 var (
-	errThrift = errors.New("it is not as Thrift's compact protocol is")
+	errThrift = errors.New("it does not follow Thrift's compact protocol")
 	errShort  = errors.New("it ends too early")
 )
 

@@ -48,7 +48,7 @@ func (c *column) newValues(encoding int32, data []byte) (values, error) {
 	case encoding == encByteSplit && typ != typeBytes && typ != typeBoolean:
 		return byteSplit(data, c.leaf.width()), nil
 	}
-	return nil, fmt.Errorf("its encoding %d is not known, or not for its type", encoding)
+	return nil, fmt.Errorf("its encoding %d is unknown, or does not fit its type", encoding)
 }
 
 // cutLength splits data after the bytes whose number is in its first four bytes.
@@ -122,7 +122,7 @@ func (c *column) indexed(data []byte) (values, error) {
 	return func() ([]byte, error) {
 		i, err := index.next()
 		if err == nil && uint64(i) >= uint64(len(c.words)) {
-			err = fmt.Errorf("it names the value %d of the dictionary, which has fewer", i)
+			err = fmt.Errorf("it refers to value %d of the dictionary, which has fewer", i)
 		}
 		if err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func (c *column) setWords(data []byte, count int32) error {
 	c.hasWords = true
 	switch {
 	case c.leaf.typ == typeBoolean:
-		return errors.New("it is a dictionary of truth values")
+		return errors.New("it is a dictionary of booleans")
 	case count < 0 || int64(count) > int64(len(data)):
 		return errValues
 	}

@@ -142,4 +142,4 @@ func (f Format) Keep(w *output.Writer, raw []byte) error {
 
 // ErrARC is returned when an ARC would be written. Readers require a first record about the ARC
 // itself, which only its creator can write.
-var ErrARC = errors.New("ARC files are read and not written: make WARC files of them first, as warcio recompress IN.arc.gz OUT.warc.gz does, or leave --out away and read in --report which records to leave out")
+var ErrARC = errors.New("ARC files can be read but not written: convert them to WARC first, as warcio recompress IN.arc.gz OUT.warc.gz does, or leave out --out and read the removed records in --report")

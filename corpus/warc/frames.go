@@ -10,10 +10,10 @@ import (
 
 // Reasons for bad records.
 const (
-	notARecord = "no record begins here: what stands here is passed over up to the next header"
+	notARecord = "no record begins here: the data up to the next header is skipped"
 	endless    = "the header of the record has no end"
-	noLength   = "the record does not tell its length"
-	wrong      = "the length of the record is wrong, and no other begins behind it"
+	noLength   = "the record does not give its length"
+	wrong      = "the length of the record is wrong, and no other record begins after it"
 	cutOff     = "the record is cut off: the input ends before it does"
 )
 

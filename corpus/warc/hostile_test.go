@@ -64,7 +64,7 @@ func TestOverlongLength(t *testing.T) {
 		{"more than a number holds", record("metadata", "urn:1", "m", 1<<62), "urn:2=two urn:3=three"},
 		{"an archive in it", record("metadata", "urn:1", inner+long+inner, len(inner+long+inner)), "urn:2=two urn:3=three"},
 		{"what looks like a header in it", record("metadata", "urn:1", long+"WARC/1.0\r\nWARC-Type: x"+long, 2*len(long)+22), "urn:2=two urn:3=three"},
-		{"too short", record("metadata", "urn:1", long, len(long)-1000), "=no record begins here: what stands here is passed over up to the next header urn:2=two urn:3=three"},
+		{"too short", record("metadata", "urn:1", long, len(long)-1000), "=no record begins here: the data up to the next header is skipped urn:2=two urn:3=three"},
 	} {
 		file := []byte(c.first + record("resource", "urn:2", "two", 3) + record("resource", "urn:3", "three", 5))
 		for _, stored := range [][]byte{file, gzipped(file), zstded(file)} {

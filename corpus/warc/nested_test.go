@@ -55,7 +55,7 @@ func TestNestedEncodings(t *testing.T) {
 		"any ratio":           {"gzip, gzip", twice, warc.Format{Ratio: -1}, 61 << 20, ""},
 		"a ratio of 100":      {"gzip", gzipped(zeros), warc.Format{Ratio: 100}, 100*int64(len(gzipped(zeros))) + 1, "allow it with --limit ratio=0"},
 		"longer than allowed": {"gzip, gzip", twice, warc.Format{Ratio: -1, MaxBody: 1 << 20}, 2 << 20, "longer than the limit of 1048576 bytes"},
-		"nine encodings":      {quine(9), []byte("text"), warc.Format{}, 0, "9 encodings"},
+		"nine encodings":      {quine(9), []byte("text"), warc.Format{}, 0, "9 nested encodings"},
 		"eight encodings":     {quine(8), []byte("text"), warc.Format{}, 0, ""},
 		"a short text":        {"gzip, br", brotlied(gzipped([]byte("text"))), warc.Format{}, 1 << 10, ""},
 		"a text of one word":  {"br", brotlied(bytes.Repeat([]byte("word "), 20_000)), warc.Format{}, 128 << 10, ""},

@@ -29,7 +29,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return b.Documents(&p.doc, func() error { return p.parse(b) })
 }
 
-var errNoAnswer = errors.New("the header of HTTP cannot be read")
+var errNoAnswer = errors.New("the HTTP header cannot be read")
 
 func (p *parser) parse(b *corpus.Block) error {
 	raw := p.doc.Raw
@@ -90,7 +90,7 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 	list := encodings(f)
 	slices.Reverse(list) // undo the last one first
 	if len(list) > mostEncodings {
-		return nil, fmt.Errorf("the body has %d encodings, one in the other: more than %d are not undone", len(list), mostEncodings)
+		return nil, fmt.Errorf("the body has %d nested encodings: more than %d are not decoded", len(list), mostEncodings)
 	}
 	stored, began := len(body), b.Inflated
 	for i, encoding := range list {
@@ -101,7 +101,7 @@ func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err e
 		body, err = p.unpack.unpack(b, encoding, body, int(min(left, int64(p.format.maxBody()))))
 		switch {
 		case errors.Is(err, errTooLong) && left < int64(p.format.maxBody()):
-			return nil, fmt.Errorf("the body of %d bytes becomes more than %d: it may be made to do harm; if it is not, allow it with --limit ratio=0",
+			return nil, fmt.Errorf("the body of %d bytes expands to more than %d: it may be malicious; if it is not, allow it with --limit ratio=0",
 				stored, p.format.inflatable(stored))
 		case err != nil:
 			return nil, err

@@ -146,7 +146,7 @@ func hasControl(value []byte) bool {
 	return bytes.IndexFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0
 }
 
-var errWitness = errors.New("what is stored of a web record, for revisit records, is not what was stored: the index is damaged, or another program's")
+var errWitness = errors.New("the data of a web record stored for revisit records is invalid: the index is damaged, or another program wrote it")
 
 // parseWitness parses the output of AppendWitness for a document with this id.
 func parseWitness(b []byte, id string) (w witness, err error) {

@@ -58,7 +58,7 @@ func (f Format) Instead(w *output.Writer, r Removed) (revisit bool, err error) {
 	return false, w.WriteAlone(metadataOf(&head, r.Raw, &r, f.Revisit.Keep), f.terminator())
 }
 
-var errNoWARC = errors.New("--format warc:revisit writes records of web archives, and the input is none: leave it out")
+var errNoWARC = errors.New("--format warc:revisit writes records of web archives, and the input is not one: leave it out")
 
 // ownFields are the header fields that a revisit record does not copy.
 var ownFields = []string{

@@ -165,7 +165,7 @@ func TestARC(t *testing.T) {
 				all = append(all, g.id+"="+g.text+g.bad)
 			}
 			const wanted = "http://example.org/a b c=first|http://example.org/short=second document\n\n|http://example.org/long=third document\n|" +
-				"=the record does not tell its length|https://example.org/last=fourth"
+				"=the record does not give its length|https://example.org/last=fourth"
 			if got := strings.Join(all, "|"); got != wanted {
 				t.Errorf("%s, blocks of %d:\n got %s\nwant %s", name, block, got, wanted)
 			}

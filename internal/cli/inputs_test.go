@@ -197,7 +197,7 @@ func TestNoARCOut(t *testing.T) {
 	cmd := program(t, dir, "dedup", "--docs", "1000", "--out", "out.arc", "in")
 	start(t, cmd)
 	exits(t, cmd, exitUsage)
-	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "ARC files are read and not written") {
+	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "ARC files can be read but not written") {
 		t.Error(told)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "out*")); err != nil || len(left) > 0 {

@@ -43,7 +43,7 @@ func TestTable(t *testing.T) {
 	if !strings.HasPrefix(kept, "id;text;第三\n0-0;\"") || strings.Count(kept, "第三") != 1 || strings.Count(kept, "\"a \"\"word\"\"\"\n") != 9 {
 		t.Errorf("kept:\n%s", kept)
 	}
-	if reason := `"reason":"the row has 1 fields, and the first one 3","raw":"too few\n"`; strings.Count(want, reason) != 2 {
+	if reason := `"reason":"the row has 1 fields, and the first row has 3","raw":"too few\n"`; strings.Count(want, reason) != 2 {
 		t.Errorf("not twice %s:\n%s", reason, want)
 	}
 	stopAndGoOn(t, inputs, csv.Format{}, want)
