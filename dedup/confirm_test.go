@@ -208,7 +208,7 @@ func TestConfirmingIsForDecisions(t *testing.T) {
 		{Table: &dedup.Memory{}, Rules: dedup.Rules{RemoveMosaics: true}, Confirm: failing},
 		{Filter: newFilter(t, 1000), Confirm: failing},
 	} {
-		if _, err := dedup.New(cfg); err == nil || !strings.Contains(err.Error(), "that needs a table") {
+		if _, err := dedup.New(cfg); err == nil || !strings.Contains(err.Error(), "needs a table") {
 			t.Errorf("%+v: %v", cfg.Rules, err)
 		}
 	}

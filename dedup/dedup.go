@@ -131,8 +131,8 @@ type Counts struct {
 // Errors of a Deduper with missing or closed parts.
 var (
 	errNothing       = errors.New("neither a filter nor a table given")
-	errUnconfirmable = errors.New("copies are confirmed by one earlier document: that needs a table, and mosaics that are kept")
-	errConsumed      = errors.New("passages are found in earlier documents: that needs a table, and finding them to remove what they consume")
+	errUnconfirmable = errors.New("confirming copies by one earlier document needs a table, and mosaics must be kept")
+	errConsumed      = errors.New("finding passages in earlier documents needs a table, and removing consumed documents needs finding passages")
 	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
 	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )

@@ -28,11 +28,11 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	}
 	switch {
 	case r.Exact:
-		say("2", "the whole text is that of the earlier document, but for width, case, spacing, punctuation and invisible characters: an exact copy")
+		say("2", "the whole text is the same as the earlier document's, except for width, case, spacing, punctuation and invisible characters: an exact copy")
 	case !c.judge.MayReach(c.seen[:len(c.sketch.Features)]):
-		say("5", "%d of %d parts of it were seen, too little for any earlier document to matter: none is compared", seen, s.Parts())
+		say("5", "%d of its %d parts were seen, too few for any earlier document to matter: none is compared", seen, s.Parts())
 	case len(c.found.Candidates) == 0:
-		say("6", "no earlier document is found by any of the %d keys", len(s.Features))
+		say("6", "none of the %d keys finds an earlier document", len(s.Features))
 	default:
 		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
 			return r, nil, err
@@ -73,9 +73,9 @@ func (c *decider) reasons(table Asker, why []method.Reason) ([]method.Reason, er
 
 // findingText describes a finding of a method that is not a method.Reasoner.
 func (c *decider) findingText(f *method.Finding) string {
-	relation := [...]string{method.Unrelated: "nothing that matters", method.Related: "related", method.Copy: "a copy"}[f.Relation]
+	relation := [...]string{method.Unrelated: "unrelated", method.Related: "related", method.Copy: "a copy"}[f.Relation]
 	if f.ByDistance {
 		return fmt.Sprintf("the fingerprints differ in %d of 64 bits: %s", f.Distance, relation)
 	}
-	return fmt.Sprintf("a score of %.4f, beside the threshold of %.4f: %s", f.Score, c.rules.Threshold, relation)
+	return fmt.Sprintf("a score of %.4f, against the threshold of %.4f: %s", f.Score, c.rules.Threshold, relation)
 }

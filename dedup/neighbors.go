@@ -19,7 +19,7 @@ type neighbors struct {
 	has    uint64 // documents in memory
 }
 
-var errUncounted = errors.New("this method has all kept documents in memory, and the store does not say how many it has: use another method, or a SharedStore")
+var errUncounted = errors.New("this method needs all kept documents in memory, and the store does not report their number: use another method, or a SharedStore")
 
 // newNeighbors fills a method's memory from the store. Without either it returns nil.
 func newNeighbors(m method.Method, table Store) (*neighbors, error) {
@@ -46,7 +46,7 @@ func (n *neighbors) fill(table SharedStore) error {
 			}
 		}
 		if err := r.read(table); err != nil {
-			return fmt.Errorf("reading what is kept: %w", err)
+			return fmt.Errorf("reading the kept documents: %w", err)
 		}
 		for i := range r.all {
 			if err := n.add(r.all[i].Sketch); err != nil {

@@ -28,7 +28,7 @@ func NewStack(earlier []SharedStore, last SharedStore) *Stack {
 	return s
 }
 
-var errTooMany = errors.New("no more than 4294967295 documents have a number, those of the earlier stores among them")
+var errTooMany = errors.New("no more than 4294967295 documents can have numbers, including those of the earlier stores")
 
 // Before returns the number of documents in the earlier stores, which come first.
 func (s *Stack) Before() (n uint32) {

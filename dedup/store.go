@@ -143,7 +143,7 @@ type Record struct {
 	Sketch  []byte  // the method's data for judging by
 }
 
-var errRecord = errors.New("the data of a document is not what was stored: the store is damaged, or another program's")
+var errRecord = errors.New("the stored data of a document is invalid: the store is damaged, or another program wrote it")
 
 // Append appends the record to b.
 func (r *Record) Append(b []byte) []byte {

@@ -33,7 +33,7 @@ func recordsAreCopies(s dedup.Store) error {
 		return err
 	}
 	if string(ids[0]) != first.id || string(data[0]) != first.data || string(ids[1]) != second.id || string(data[1]) != second.data {
-		return fmt.Errorf("what Records gave has become %q, %q after an Add and a Lookup", ids, data)
+		return fmt.Errorf("results of Records changed to %q, %q after an Add and a Lookup", ids, data)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func closed(s dedup.Store) error {
 	}
 	state, ok := s.(interface{ Closed() bool })
 	if !ok {
-		return errors.New("it has Close and not Closed: a Deduper would go on without it")
+		return errors.New("it has Close but not Closed: a Deduper would go on using it")
 	}
 	w := &world{}
 	if err := w.add(s, doc{id: "a", keys: keys{1}}); err != nil {
@@ -91,7 +91,7 @@ func closed(s dedup.Store) error {
 		return fmt.Errorf("closing twice: %w", err)
 	}
 	if !state.Closed() {
-		return errors.New("it says that it is not closed after Close")
+		return errors.New("it is not Closed after Close")
 	}
 	for what, err := range map[string]error{
 		"Add":     w.add(s, doc{id: "b"}),
@@ -99,7 +99,7 @@ func closed(s dedup.Store) error {
 		"Records": w.records(s, []uint32{1}),
 	} {
 		if err == nil {
-			return fmt.Errorf("%s of a closed store is no error", what)
+			return fmt.Errorf("%s on a closed store returns no error", what)
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func severalReaders(s dedup.Store) error {
 	w := &world{}
 	for batch := range 4 {
 		if n := shared.Documents(); int(n) != len(w.docs) {
-			return fmt.Errorf("of %d documents there are %d", len(w.docs), n)
+			return fmt.Errorf("%d documents were added, and Documents returns %d", len(w.docs), n)
 		}
 		docs := randomDocs(rand.New(rand.NewPCG(5, uint64(batch))), 60)
 		if err := cmp.Or(shared.Share(readers, atOnce), w.add(s, docs...), shared.Share(readers, atOnce)); err != nil {
@@ -132,7 +132,7 @@ func severalReaders(s dedup.Store) error {
 		errs := make([]error, readers)
 		atOnce(readers, func(i int) { errs[i] = w.equal(shared.Asker(i), 50) })
 		if err := errors.Join(errs...); err != nil {
-			return fmt.Errorf("several at once: %w", err)
+			return fmt.Errorf("concurrent readers: %w", err)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ var checks = []check{
 	)},
 	{"documents that only count", batches(onlyCounting(), []doc{{id: "a", data: "b", keys: keys{1, 105, 7}}})},
 	{"extreme keys", batches([]doc{{id: "a", keys: extreme}, {id: "b", keys: extreme}})},
-	{"what is left of a batch of nothing", emptyBatches},
+	{"empty batches", emptyBatches},
 	{"slices used again", slicesReused},
 	{"batches equal single calls", batches(ofAnySize(randomDocs(rand.New(rand.NewPCG(2, 0)), 120))...)},
 	{"a large look-up", batches([]doc{{id: "large", keys: manyKeys(5000)}})},

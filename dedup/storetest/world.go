@@ -119,7 +119,7 @@ func (w *world) equal(s dedup.Asker, n int) error {
 	last := uint32(len(w.docs))
 	for _, nums := range [][]uint32{{0}, {last + 1}, {math.MaxUint32}, {last, last + 1}, {0, last}} {
 		if err := s.Records(nums, make([][]byte, len(nums)), make([][]byte, len(nums))); err == nil {
-			return fmt.Errorf("reading %v is no error, of %d documents", nums, last)
+			return fmt.Errorf("reading %v returns no error, with %d documents", nums, last)
 		}
 	}
 	return nil
