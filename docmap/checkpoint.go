@@ -31,7 +31,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 	case len(data) != len(ids) || len(keys) != len(ids):
 		return 0, fmt.Errorf("adding documents: %d ids, data of %d and keys of %d", len(ids), len(data), len(keys))
 	case uint64(len(ids)) > math.MaxUint32-1-uint64(t.docs):
-		return 0, fmt.Errorf("%s: the table is full: it has %d documents, including dead ones, and there are no more numbers; begin another one, and ask both together", t.path, t.docs)
+		return 0, fmt.Errorf("%s: the table is full: it has %d documents, including dead ones, and no numbers are left; begin another table, and query both together", t.path, t.docs)
 	}
 	t.version++
 	by := t.spread

@@ -20,7 +20,7 @@ import (
 func (t *Table) Compact(ctx context.Context) error {
 	err := t.writable()
 	if err == nil && (t.docs != t.head.docs || len(t.tombstones.fresh) > 0 || len(t.batches.dirty) > 0) {
-		err = errors.New("there is something in no checkpoint yet")
+		err = errors.New("some changes are not in a checkpoint yet")
 	}
 	c := &compaction{ctx: ctx, old: t, fresh: newTable(t.path+newSuffix, t.opt)}
 	c.fresh.source = t

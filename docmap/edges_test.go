@@ -73,7 +73,7 @@ func TestRecordContradictions(t *testing.T) {
 	b := sound().encode()
 	b[8] = 7
 	_, err := decodeHeader(reseal(b[:len(b)-8], seedRecord))
-	const want = "table of another version: it has format 7, this program reads 3; use the version of the program that wrote it, or a later one"
+	const want = "table has another version: it has format 7, this program reads 3; use the version of the program that wrote it, or a later one"
 	if !errors.Is(err, ErrVersion) || err.Error() != want {
 		t.Errorf("a later version: %v", err)
 	}

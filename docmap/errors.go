@@ -13,9 +13,9 @@ import (
 // Errors for use with errors.Is. All but ErrNoDoc come with the file and the remedy.
 var (
 	// ErrScheme means that the table was made with another key scheme.
-	ErrScheme = errors.New("table of another scheme")
+	ErrScheme = errors.New("table has another scheme")
 	// ErrVersion means that the table has a format this version cannot read.
-	ErrVersion = errors.New("table of another version")
+	ErrVersion = errors.New("table has another version")
 	// ErrDamaged means that the file differs from the bytes written to it.
 	ErrDamaged = errors.New("table is damaged")
 	// ErrLocked means that another process has the table open.
@@ -29,7 +29,7 @@ var (
 	errReadOnly = errors.New("the table was opened for reading only")
 	errChanged  = errors.New("the table was changed during an iteration")
 	errUnsure   = errors.New("a checkpoint failed in its last step: open the table again to see its state")
-	errFault    = errors.New("a fault of this program, not of the table")
+	errFault    = errors.New("a bug in this program, not damage to the table")
 )
 
 // damage returns ErrDamaged with a description. annotate adds the file and the remedy.

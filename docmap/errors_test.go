@@ -217,7 +217,7 @@ func TestOwnFaultIsNoDamage(t *testing.T) {
 		if !errors.Is(err, errFault) || errors.Is(err, ErrDamaged) || strings.Contains(text, "delete") {
 			t.Fatalf("got %s", text)
 		}
-		if strings.Count(text, "PATH") != 1 || !strings.Contains(text, "PATH: a fault of this program, not of the table: ") || !strings.Contains(text, says) ||
+		if strings.Count(text, "PATH") != 1 || !strings.Contains(text, "PATH: a bug in this program, not damage to the table: ") || !strings.Contains(text, says) ||
 			!strings.Contains(text, "please report it with all of these lines:\n") || !strings.Contains(text, "docmap.(*Table).guarded") {
 			t.Fatalf("got %s", text)
 		}

@@ -94,7 +94,7 @@ func refusesFormat(t *testing.T, v int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "opening the table: " + path + fmt.Sprintf(": table of another version: it has format %d, this program reads %d; ", v, version) +
+	want := "opening the table: " + path + fmt.Sprintf(": table has another version: it has format %d, this program reads %d; ", v, version) +
 		"build the index again from the documents, or go on with the version of the program that wrote it"
 	for _, opt := range []Options{smallOptions, {ReadOnly: true}} {
 		if _, err := Open(path, opt); !errors.Is(err, ErrVersion) || err.Error() != want {

@@ -215,7 +215,7 @@ func blockRecord(b []byte, num uint32) ([]byte, error) {
 // decodeBlock checks a whole block and returns it, ready for more documents.
 func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 	if len(b) < 16 || binary.LittleEndian.Uint32(b) != first {
-		return nil, damage("the block of document %d is another's", first)
+		return nil, damage("the block of document %d belongs to another document", first)
 	}
 	n := int(binary.LittleEndian.Uint32(b[4:]))
 	if n == 0 || len(b) < 16+4*n {

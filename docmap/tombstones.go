@@ -157,17 +157,17 @@ var deadList = rangeList{
 	[]byte("dead"), needsDead, seedDead, "were taken back", "was taken back twice",
 	func(r tombstone, docs uint32) error {
 		if r.last > r.when || r.when > docs {
-			return damage("documents %d to %d cannot have been taken back at %d of %d", r.first, r.last, r.when, docs)
+			return damage("documents %d to %d cannot have been taken back at document %d of %d", r.first, r.last, r.when, docs)
 		}
 		return nil
 	},
 }
 
 var countedList = rangeList{
-	[]byte("counted"), needsCounted, seedCounted, "only count", "only counts twice",
+	[]byte("counted"), needsCounted, seedCounted, "only count", "is listed twice as only counting",
 	func(r tombstone, docs uint32) error {
 		if r.when != 0 || r.last > docs {
-			return damage("documents %d to %d cannot only count among %d", r.first, r.last, docs)
+			return damage("documents %d to %d, listed as only counting, exceed the %d in the table", r.first, r.last, docs)
 		}
 		return nil
 	},
@@ -261,7 +261,7 @@ func (l *rangeList) decode(key, value []byte, docs uint32) (ranges []tombstone, 
 		first := end + f.Uvarint()
 		last := first + f.Uvarint()
 		if f.Short || first < end || last < first || first == 0 || last > math.MaxUint32 {
-			return nil, damage("documents %d to %d are no part of a list", first, last)
+			return nil, damage("documents %d to %d are not a range of the list", first, last)
 		}
 		r := tombstone{uint32(first), uint32(last), when}
 		if err := l.check(r, docs); err != nil {
@@ -340,7 +340,7 @@ func (t *Table) watchTombstones() {
 func (t *Table) SaveForgotten() error {
 	return t.commit("forgetting documents", func() error {
 		if t.docs != t.head.docs {
-			return errors.New("there are documents in no checkpoint yet")
+			return errors.New("some documents are not in a checkpoint yet")
 		}
 		return t.update(func(c *change) {
 			t.writeTaken(c)

@@ -204,7 +204,7 @@ func (v *verifier) ids(s *snapshot, k *docBlock) error {
 				v.noteGone(num)
 				continue
 			}
-			return damage("the record of document %d is gone, and it was not taken back", num)
+			return damage("the record of document %d is gone, but the document was not taken back", num)
 		}
 		id, _, err := splitRecord(rec, num)
 		if err != nil || len(id) == 0 || num > v.t.head.flushed {
@@ -258,7 +258,7 @@ func (v *verifier) removed(s *snapshot) error {
 		}
 		for _, r := range list {
 			if r.Of == 0 || r.Of > v.t.head.docs {
-				v.add("%q was removed for the sake of document %d of %d", r.ID, r.Of, v.t.head.docs)
+				v.add("%q was removed because of document %d of %d", r.ID, r.Of, v.t.head.docs)
 			}
 		}
 	}

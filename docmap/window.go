@@ -129,7 +129,7 @@ func (w *window) next(num uint32) []timeSlice {
 }
 
 // ErrNoWindow means that the table has documents without times, because it had no window.
-var ErrNoWindow = errors.New("it has documents and no window")
+var ErrNoWindow = errors.New("it has documents without times")
 
 // SetWindow makes documents count for the given seconds, 1 or more, by the clock that Advance
 // moves. Expired documents stay expired. The next checkpoint makes the window durable. The error is
@@ -209,11 +209,11 @@ func (t *Table) addTimes(n int, times []uint32) error {
 	case w.length == 0 || n == 0:
 		return nil
 	case w.due && w.open().times.n > 0:
-		return errors.New("a checkpoint is due, with which a slice begins")
+		return errors.New("a checkpoint is due, to begin the next slice")
 	case len(times) != n:
 		return fmt.Errorf("%d documents with %d times", n, len(times))
 	case slices.Min(times) < w.edge:
-		return fmt.Errorf("documents of %d are older than the window, which begins with %d", slices.Min(times), w.edge)
+		return fmt.Errorf("documents with time %d are older than the window, which begins at %d", slices.Min(times), w.edge)
 	}
 	for i, time := range times {
 		w.add(t.docs+1+uint32(i), time)

@@ -273,7 +273,7 @@ func TestLastNumbers(t *testing.T) {
 	}
 	must(t, add(20))
 	for range 2 {
-		if err := add(1); err == nil || !strings.Contains(err.Error(), "begin another one") {
+		if err := add(1); err == nil || !strings.Contains(err.Error(), "begin another table") {
 			t.Fatalf("one more: %v", err)
 		}
 		var p postings

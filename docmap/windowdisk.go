@@ -131,7 +131,7 @@ func readWindow(tx *bbolt.Tx, h *header) (w window, err error) {
 			newest = max(newest, w.open().times.at(at))
 		}
 		if newest != s.newest {
-			return w, damage("the newest document of the slice of %d is not of %d", s.first, s.newest)
+			return w, damage("the newest document of the slice from document %d on does not have time %d", s.first, s.newest)
 		}
 	}
 	return w, nil

@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 			"another scheme",
 			Options{Key: KeyAsIs, Scheme: feature.Scheme{Segments: 20}, Shape: o.Shape},
 			o, nil,
-			"opening the table: DIR/table.db: table of another scheme: it was made with \"" + feature.Scheme{Segments: 20}.Name() + "\", not \"" + feature.Scheme{}.Name() + "\"; use the same settings, or another index", "",
+			"opening the table: DIR/table.db: table has another scheme: it was made with \"" + feature.Scheme{Segments: 20}.Name() + "\", not \"" + feature.Scheme{}.Name() + "\"; use the same settings, or another index", "",
 		},
 		{
 			"another scheme of a filter alone",

@@ -79,7 +79,7 @@ func File(path string) error {
 			return err
 		}
 		if w.reached != w.pages-2 {
-			return damagef("%d pages belong to nothing", w.pages-2-w.reached)
+			return damagef("%d pages are neither used nor free", w.pages-2-w.reached)
 		}
 		return nil
 	})
@@ -113,7 +113,7 @@ func (w *walk) headers(size int64) error {
 		sum.Write(b[:56])
 		switch {
 		case le.Uint32(b) != bboltMagic:
-			return damagef("header page %d is not one of bbolt's", i)
+			return damagef("header page %d is not a bbolt page", i)
 		case le.Uint64(b[56:]) != sum.Sum64():
 			return damagef("wrong checksum of header page %d", i)
 		case le.Uint32(b[4:]) != bboltVersion || le.Uint32(b[8:]) != PageSize:
@@ -149,7 +149,7 @@ type page struct {
 // open reads a page and checks its header. It refuses to open a page twice.
 func (w *walk) open(id uint64) (*page, error) {
 	if id < 2 || id >= w.pages {
-		return nil, damagef("page %d of %d is wanted", id, w.pages)
+		return nil, damagef("page %d of %d is referenced", id, w.pages)
 	}
 	b := make([]byte, PageSize)
 	if _, err := w.f.ReadAt(b, int64(id)*PageSize); err != nil {
@@ -287,7 +287,7 @@ func (w *walk) freeList() error {
 		return err
 	}
 	if p.flags != freePage {
-		return damagef("page %d is no free list", p.id)
+		return damagef("page %d is not a free list", p.id)
 	}
 	ids := p.elems
 	n := uint64(p.count)

@@ -162,11 +162,11 @@ func TestPageWalk(t *testing.T) {
 		name, says string
 		change     func(f *pageFile)
 	}{
-		{"magic", "not one of bbolt's", func(f *pageFile) { f.newest()[0]++ }},
+		{"magic", "is not a bbolt page", func(f *pageFile) { f.newest()[0]++ }},
 		{"bbolt's version", "another version of bbolt", func(f *pageFile) { f.newest()[4]++ }},
 		{"page size", "another version of bbolt", func(f *pageFile) { f.newest()[9]++ }},
 		{"root page before the first", "page 1 of", func(f *pageFile) { le.PutUint64(f.newest()[16:], 1) }},
-		{"root page after the last", "is wanted", func(f *pageFile) { le.PutUint64(f.newest()[16:], 1<<40) }},
+		{"root page after the last", "is referenced", func(f *pageFile) { le.PutUint64(f.newest()[16:], 1<<40) }},
 		{"too many pages", "bytes of", func(f *pageFile) { le.PutUint64(f.newest()[40:], 1<<40) }},
 		{"fewer pages", "", func(f *pageFile) { le.PutUint64(f.newest()[40:], le.Uint64(f.newest()[40:])-1) }},
 		{"no pages", "bytes of 2 pages", func(f *pageFile) { le.PutUint64(f.newest()[40:], 2) }},
@@ -190,10 +190,10 @@ func TestPageWalk(t *testing.T) {
 		{"elements of a small bucket", "cut short", func(f *pageFile) { le.PutUint16(f.smallBucket()[10:], 1000) }},
 		{"element of a small bucket", "wrong element", func(f *pageFile) { f.smallBucket()[pageHead] = 1 }},
 		{"free list's page", "is used twice", func(f *pageFile) { copy(f.newest()[32:40], f.newest()[16:24]) }},
-		{"kind of the free list", "is no free list", func(f *pageFile) { f.free()[8] = leafPage; le.PutUint16(f.free()[10:], 0) }},
+		{"kind of the free list", "is not a free list", func(f *pageFile) { f.free()[8] = leafPage; le.PutUint16(f.free()[10:], 0) }},
 		{"more free pages", "cannot be free", func(f *pageFile) { le.PutUint16(f.free()[10:], le.Uint16(f.free()[10:])+1) }},
 		{"more free pages than fit", "cut short", func(f *pageFile) { le.PutUint16(f.free()[10:], 0xFFF0) }},
-		{"fewer free pages", "belong to nothing", func(f *pageFile) { le.PutUint16(f.free()[10:], le.Uint16(f.free()[10:])-1) }},
+		{"fewer free pages", "neither used nor free", func(f *pageFile) { le.PutUint16(f.free()[10:], le.Uint16(f.free()[10:])-1) }},
 		{"a used page called free", "cannot be free", func(f *pageFile) {
 			le.PutUint64(f.free()[pageHead:], le.Uint64(f.newest()[16:]))
 		}},
