@@ -1,31 +1,31 @@
-// The part of Copy that is the same whatever instructions there are: arithmetic with masks of
-// a block of 64 bytes. It is included by a function for each sort of vectors, which defines
+// The part of Copy common to all instruction sets: arithmetic with masks of a block of 64 bytes. A
+// function for each size of vectors includes it. That function defines
 //
-//	MASK(c, register)     a bit for each byte in ASCII of the class c
-//	JOINING(register)     the same for all classes of what may join: Symbol, Dot, Comma, Quote
-//	PUT(what, register)   writes what over the bytes of the form of which the mask has bits
+//	MASK(c, register)     one bit for each ASCII byte of the class c
+//	JOINING(register)     the same for all classes that may join: Symbol, Dot, Comma, Quote
+//	PUT(what, register)   writes what over the bytes of the form selected by the mask
 //
-// and has, behind the body,
+// and, after the body, has these parts:
 //
-//	classify   reads the block and finds classes and form: DX no ASCII. Then to classified. R12,
-//	           R13 and BX stay
-//	wide       for a block in which not all is ASCII, or that stands behind Han: puts DX into
-//	           other, BX into ahead, and finds at first bytes of characters of three: BX Han, CX
-//	           what separates, DX white space, R11 what may join a number, R14 what may join a
-//	           word. Then to found
-//	write      writes the bytes of the form that BX has, a space before those that R12 has, and
-//	           goes on with DI. Then to next. R11 stays
+//	classify   Reads the block and finds its classes, its form, and non-ASCII bytes (DX). Jumps to
+//	           classified. Preserves R12, R13 and BX.
+//	wide       Handles a block that is not all ASCII or that follows Han. Stores DX in other and
+//	           BX in ahead. Marks the first bytes of characters of three bytes: Han (BX),
+//	           separators (CX), white space (DX), joiners of a number (R11) and of a word (R14).
+//	           Jumps to found.
+//	write      Writes the bytes of the form selected by BX, with a space before those selected by
+//	           R12, and advances DI. Jumps to next. Preserves R11.
 //
-// All through: SI the block, R8 how many bytes are left from there on, DI where to write, R9 where
-// the next start goes, R10 the classes, R15 how many Han characters were read. On the stack are
-// masks of the block before, of which the highest bit counts: letters, digits, symbols, gaps
-// (what becomes a space), separators (also those with blanks behind them), and han (also with
-// blanks behind it, which go). AX, and what is not named, may be changed by anyone.
+// Throughout: SI the block, R8 the number of bytes left from there on, DI the output, R9 the place of
+// the next start, R10 the classes, R15 the number of Han characters read. The stack has masks of the
+// previous block, whose highest bit counts: letters, digits, symbols, gaps (bytes that become a
+// space), separators (also with blanks after them), and han (also with blanks after it, which are
+// dropped). Any code may change AX and registers not named here.
 
 // The size of a Start.
 #define START 12
 
-// BEHIND moves a mask by one byte, with the last of the block before. It changes AX.
+// BEHIND shifts a mask by one byte, and inserts the last bit of the previous block. It changes AX.
 #define BEHIND(before, mask, register) \
 	MOVQ before, AX       \
 	MOVQ mask, register   \
@@ -37,7 +37,7 @@
 	MOVQ starts+32(FP), R9
 	XORL R15, R15
 
-	// Before the text is a separator, and a space was written.
+	// As if a separator preceded the text, and a space was written.
 	XORL AX, AX
 	MOVQ AX, letters-8(SP)
 	MOVQ AX, digits-16(SP)
@@ -48,8 +48,8 @@
 	MOVQ AX, separators-40(SP)
 
 block:
-	// R12, R13, BX: whether the byte behind the block is a letter, a digit, no ASCII. Behind the
-	// text there is nothing.
+	// R12, R13, BX: set if the byte after the block is a letter, a digit, not ASCII. After the text
+	// they are clear.
 	XORL R12, R12
 	XORL R13, R13
 	XORL BX, BX
@@ -73,9 +73,9 @@ classified:
 	ORQ       DX, AX
 	JNZ       wide
 
-	// What joins a number or a word: AX. What has to be left to others: BX.
+	// AX: bytes that join a number or a word. BX: bytes that other code must handle.
 	XORL R11, R11
-	SHRQ $1, BX, R11 // no ASCII behind
+	SHRQ $1, BX, R11 // before a non-ASCII byte
 	JOINING(BX)
 	ANDQ R11, BX
 
@@ -101,7 +101,7 @@ classified:
 	ANDQ R11, AX
 	ORQ  R13, AX
 
-	// R11: how many bytes of the block count. CX: bytes of words. DX: symbols. R12: blanks.
+	// R11: the number of bytes that count. CX: bytes of words. DX: symbols. R12: blanks.
 	TZCNTQ  BX, R11
 	CMPQ    R11, R8
 	CMOVQGT R8, R11
@@ -113,26 +113,26 @@ classified:
 	BZHIQ   R11, DX, DX
 	BZHIQ   R11, R12, R12
 
-	// BX: all others, of which the first of each run becomes a space.
+	// BX: all other bytes. The first of each run becomes a space.
 	MOVQ  CX, AX
 	ORQ   DX, AX
 	NOTQ  AX
 	BZHIQ R11, AX, BX
 	PUT(SPACES, BX)
 
-	// R14: what separates: others and symbols without blanks.
+	// R14: separators: the bytes in BX and symbols, without blanks.
 	MOVQ  BX, R14
 	ORQ   DX, R14
 	ANDNQ R14, R12, R14
 
-	// R13: where a piece may start: behind a separator, and the blanks after one. The sum carries
-	// from the first of such blanks to what is behind the last.
+	// R13: possible starts of pieces: after a separator, and after the blanks that follow one. The sum
+	// carries from the first such blank to the byte after the last.
 	BEHIND(separators-40(SP), R14, R13)
 	MOVQ  R13, AX
 	ANDQ  R12, AX
 	ADDQ  R12, AX
 	JCC   carried
-	BTSQ  $63, R14 // out of the block
+	BTSQ  $63, R14 // the carry leaves the block
 
 carried:
 	MOVQ  R14, separators-40(SP)
@@ -141,7 +141,7 @@ carried:
 	MOVQ  R13, behind-48(SP)
 	ANDQ  CX, R13
 
-	// R12: the spaces to put before symbols, and behind them. BX: what is kept.
+	// R12: the spaces to put before and after symbols. BX: the bytes to keep.
 	BEHIND(gaps-32(SP), BX, R14)
 	MOVQ  BX, gaps-32(SP)
 	ANDNQ BX, R14, BX // the first of a run
@@ -202,8 +202,8 @@ stopped:
 	JMP  return
 
 found:
-	// Where the block is cut, to be gone on with as a new one: before a character that does not
-	// end in it, or whose next byte is not in it. Behind the text there is nothing.
+	// The place to cut the block, and continue with a new one: before a character that ends outside
+	// the block, or whose next byte is outside. At the end of the text there is no cut.
 	MOVQ $-1, AX
 	CMPQ R8, $64
 	JLE  uncut
@@ -229,7 +229,7 @@ found:
 uncut:
 	MOVQ AX, cut-88(SP)
 
-	// What is none of these: other. It is left to others.
+	// other: bytes in none of these masks. Other code handles them.
 	MOVQ BX, han3-96(SP)
 	MOVQ DX, blank3-104(SP)
 	MOVQ R14, quote-112(SP)
@@ -248,11 +248,11 @@ uncut:
 	ANDNQ DX, AX, DX
 	MOVQ DX, other-72(SP)
 
-	// BX: what has to be left to others. CX: bytes of words.
+	// BX: bytes that other code must handle. CX: bytes of words.
 	MOVQ DX, BX
 	SHRQ $1, BX
 	JOINING(AX)
-	ANDQ AX, BX // it follows
+	ANDQ AX, BX // one of other follows
 	ORQ  DX, BX
 
 	MASK(DIGIT, CX)
@@ -284,7 +284,7 @@ uncut:
 	MASK(QUOTE, AX)
 	ANDQ AX, R11
 	ORQ  R11, CX
-	ANDQ quote-112(SP), R12 // behind a letter
+	ANDQ quote-112(SP), R12 // after a letter
 	SHRQ $3, DX
 	ANDQ R12, DX
 	ORQ  DX, BX
@@ -299,7 +299,7 @@ uncut:
 	ORQ  AX, R12
 	ORQ  R12, CX
 
-	// DX: blanks. R12: bytes of Han. R13: those of other words.
+	// DX: blanks. R12: bytes of Han. R13: bytes of other words.
 	MASK(BLANK, DX)
 	MOVQ blank3-104(SP), AX
 	ORQ  AX, DX
@@ -316,14 +316,14 @@ uncut:
 	MOVQ CX, R13
 	ORQ  R12, CX
 
-	// A space before Han goes, if the word before is at hand; if there are more spaces, others
-	// have to see to that. R11: blanks behind a word that is not Han, up to what is no blank.
+	// A single space between a word and Han is dropped, if the word is known. Other code must handle
+	// several spaces. R11: blanks after a word that is not Han, up to the next non-blank.
 	MOVQ gaps-32(SP), R11
 	ORQ  symbols-24(SP), R11
 	ORQ  han-56(SP), R11
 	NOTQ R11
 	MOVQ R13, R14
-	SHLQ $1, R11, R14 // behind such a word
+	SHLQ $1, R11, R14 // after such a word
 	ANDQ DX, R14
 	MOVQ han3-96(SP), AX
 	SHRQ $1, AX
@@ -332,10 +332,10 @@ uncut:
 	MOVQ separators-40(SP), R11
 	NOTQ R11
 	ANDQ gaps-32(SP), R11
-	SHRQ $63, R11 // or behind one with blanks, in the block before
+	SHRQ $63, R11 // or after one with blanks in the previous block
 	MOVQ R11, AX
 	ANDQ han3-96(SP), AX
-	SUBQ AX, DI // a space was written that goes
+	SUBQ AX, DI // drop the space already written
 	ANDQ DX, R11
 	ORQ  R11, R14
 	MOVQ R14, R11
@@ -353,13 +353,13 @@ uncut:
 	ANDNQ R11, AX, R11
 	ORQ  R11, BX
 
-	// R11: how many bytes count.
+	// R11: the number of bytes that count.
 	TZCNTQ  BX, R11
 	CMPQ    R11, R8
 	CMOVQGT R8, R11
 	MOVQ    cut-88(SP), AX
 	CMPQ    R11, AX
-	SETCS   BX // it is no cut. AX is all ones where there is none
+	SETCS   BX // not at the cut; AX is all ones if there is no cut
 	CMOVQCC AX, R11
 	MOVBLZX BX, BX
 	MOVQ    BX, cut-88(SP)
@@ -373,7 +373,7 @@ uncut:
 	BZHIQ   R11, AX, AX
 	MOVQ    AX, han3-96(SP)
 
-	// R13: where a piece may start. BX: what separates.
+	// R13: possible starts of pieces. BX: separators.
 	MOVQ  CX, BX
 	NOTQ  BX
 	ANDNQ BX, DX, BX
@@ -391,7 +391,7 @@ within:
 	MOVQ  R13, behind-48(SP)
 	MOVQ  BX, separators-40(SP)
 
-	// Blanks behind Han go, and what is behind them is behind Han.
+	// Blanks after Han are dropped, so that the byte after them follows Han.
 	BEHIND(han-56(SP), R12, BX)
 	ANDQ  DX, BX
 	MOVQ  BX, AX
@@ -404,7 +404,7 @@ within:
 	MOVQ  R12, han-56(SP)
 	ORQ   dropped-128(SP), AX
 
-	// BX: what becomes a space, the first of each run. DX: symbols.
+	// BX: bytes that become a space, the first of each run. DX: symbols.
 	MOVQ  symbol-136(SP), DX
 	ORQ   CX, AX
 	ORQ   DX, AX
@@ -422,7 +422,7 @@ within:
 	ORQ   R14, R12
 	ORQ   DX, BX
 	ORQ   CX, BX
-	MOVQ  quote-112(SP), AX // of which one byte is kept
+	MOVQ  quote-112(SP), AX // only one byte of it is kept
 	SHLQ  $1, AX
 	ANDNQ BX, AX, BX
 	SHLQ  $1, AX
@@ -468,7 +468,7 @@ count:
 	TESTQ   AX, AX
 	JNZ     write
 
-	// The block goes on as a new one: its last byte has to be where that of a whole one is.
+	// Continue with a new block: move the last byte that counts to the end of the masks.
 	MOVQ  behind-48(SP), AX
 	SHRXQ R11, AX, AX
 	SHLQ  $63, AX
@@ -491,7 +491,7 @@ count:
 	SHLXQ CX, AX, AX
 	MOVQ  AX, han-56(SP)
 
-	// Go back, so that the next block begins behind what counts.
+	// Go back, so that the next block begins after the bytes that count.
 	SUBQ  CX, SI
 	ADDQ  CX, R8
 	MOVL  $64, R11

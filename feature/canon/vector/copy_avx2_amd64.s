@@ -2,15 +2,15 @@
 
 // Offsets in Classes.
 #define CLASS   0
-#define GENERAL 128 // of characters that begin with E2 80
-#define CJK     192 // with E3 80
-#define FULL    256 // with EF BC
+#define GENERAL 128 // characters that begin with E2 80
+#define CJK     192 // characters that begin with E3 80
+#define FULL    256 // characters that begin with EF BC
 
 // Offsets in shuffles.
 #define PACKED  0
 #define SPACED  2048
 
-// Eight times a byte each: a space, an apostrophe, a Letter, 7F, bounds of what is not ASCII.
+// Each byte eight times: a space, an apostrophe, a Letter, 7F, bounds of bytes outside ASCII.
 DATA eights<>+0(SB)/8, $0x2020202020202020
 DATA eights<>+8(SB)/8, $0x2727272727272727
 DATA eights<>+16(SB)/8, $0x0101010101010101
@@ -28,7 +28,7 @@ GLOBL eights<>(SB), RODATA|NOPTR, $104
 
 #define EIGHT(i, register) VPBROADCASTQ eights<>+i(SB), register
 
-// Which byte of a mask is that of each byte of a block, and which bit of it.
+// For each byte of a block, the byte of a mask with its bit, and that bit.
 DATA spread<>+0(SB)/8, $0x0000000000000000
 DATA spread<>+8(SB)/8, $0x0101010101010101
 DATA spread<>+16(SB)/8, $0x0202020202020202
@@ -40,8 +40,8 @@ DATA spread<>+56(SB)/8, $0x0707070707070707
 DATA spread<>+64(SB)/8, $0x8040201008040201
 GLOBL spread<>(SB), RODATA|NOPTR, $72
 
-// Y0 and Y1 are the block, Y4 and Y5 its form; its classes are masks on the stack. Other vectors
-// may be changed by anyone.
+// Y0, Y1: the block. Y4, Y5: its form. Its classes are masks on the stack. Any code may change the
+// other vectors.
 #define LETTER  letter-144(SP)
 #define DIGIT   digit-152(SP)
 #define BLANK   blank-160(SP)
@@ -58,21 +58,21 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 	ORQ  QUOTE, register \
 	ORQ  SYMBOL, register
 
-// MASKOF has the highest bits of the bytes of two vectors. It changes AX.
+// MASKOF collects the highest bits of the bytes of two vectors. It changes AX.
 #define MASKOF(low, high, register) \
 	VPMOVMSKB low, register \
 	VPMOVMSKB high, AX      \
 	SHLQ      $32, AX       \
 	ORQ       AX, register
 
-// STORECLASS stores the mask of a class, whose bit comes highest by a shift.
+// STORECLASS stores the mask of a class. The shift makes its bit the highest.
 #define STORECLASS(shift, class) \
 	VPSLLW shift, Y2, Y6 \
 	VPSLLW shift, Y3, Y7 \
 	MASKOF(Y6, Y7, CX)   \
 	MOVQ   CX, class
 
-// SPREAD has all bits of the bytes set of which the mask has bits.
+// SPREAD sets all bits of the bytes selected by a mask.
 #define SPREAD(register, low, high) \
 	VMOVQ    register, X6              \
 	VPBROADCASTQ X6, Y6                \
@@ -99,12 +99,12 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 	SPREAD(register, Y8, Y9) \
 	what
 
-// ROW looks bytes up, by their low four bits, in a row of a table.
+// ROW looks up bytes in a row of a table, by their low four bits.
 #define ROW(at, bytes, result) \
 	VBROADCASTI128 (at)(R10), result \
 	VPSHUFB bytes, result, result
 
-// ROWS looks bytes up in four rows, by their bits 4 and 5, which Y6 and Y7 have highest. It
+// ROWS looks up bytes in four rows, selected by their bits 4 and 5, the highest bits in Y6 and Y7. It
 // changes Y14 and Y15.
 #define ROWS(at, bytes, result) \
 	ROW(at, bytes, result)            \
@@ -115,7 +115,7 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 	VPBLENDVB Y6, Y15, Y14, Y14       \
 	VPBLENDVB Y7, Y14, result, result
 
-// CLASSOF finds the classes of bytes, none for those that are no ASCII.
+// CLASSOF finds the classes of bytes. Non-ASCII bytes have none.
 #define CLASSOF(bytes, result) \
 	VPSLLW $3, bytes, Y6       \
 	VPSLLW $2, bytes, Y7       \
@@ -124,16 +124,15 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 	VPSLLW $1, bytes, Y6       \
 	VPBLENDVB Y6, Y8, result, result
 
-// FORMOF makes the form of bytes, where it is not a space.
+// FORMOF makes the form of bytes, except for spaces.
 #define FORMOF(bytes, class, result) \
 	VPAND  Y10, class, result \
 	VPSLLW $5, result, result \
 	VPOR   bytes, result, result
 
-// WIDEOF finds at the first bytes of characters, of which there are the bytes, the next and
-// those after, whether they are Han, from E4 B8 80 to E9 BF BF, and the classes of others. Y10
-// has where two continuations follow, then which classes are looked at; Y8 and Y9 where the next
-// is 80 and BC.
+// WIDEOF works on the first bytes of characters, given also the bytes one and two later. It finds
+// Han, from E4 B8 80 to E9 BF BF, and the classes of other characters. Y10 marks bytes that two
+// continuations follow, and later the classes in question. Y8 and Y9 mark bytes before 80 and BC.
 #define WIDEOF(bytes, next, after, han, class) \
 	EIGHT(32, Y6)               \
 	VPCMPGTB next, Y6, Y10      \
@@ -178,7 +177,7 @@ GLOBL spread<>(SB), RODATA|NOPTR, $72
 	VPAND    Y10, Y8, Y8        \
 	VPOR     Y8, class, class
 
-// PACK writes those of eight bytes of the form, at DX, that the lowest bits of BX have.
+// PACK writes the bytes, of eight of the form at DX, selected by the lowest bits of BX.
 #define PACK(at) \
 	MOVBLZX BX, AX          \
 	SHRQ    $8, BX          \
@@ -196,8 +195,8 @@ TEXT ·copyAVX2(SB), NOSPLIT, $304-73
 #include "copy_amd64.h"
 
 classify:
-	// Where the block and the two bytes behind it are: in the text or, at its end, in a copy with
-	// zeros behind.
+	// AX: the block and the two bytes after it: in the text or, at the end of the text, in a copy
+	// padded with zeros.
 	MOVQ SI, AX
 	CMPQ R8, $66
 	JGE  read
@@ -258,7 +257,7 @@ pack:
 	JMP     next
 
 insert:
-	// Four bytes at a time, with spaces behind them to take from.
+	// Take four bytes at a time, followed by spaces to choose from.
 	VMOVDQU Y4, tail-288(SP)
 	VMOVDQU Y5, tail-256(SP)
 	LEAQ    tail-288(SP), DX

@@ -2,11 +2,11 @@
 
 // Offsets in Classes.
 #define CLASS   0
-#define GENERAL 128 // of characters that begin with E2 80
-#define CJK     192 // with E3 80
-#define FULL    256 // with EF BC
+#define GENERAL 128 // characters that begin with E2 80
+#define CJK     192 // characters that begin with E3 80
+#define FULL    256 // characters that begin with EF BC
 
-// The bytes that are compared with.
+// The bytes of the classes and the bounds, to compare with.
 DATA constants<>+0(SB)/8, $0x4020100804020120
 DATA constants<>+8(SB)/8, $0x800627B8BCEFE4C0
 DATA constants<>+16(SB)/8, $0x000000000000E3E2
@@ -14,7 +14,7 @@ GLOBL constants<>(SB), RODATA|NOPTR, $24
 
 #define BROADCAST(i, register) VPBROADCASTB constants<>+i(SB), register
 
-// Z0 is the block, Z1 its classes, Z2 its form, K2 what is no ASCII.
+// Z0: the block. Z1: its classes. Z2: its form. K2: its non-ASCII bytes.
 #define BYTES   Z0
 
 #define SPACES  Z16
@@ -26,7 +26,7 @@ GLOBL constants<>(SB), RODATA|NOPTR, $24
 #define COMMA   Z22
 #define QUOTE   Z23
 
-// Of what is not ASCII: bounds of bytes.
+// Bounds of bytes outside ASCII.
 #define XC0     Z8
 #define XE4     Z9
 #define XEF     Z10
@@ -65,9 +65,9 @@ TEXT ·copyAVX512(SB), NOSPLIT, $136-73
 	BROADCAST(5, DOT)
 	BROADCAST(6, COMMA)
 	BROADCAST(7, QUOTE)
-	VPSRLW $8, SPACES, Z28 // words of a space and nothing
+	VPSRLW $8, SPACES, Z28 // 16-bit words: a space and a zero byte
 	XORL AX, AX
-	MOVQ AX, ready-64(SP) // whether the bounds are in their registers
+	MOVQ AX, ready-64(SP) // not 0 if the bounds are in their registers
 
 #include "copy_amd64.h"
 
@@ -87,7 +87,7 @@ read:
 	VMOVDQA64 Z0, Z1
 	VPERMI2B  Z25, Z24, Z1
 	VPANDQ    LETTER, Z1, Z2
-	VPSLLW    $5, Z2, Z2 // what makes it a lower-case one
+	VPSLLW    $5, Z2, Z2 // the bit that makes a letter lower-case
 	VPORQ     Z0, Z2, Z2
 	VPMOVB2M  Z0, K2
 	KMOVQ     K2, DX
@@ -104,7 +104,7 @@ write:
 	JMP     next
 
 insert:
-	// Each byte with a space before it, and a mask that takes of both what is wanted.
+	// Put a space before each byte, and select the wanted bytes and spaces by a mask.
 	MOVQ $0x5555555555555555, AX
 	MOVQ $0xAAAAAAAAAAAAAAAA, DX
 
@@ -156,9 +156,9 @@ wide:
 
 bounds:
 	KNOTQ K2, K1
-	VMOVDQU8.Z Z1, K1, Z1 // only ASCII has these classes
+	VMOVDQU8.Z Z1, K1, Z1 // only ASCII bytes have these classes
 
-	// Z5, Z6: the bytes one and two further on, as far as the text goes.
+	// Z5, Z6: the bytes one and two later, up to the end of the text.
 	MOVQ    $-1, CX
 	MOVL    $64, AX
 	XORL    BX, BX
@@ -177,7 +177,7 @@ bounds:
 	KMOVQ   R11, K1
 	VMOVDQU8.Z 2(SI), K1, Z6
 
-	// K3: two continuations follow. K4: Han, E4 B8 80 to E9 BF BF. Z7: classes of others.
+	// K3: two continuations follow. K4: Han, E4 B8 80 to E9 BF BF. Z7: classes of other characters.
 	VPCMPB   $1, XC0, Z5, K3
 	VPCMPB   $1, XC0, Z6, K3, K3
 	VPSUBB   XE4, Z0, Z7

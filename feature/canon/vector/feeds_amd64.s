@@ -5,8 +5,8 @@ GLOBL feed<>(SB), RODATA|NOPTR, $1
 
 // func feedsAVX2(masks *uint64, text *byte, blocks int) (high int)
 //
-// DI: where the next mask goes. SI: a block of 64 bytes, CX in all, of which DX are done. R8: how
-// many there are up to the last that has a byte beyond ASCII.
+// DI: the place of the next mask. SI: a block of 64 bytes. CX: the number of blocks. DX: the number
+// of finished blocks. R8: the number of blocks up to the last with a non-ASCII byte.
 TEXT ·feedsAVX2(SB), NOSPLIT, $0-32
 	MOVQ masks+0(FP), DI
 	MOVQ text+8(FP), SI

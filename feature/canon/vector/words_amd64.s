@@ -1,25 +1,25 @@
 #include "textflag.h"
 
-// The constants of HashWord, and bytes that are compared with.
+// The constants of HashWord, and two bytes to compare with.
 DATA words<>+0(SB)/8, $0x9e3779b97f4a7c15
 DATA words<>+8(SB)/8, $0x243f6a8885a308d3
 DATA words<>+16(SB)/8, $0xDF20
 GLOBL words<>(SB), RODATA|NOPTR, $24
 
-// HASH writes the hash of the word that starts at R9 and ends before CX, and goes on behind it if
-// its first byte begins words. It changes AX, DX, R13, R14, R15.
+// HASH writes the hash of the word that starts at R9 and ends before CX. It keeps the hash only if the
+// first byte begins words. It changes AX, DX, R13, R14, R15.
 #define HASH \
 	MOVQ    CX, R13         \
 	SUBQ    R9, R13         \ // its length
 	MOVL    $8, R14         \
 	CMPQ    R13, R14        \
-	CMOVQLT R13, R14        \ // the same, at most 8
+	CMOVQLT R13, R14        \ // its length, at most 8
 	MOVQ    CX, R15         \
 	SUBQ    R14, R15        \
 	SHLL    $3, R14         \
 	MOVBLZX (R9), AX        \
 	BZHIQ   R14, (R9), DX   \ // its first eight bytes
-	BZHIQ   R14, (R15), R15 \ // its last
+	BZHIQ   R14, (R15), R15 \ // its last eight
 	XORQ    R11, DX         \
 	RORXQ   $32, R15, R15   \
 	XORQ    R12, R15        \
@@ -32,9 +32,9 @@ GLOBL words<>(SB), RODATA|NOPTR, $24
 
 // func hashWordsAVX2(dst *uint64, text *byte, size int, begins *[256]uint8) (n int)
 //
-// DI: where the next hash goes. SI: a block of 64 bytes, of which R8 are left to the
-// end of the text. R9: where the word begins. BX: the ends of words in the block that are still to
-// come, a bit for each byte. R10: begins. R11, R12: constants.
+// DI: the place of the next hash. SI: a block of 64 bytes. R8: the bytes left in the text. R9: the
+// start of the word. BX: the remaining ends of words in the block, one bit for each byte. R10: begins.
+// R11, R12: constants.
 TEXT ·hashWordsAVX2(SB), NOSPLIT, $24-40
 	MOVQ dst+0(FP), DI
 	MOVQ text+8(FP), SI
@@ -46,9 +46,9 @@ TEXT ·hashWordsAVX2(SB), NOSPLIT, $24-40
 	VPBROADCASTB words<>+16(SB), Y4
 	VPBROADCASTB words<>+17(SB), Y5
 	MOVQ $-1, AX
-	MOVQ AX, spaces-8(SP) // of the block before, as if a word began with the text
+	MOVQ AX, spaces-8(SP) // of the previous block; a word begins with the text
 	XORL AX, AX
-	MOVQ AX, within-16(SP) // where characters of three bytes went on in it
+	MOVQ AX, within-16(SP) // bytes of the previous block inside characters of three bytes
 
 block:
 	VMOVDQU   0(SI), Y0
@@ -71,7 +71,7 @@ block:
 	CMPQ R8, $64
 	JGE  words
 
-	// The last block. The end of the text ends a word as a space does.
+	// The last block. The end of the text ends a word, like a space.
 	BZHIQ R8, BX, BX
 	BTSQ  R8, BX
 
@@ -100,8 +100,8 @@ next:
 	RET
 
 mixed:
-	// Words end before spaces, before the first of three bytes, CX, and before ASCII that follows
-	// the last of them, but for what a space is before.
+	// Words end before spaces, before the first of three bytes (CX), and before ASCII after the last
+	// of three, except directly after a space.
 	VPCMPGTB  Y5, Y0, Y2
 	VPCMPGTB  Y5, Y1, Y3
 	VPMOVMSKB Y2, DX
@@ -109,7 +109,7 @@ mixed:
 	SHLQ  $32, AX
 	ORQ   AX, DX
 	MOVQ  CX, R13
-	ANDNQ CX, DX, R14 // inside of characters
+	ANDNQ CX, DX, R14 // inside characters
 	ANDQ  DX, CX
 	MOVQ  within-16(SP), AX
 	MOVQ  R14, within-16(SP)
