@@ -49,7 +49,7 @@ type sumJudge struct{ method.ByKeys }
 
 func newSumJudge(Scheme, method.Rules) method.Judge { return &sumJudge{} }
 
-var errSum = errors.New("what is stored of a document is no hash of its text: the store is damaged, or another program's")
+var errSum = errors.New("the stored data of a document is not a hash of its text: the store is damaged, or another program wrote it")
 
 // Record appends the hash of the text to dst.
 func (j *sumJudge) Record(dst []byte) []byte { return append(dst, j.Sketch.Data...) }

@@ -56,7 +56,7 @@ func settleRarities(s *Scheme) error {
 		s.LeastRare, s.MostRare = defaultLeast, defaultMost
 	}
 	if s.LeastRare < 0 || s.MostRare > 100 || s.LeastRare >= s.MostRare {
-		return fmt.Errorf("feature scheme: terms of a rarity from %d to %d, want two of 0 to 100, the smaller first", s.LeastRare, s.MostRare)
+		return fmt.Errorf("feature scheme: a rarity of terms from %d to %d, want two numbers from 0 to 100, the smaller first", s.LeastRare, s.MostRare)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func settleRarities(s *Scheme) error {
 // termsHash describes a prefix of the SHA-256 of the counting terms.
 var termsHash = signature{
 	bytes:   sumBytes,
-	damaged: errors.New("what is stored of a document is no hash of its terms: the store is damaged, or another program's"),
+	damaged: errors.New("the stored data of a document is not a hash of its terms: the store is damaged, or another program wrote it"),
 }
 
 func compareHashes(own *method.Sketch, other *stored) (f method.Finding) {

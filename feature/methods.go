@@ -60,7 +60,7 @@ var registry = []*registered{
 	{
 		Info: Info{
 			Name: "segments", Threshold: 0.6, FilterOnly: true,
-			Help:  "segments and runs of five words find, sketches of whole texts decide",
+			Help:  "segments and runs of five words find candidates, sketches of whole texts decide",
 			Score: "the share of the text that both have in common",
 		},
 		rules: "fs3-" + canon.Version,

@@ -25,7 +25,7 @@ import (
 var shingles = registered{
 	Info: Info{
 		Name: "shingles", Threshold: defaultSimilarity,
-		Help:  "the sets of runs of five words are alike, as min-hash estimates it",
+		Help:  "the sets of runs of five words are similar, as estimated by min-hash",
 		Score: "the Jaccard similarity of the two sets of runs",
 	},
 	rules: "shingles1-" + canon.Version,
@@ -184,7 +184,7 @@ func mix(x uint64) uint64 {
 
 var minima = signature{
 	bytes: places, counted: true,
-	damaged: errors.New("what is stored of a document is no signature of its shingles: the store is damaged, or another program's"),
+	damaged: errors.New("the stored data of a document is not a signature of its shingles: the store is damaged, or another program wrote it"),
 }
 
 // newShingleJudge returns a judge that estimates the Jaccard similarity. It counts the raw places

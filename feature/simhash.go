@@ -110,7 +110,7 @@ func (v *votes) fingerprint() (f uint64) {
 
 var fingerprint = signature{
 	bytes:   8,
-	damaged: errors.New("what is stored of a document is no fingerprint of 64 bits: the store is damaged, or another program's"),
+	damaged: errors.New("the stored data of a document is not a fingerprint of 64 bits: the store is damaged, or another program wrote it"),
 }
 
 // newDistanceJudge returns a judge of differing bits. The score is the share of equal bits.

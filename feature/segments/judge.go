@@ -212,7 +212,7 @@ type Record struct {
 	Whole    uint64 // whole-text fingerprint
 }
 
-var errRecord = errors.New("what is stored of a document's segments is not what was written: the store is damaged, or another program's")
+var errRecord = errors.New("the stored segments of a document are invalid: the store is damaged, or another program wrote it")
 
 func (j *Judge) record() Record {
 	r := Record{Features: len(j.features), Whole: j.sketch.Whole}

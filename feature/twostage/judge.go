@@ -56,7 +56,7 @@ type Judge struct {
 	common   uint64 // size of the common ones
 }
 
-var errRecord = errors.New("what is stored of a document's runs is not what was written: the store is damaged, or another program's")
+var errRecord = errors.New("the stored runs of a document are invalid: the store is damaged, or another program wrote it")
 
 // NewJudge returns a Judge with the given rules.
 func NewJudge(r method.Rules) *Judge {
