@@ -57,7 +57,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 		return err
 	}
 	if files.Table == nil {
-		return errors.Join(errors.New("it has no side table, so it can name no document: firstseen query asks it about documents"), files.Close())
+		return errors.Join(errors.New("it has no side table, so it cannot name documents: ask it with firstseen query"), files.Close())
 	}
 	a.parts = append(a.parts, files)
 	if err := check(files.Table.State); err != nil {
@@ -72,7 +72,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 		return err
 	}
 	if len(a.parts) > 1 && files.SchemeName != a.name {
-		return fmt.Errorf("its fingerprints do not compare with those of %s: %s", a.parts[0].dir, a.difference(scheme))
+		return fmt.Errorf("its fingerprints cannot be compared with those of %s: %s", a.parts[0].dir, a.difference(scheme))
 	}
 	a.scheme, a.name = scheme, files.SchemeName
 	return files.loadOrMake()
@@ -88,7 +88,7 @@ func (a *Against) difference(other feature.Scheme) string {
 	if theirs.Name() == ours.Name() {
 		return "each has a secret of its own; make both with --no-key, or one with --against the other, which takes over its secret"
 	}
-	return fmt.Sprintf("they were made with the schemes %q and %q; give the same --method and version to both", a.name, other.Name())
+	return fmt.Sprintf("they were made with the schemes %q and %q; use the same --method and version for both", a.name, other.Name())
 }
 
 // loadOrMake loads the filter, or makes one in memory if none matches the table.
@@ -162,9 +162,9 @@ func (x *Index) UseAgainst(a *Against) error {
 	case x.closed:
 		return errIndexClosed
 	case x.table == nil:
-		return fmt.Errorf("index %s: without a side table it cannot be asked together with others", x.dir)
+		return fmt.Errorf("index %s: without a side table it cannot be queried together with others", x.dir)
 	case x.name != a.name:
-		return fmt.Errorf("index %s: its fingerprints do not compare with those of %s: %s", x.dir, a.parts[0].dir, a.difference(x.scheme))
+		return fmt.Errorf("index %s: its fingerprints cannot be compared with those of %s: %s", x.dir, a.parts[0].dir, a.difference(x.scheme))
 	}
 	x.against = a
 	return nil

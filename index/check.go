@@ -86,8 +86,8 @@ const (
 	otherVersion = "use the version of firstseen that made it, or build the index again"
 
 	restore = "restore the index from a copy, or delete it and build it again"
-	rebuild = "firstseen index check --rebuild makes it anew from the table, and so does a run once the file is deleted"
-	nextRun = "the next run makes it anew from the table, and so does firstseen index check --rebuild"
+	rebuild = "rebuild it from the table with firstseen index check --rebuild, or delete it and the next run does so"
+	nextRun = "the next run rebuilds it from the table, and so does firstseen index check --rebuild"
 )
 
 // checker is one check of an index. Its Index has only lock and table.
@@ -224,9 +224,9 @@ func (c *checker) differs() bool {
 	case c.p.header.Scheme != c.table.Scheme():
 		c.find(FilterFile, Damaged, fmt.Sprintf("its scheme is %q, and the table's %q", c.p.header.Scheme, c.table.Scheme()), rebuild)
 	case c.p.header.Ones > 0 && c.table.Documents() == 0:
-		c.find(TableFile, Damaged, "it holds no documents, and "+FilterFile+" holds the keys of some", "put it back from a copy, or delete both files to have nothing remembered")
+		c.find(TableFile, Damaged, "it holds no documents, and "+FilterFile+" holds the keys of some", "put it back from a copy, or delete both files to start empty")
 	case string(c.p.header.Stamp) != string(tableStamp(c.table, 0)):
-		c.find(FilterFile, Stale, "it is of another state of the table, as after a run that did not end, or of another table", nextRun)
+		c.find(FilterFile, Stale, "it belongs to another state of the table, as after an interrupted run, or to another table", nextRun)
 	default:
 		return false
 	}
@@ -318,11 +318,11 @@ func (c *checker) checkKey() error {
 	case errors.Is(err, terms.ErrTable):
 		c.find(TermsFile, Damaged, cause(err, terms.ErrTable), "put back the table of terms that the index was made with")
 	case errors.Is(err, errTermsGone):
-		c.find(TermsFile, Damaged, fmt.Sprintf("it is gone, and the scheme %q weighs terms", c.out.Scheme), "put back the table of terms that the index was made with")
+		c.find(TermsFile, Damaged, fmt.Sprintf("it is gone, but the scheme %q needs it", c.out.Scheme), "put back the table of terms that the index was made with")
 	case key == nil:
-		c.find(KeyFile, Missing, fmt.Sprintf("no scheme of this program without a key is %q", c.out.Scheme), "put it back before the index is used, or use the version that made the index")
+		c.find(KeyFile, Missing, fmt.Sprintf("without a key, this program has no scheme %q", c.out.Scheme), "put it back before the index is used, or use the version that made the index")
 	default:
-		c.find(KeyFile, Damaged, fmt.Sprintf("it does not make the scheme %q", c.out.Scheme), "put back the key the index was made with, or use the version that made the index")
+		c.find(KeyFile, Damaged, fmt.Sprintf("it does not match the scheme %q", c.out.Scheme), "put back the key the index was made with, or use the version that made the index")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (c *checker) checkJournals() error {
 		c.out.Scheme = a.Header.Scheme
 	}
 	for _, path := range a.Stale {
-		c.find(filepath.Base(path), Stale, "what it holds is in the filter already, as after a kill while that was saved", "the next run removes it")
+		c.find(filepath.Base(path), Stale, "its keys are already in the filter, as after a kill while the filter was saved", "the next run removes it")
 	}
 	for _, path := range a.Journals() {
 		if err := c.checkJournal(path); err != nil {
@@ -70,14 +70,14 @@ func (c *checker) checkJournal(path string) error {
 		return err
 	}
 	if torn > 0 {
-		c.find(name, Torn, fmt.Sprintf("its last %d bytes are no whole group, as after a kill while they were written", torn),
+		c.find(name, Torn, fmt.Sprintf("its last %d bytes are an incomplete group, as after a kill while they were written", torn),
 			"the next run goes on without them, and keeps the documents of that instant again")
 	}
 	return nil
 }
 
 func (c *checker) findJournal(name string, err error) bool {
-	remedy := fromACopy + ", or remove it: what was kept in that time will be kept again"
+	remedy := fromACopy + ", or remove it: documents kept in that time will be kept again"
 	return c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, remedy, otherVersion)
 }
 

@@ -98,7 +98,7 @@ func (p *presence) emptied(dir string, t *docmap.Table) error {
 	if t == nil || !p.filter || p.header.Ones == 0 || t.Documents() > 0 {
 		return nil
 	}
-	return fmt.Errorf("index %s: %s holds no documents and %s holds the keys of some; put the table back from a copy, or delete both to have nothing remembered",
+	return fmt.Errorf("index %s: %s holds no documents and %s holds the keys of some; put the table back from a copy, or delete both to start empty",
 		dir, TableFile, FilterFile)
 }
 
@@ -209,7 +209,7 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
 	if files.Table != nil && !files.filterIsPresent() {
-		return "", fmt.Errorf("index %s: its filter is not of the present state of the table; firstseen index check --rebuild makes it anew", dir)
+		return "", fmt.Errorf("index %s: its filter does not match the current state of the table; rebuild it with firstseen index check --rebuild", dir)
 	}
 	if err := files.load(); err != nil {
 		return "", err

@@ -84,7 +84,7 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		if err := durable.Remove(x.path(FilterFile)); err != nil {
 			return fmt.Errorf("removing the filter of another state: %w", err)
 		}
-		err := x.rebuild(shape, false, "the last run did not end cleanly, or it is another table's")
+		err := x.rebuild(shape, false, "the last run did not end cleanly, or it belongs to another table")
 		if err == nil {
 			err = x.saveFilter(0) // so that the next Open finds its size, even after a kill
 		}
@@ -115,7 +115,7 @@ func (x *Index) rebuild(shape bloomstore.Shape, roomy bool, why string) error {
 
 // filterLost returns the error for use after a failed rebuild.
 func (x *Index) filterLost() error {
-	return fmt.Errorf("index %s: its filter could not be built anew: open the index again", x.dir)
+	return fmt.Errorf("index %s: its filter could not be rebuilt: open the index again", x.dir)
 }
 
 // filterOf returns a filter of all keys of a table. A roomy one is enlarged until it is not full.

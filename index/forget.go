@@ -131,7 +131,7 @@ func Edit(dir string) (*Editor, error) {
 		return nil, err
 	}
 	if !p.table {
-		return nil, noTable(dir, "takes nothing back")
+		return nil, noTable(dir, "cannot take documents back")
 	}
 	x := newLocked(dir)
 	if err := x.takeLock(); err != nil {

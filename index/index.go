@@ -109,7 +109,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	address, _ := exists(x.path(addressFile))
 	table, err := exists(x.path(TableFile))
 	if err == nil && address && !table {
-		return nil, fmt.Errorf("index %s: the folder has a file %q and no index: give a folder of its own", dir, addressFile)
+		return nil, fmt.Errorf("index %s: the folder has a file %q and no index: give the index a folder of its own", dir, addressFile)
 	}
 	if err := x.takeLock(); err != nil {
 		return nil, err

@@ -162,7 +162,7 @@ func schemeIn(dir, name string, key []byte) (feature.Scheme, error) {
 		return s, nil
 	}
 	if table == nil && weighsTerms(name) {
-		return feature.Scheme{}, fmt.Errorf("%w: put it back, the table of terms that it was made with; its scheme is %q", errTermsGone, name)
+		return feature.Scheme{}, fmt.Errorf("%w: put back the table of terms that the index was made with; its scheme is %q", errTermsGone, name)
 	}
 	return schemeNamed(name, key)
 }
@@ -176,11 +176,11 @@ func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	case !isOurs(name):
 		return s, fmt.Errorf("it was made by the rules %s (scheme %q), which this version of firstseen does not have: build it again from the documents, under another --index; or use the version that it was made with", rulesOf(name), name)
 	case key == nil && strings.Contains(name, "siphash"):
-		return s, fmt.Errorf("the key is missing: it was made with one (scheme %q); put its file %s back, without which nothing can be compared with it", name, KeyFile)
+		return s, fmt.Errorf("the key is missing: the index was made with one (scheme %q); put its file %s back, since nothing can be compared without it", name, KeyFile)
 	case key == nil:
-		return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program; use the version it was made with", name)
+		return s, fmt.Errorf("it was made with the scheme %q, which this program does not have; use the version it was made with", name)
 	}
-	return s, fmt.Errorf("it was made with the scheme %q, which is not one of this program with this index's key; put its own file %s back, or use the version it was made with", name, KeyFile)
+	return s, fmt.Errorf("it was made with the scheme %q, which this program does not have with this index's key; put its own file %s back, or use the version it was made with", name, KeyFile)
 }
 
 // otherRules adds a remedy to the error for an index made by other rules, not just other settings.
@@ -200,7 +200,7 @@ func (x *Index) otherRules(err error) error {
 		return err
 	}
 	if made := feature.MethodOf(name); made != feature.Former && made != feature.MethodOf(x.name) && made != "" {
-		return &otherRulesError{err, fmt.Sprintf("index %s was made by the method %s (scheme %q), and this run is to use %s: use --method %s, or another --index",
+		return &otherRulesError{err, fmt.Sprintf("index %s was made by the method %s (scheme %q), and this run would use %s: give --method %s, or another --index",
 			x.dir, made, name, feature.MethodOf(x.name), made)}
 	}
 	help := "or use the version of firstseen that it was made with"

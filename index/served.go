@@ -19,7 +19,7 @@ import (
 
 // ErrServed is returned for an index with journals of a server. Only they hold the documents after
 // the last checkpoint.
-var ErrServed = errors.New("a server has the index, or was killed")
+var ErrServed = errors.New("a server is using the index, or was killed")
 
 const servedPrefix = "served"
 
@@ -78,7 +78,7 @@ func complete(dir string, valueOf func(name string) ([]byte, error)) error {
 	if at.Ended {
 		return nil
 	}
-	return fmt.Errorf("index %s: %w, and %s is missing, which has answered documents; put it back from where the table was copied, or go on without them by firstseen index abandon %s",
+	return fmt.Errorf("index %s: %w, and %s with answered documents is missing; put it back from the source of the table's copy, or give up those documents with firstseen index abandon %s",
 		dir, ErrServed, ServedName(at.Next), dir)
 }
 
@@ -111,7 +111,7 @@ func (p *presence) unserved(dir string) error {
 const FollowedName = "followed"
 
 // ErrFollowed is returned for an index whose documents come only from a log.
-var ErrFollowed = errors.New("the index follows a log, and a change beside the log would part it from the other followers")
+var ErrFollowed = errors.New("the index follows a log, and a change outside the log would make it differ from the other followers")
 
 func (x *Index) unfollowed() error {
 	value, err := x.Value(FollowedName)

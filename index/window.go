@@ -62,7 +62,7 @@ func (x *Index) CheckWindow(seconds uint32) error {
 	case x.table == nil:
 		return noTable(x.dir, "has no window")
 	case !x.windowed() && x.table.Documents() > 0:
-		return fmt.Errorf("index %s has documents of which nobody knows the time: begin another one for a window", x.dir)
+		return fmt.Errorf("index %s has documents without times: begin another index for a window", x.dir)
 	}
 	return nil
 }

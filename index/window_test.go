@@ -75,7 +75,7 @@ func TestWindowIsRefused(t *testing.T) {
 	indextest.Must(t, x.CheckWindow(9))
 	see(t, x, 0, 1)
 	indextest.Must(t, x.CheckWindow(0))
-	if err := x.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "nobody knows the time") {
+	if err := x.CheckWindow(9); err == nil || !strings.Contains(err.Error(), "has documents without times") {
 		t.Errorf("%v", err)
 	}
 	filterOnly := opened(t, filepath.Join(t.TempDir(), "alone"), Options{Shape: lifeShape, FilterOnly: true})

@@ -92,7 +92,7 @@ func Find(dir string) (a Found, err error) {
 	case len(logs) > 0:
 		first := &logs[0].header
 		if first.Generation != 0 {
-			return a, &MisplacedError{FilterFile, "is gone, and the journals hold only what came after it"}
+			return a, &MisplacedError{FilterFile, "is gone, and the journals hold only later keys"}
 		}
 		a.at = mark{0, first.Token}
 		a.Header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
@@ -128,7 +128,7 @@ func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 	if a.there {
 		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
 	} else if a.Header.Scheme != scheme {
-		err = fmt.Errorf("%s: %w: it has %q, wanted is %q; use the options it was made with, or another index",
+		err = fmt.Errorf("%s: %w: it has %q, expected %q; use the options it was made with, or another index",
 			a.chain[0].path, bloomstore.ErrScheme, a.Header.Scheme, scheme)
 	} else {
 		f, err = bloomstore.New(a.Header.Shape, scheme)

@@ -89,11 +89,11 @@ func TestHeld(t *testing.T) {
 	runs(exitFailed, "served.1.log", "index", "stats", "seen")
 	logs, err := index.ServedLogs(filepath.Join(dir, "seen"))
 	indextest.Must(t, err)
-	runs(exitFailed, "a server has the index", "index", "abandon", "seen")
+	runs(exitFailed, "a server is using the index", "index", "abandon", "seen")
 	for _, n := range logs {
 		indextest.Must(t, os.Remove(filepath.Join(dir, "seen", index.ServedName(n))))
 	}
-	runs(exitFailed, "is missing, which has answered documents", "dedup", "--index", "seen", "new.jsonl")
+	runs(exitFailed, "with answered documents is missing", "dedup", "--index", "seen", "new.jsonl")
 	runs(0, "", "index", "abandon", "seen")
 	runs(0, "", "dedup", "--index", "seen", "--report", "r.jsonl", "new.jsonl")
 }
