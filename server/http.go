@@ -138,7 +138,7 @@ func reply(w http.ResponseWriter, status int, value any) {
 // body reads the body of a request, up to the length that the server allows.
 func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body as it is", e)
+		return nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body unencoded", e)
 	}
 	var body bytes.Buffer
 	body.Grow(int(max(0, min(r.ContentLength, s.cfg.MaxBody))) + bytes.MinRead)
@@ -159,7 +159,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	// URL.Query passes over what it cannot read: a document would get no batch, or be remembered.
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if check := q.Get("check"); err != nil || check != "" && check != "0" && check != "1" {
-		return nil, refuse(http.StatusBadRequest, "the query %q: want check=1, batch=NAME and the like, with other characters of names as %%XX", r.URL.RawQuery)
+		return nil, refuse(http.StatusBadRequest, "the query %q: want check=1, batch=NAME and the like, with special characters escaped as %%XX", r.URL.RawQuery)
 	}
 	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
 	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
@@ -252,7 +252,7 @@ func (s *Service) serveVerdict(w http.ResponseWriter, r *http.Request) (any, err
 	case s.cfg.Log == nil:
 		return nil, refuse(http.StatusNotFound, "this server follows no log")
 	case err != nil || offset < 0:
-		return nil, refuse(http.StatusBadRequest, "want the offset of a record, a number from 0")
+		return nil, refuse(http.StatusBadRequest, "want the offset of a record, 0 or more")
 	}
 	line, err := s.cfg.Log.Verdict(r.Context(), offset)
 	if err == nil {
@@ -314,7 +314,7 @@ func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
 	case s.cfg.Log != nil && s.cfg.Log.Behind():
 		http.Error(w, "records that were in the log at the start are not decided yet", http.StatusServiceUnavailable)
 	case s.own != nil && s.own.full.Load():
-		http.Error(w, "the filter is full, and the server was told to stop then", http.StatusInsufficientStorage)
+		http.Error(w, "the filter is full, and the server runs with --limit full=stop", http.StatusInsufficientStorage)
 	case err != nil || room < s.cfg.room:
 		http.Error(w, fmt.Sprintf("the disk of the index has room for %d bytes, want %d", room, s.cfg.room), http.StatusInsufficientStorage)
 	default:

@@ -112,7 +112,7 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	}
 	next = first + uint64(n)
 	if n < len(have) || len(have) == 0 && at.Next > 0 && !at.Ended {
-		err = fmt.Errorf("index %s: %s is missing, and documents in it were answered; put the whole index back from a copy", dir, index.ServedName(next))
+		err = fmt.Errorf("index %s: %s is missing, and its documents were answered; put the whole index back from a copy", dir, index.ServedName(next))
 	}
 	return have, next, err
 }
@@ -125,9 +125,9 @@ func (j *journaled) replay(want journal.Header) error {
 	case err != nil:
 		return err
 	case h.Owner != want.Owner || h.Generation != want.Generation:
-		return fmt.Errorf("%s is of another index: put the whole index back from a copy", path)
+		return fmt.Errorf("%s belongs to another index: put the whole index back from a copy", path)
 	case h.Settings != want.Settings:
-		return fmt.Errorf("%s was written under other rules: start the server once with those of %s, stop it, and then give others", path, h.Settings)
+		return fmt.Errorf("%s was written under other rules: start the server once with the rules %s, stop it, and then change them", path, h.Settings)
 	}
 	skip := uint64(0)
 	if j.replayed.Next == want.Generation {

@@ -67,7 +67,7 @@ func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, err
 func checkID(id string) error {
 	switch {
 	case id == "":
-		return badBody("a text has no place for its id: give ?id=, or the header X-Firstseen-Id")
+		return badBody("a text cannot hold its id: give ?id=, or the header X-Firstseen-Id")
 	case len(id) > maxID || !utf8.ValidString(id):
 		return badBody("the id is longer than %d bytes, or not UTF-8", maxID)
 	}
@@ -142,7 +142,7 @@ func linesOf(body []byte) ([]byte, error) {
 		return nil, bad(err)
 	}
 	if dec.More() {
-		return nil, bad(errors.New("something follows the value: lines of JSON have Content-Type application/x-ndjson"))
+		return nil, bad(errors.New("something follows the value: lines of JSON need Content-Type application/x-ndjson"))
 	}
 	var lines bytes.Buffer
 	for _, v := range values {
