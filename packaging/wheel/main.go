@@ -68,7 +68,7 @@ func main() {
 // programs, if given. It runs at the root of the repository.
 func (p platform) wheel(version, out, programs string) (path string, err error) {
 	if version == "" || strings.Trim(version, "0123456789.abrcdevpost") != "" {
-		return "", fmt.Errorf("-version %q is none of Python: give one such as 0.2.0 or 0.2.0rc1", version)
+		return "", fmt.Errorf("-version %q is not a Python version: give one such as 0.2.0 or 0.2.0rc1", version)
 	}
 	if programs == "" {
 		if programs, err = os.MkdirTemp("", "wheel"); err != nil {
