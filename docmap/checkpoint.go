@@ -210,8 +210,8 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		return err
 	}
 	t.wal.bufs, t.wal.n = t.wal.bufs[:0], 0
-	for i := range t.spaces {
-		if flush || all {
+	if flush { // otherwise the memtables are empty, or stay
+		for i := range t.spaces {
 			t.spaces[i].mem.Reset()
 		}
 	}

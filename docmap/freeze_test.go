@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
+	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -74,4 +76,44 @@ func TestFreeze(t *testing.T) {
 	if _, err := table.Freeze(); !errors.Is(err, errClosed) {
 		t.Errorf("of a closed table: %v", err)
 	}
+}
+
+// TestFrozenPages checks that a frozen table verifies only the pages of its own checkpoint.
+func TestFrozenPages(t *testing.T) {
+	if initialMapping() == 0 {
+		t.Skip("a checkpoint that maps the file anew waits for all frozen tables")
+	}
+	path := filepath.Join(t.TempDir(), "table")
+	table := mustOpen(t, path, smallOptions)
+	r := rand.New(rand.NewPCG(1, 10))
+	grow := func() {
+		for range 40 {
+			_, err := table.addDoc(randomDoc(r, int(table.docs)), fewKeys(r, 400))
+			must(t, err)
+		}
+		must(t, table.Checkpoint(nil))
+	}
+	grow()
+	frozen, err := table.Freeze()
+	must(t, err)
+	for range 20 {
+		grow()
+	}
+	var root uint64
+	must(t, table.db.View(func(tx *bbolt.Tx) error {
+		root = uint64(tx.Cursor().Bucket().Root())
+		return nil
+	}))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt(make([]byte, pageSize), int64(root*pageSize))
+	must(t, errors.Join(err, f.Close()))
+	found, err := frozen.Verify(t.Context())
+	if must(t, err); len(found) > 0 {
+		t.Errorf("the frozen table has findings %v", found)
+	}
+	if err := table.checkPages(); err == nil {
+		t.Error("the newest pages are sound")
+	}
+	must(t, errors.Join(frozen.Close(), table.Close()))
 }
