@@ -1,4 +1,4 @@
-"""Finds the documents of a stream that were seen before, and names the earlier ones.
+"""Finds documents seen before in a stream, and names the earlier ones.
 
 The module runs the program firstseen, which its wheel installs beside it; see open() and dedup().
 """

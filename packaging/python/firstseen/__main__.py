@@ -1,4 +1,4 @@
-"""python -m firstseen runs the program, with its arguments and its exit code."""
+"""Runs the program, as python -m firstseen, with the given arguments, and ends with its exit code."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Sends the documents of one see(), and reads their answers."""
+"""Sends the documents of one see() and reads the answers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple
 from ._program import Error, Link
 
 CHUNK = 1 << 15  # bytes of documents written at once
-ANSWER = b'"firstseen":'  # in a string its quotes would be escaped
+ANSWER = b'"firstseen":'  # cannot occur in a string, which escapes quotes
 
 
 class Verdict(NamedTuple):
     """The answer to one document."""
 
     doc: Any  # as given
-    fields: dict[str, Any]  # the whole answer, as the manual describes it
+    fields: dict[str, Any]  # the whole answer; see "Annotated lines" in the manual
     verdict: str
     kept: bool
     of: str | int | None  # the id of the earlier document
     score: float | None  # the share in common, from 0 to 1
-    again: bool  # kept before, by this id and text: store it only once
-    reason: str | None  # why it is a bad record, which is never kept
+    again: bool  # kept before with this id and text: store it only once
+    reason: str | None  # of a bad record, which is never kept
 
 
 def verdict(doc: Any, line: bytes) -> Verdict:
@@ -34,13 +34,13 @@ def verdict(doc: Any, line: bytes) -> Verdict:
 
 
 class Feed:
-    """One thread reads the source, and one writes to the link. Each writes what the other has ready."""
+    """One thread reads the source; another writes to the link all documents that are ready."""
 
     def __init__(self, link: Link, source: Iterable[Any], line: Callable[[Any], bytes], ahead: int) -> None:
         self._link, self._source, self._line = link, source, line
-        self._room = threading.Semaphore(ahead)  # for documents without a verdict
+        self._room = threading.Semaphore(ahead)  # counts documents without a verdict
         self._ready: SimpleQueue[tuple[Any, bytes] | None] = SimpleQueue()
-        self._sent: SimpleQueue[list[Any] | None] = SimpleQueue()  # documents, a list for each write
+        self._sent: SimpleQueue[list[Any] | None] = SimpleQueue()  # the documents of each write
         self._stopped = False
         self.failure: BaseException | None = None  # of the source
         for work in self._take, self._write:
@@ -72,7 +72,7 @@ class Feed:
                     text += item[1]
             if not self._stopped:
                 self._sent.put(docs)
-                with suppress(OSError, ValueError):  # the reader finds the end, and its cause
+                with suppress(OSError, ValueError):  # the reader notices the end and reports its cause
                     self._link.write(text)
         self._sent.put(None)
 
@@ -84,9 +84,9 @@ class Feed:
                     awaited -= 1
                     yield verdict(doc, self._link.line())
                 self._room.release(len(docs) or 1)
-            except GeneratorExit:  # the rest is answered, and not handed on
+            except GeneratorExit:  # read the remaining answers, but do not yield them
                 self.stop()
-                with suppress(Error, ValueError):  # the next see() says that the program is gone
+                with suppress(Error, ValueError):  # the next see() reports that the program is gone
                     for rest in chain([docs[len(docs) - awaited :]], iter(self._sent.get, None)):
                         for _ in rest:
                             self._link.line()

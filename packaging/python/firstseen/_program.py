@@ -1,4 +1,4 @@
-"""The program: its place, its flags, its words, and the two ways to ask it."""
+"""Finds and runs the program, and connects to it as a child process or through a socket."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ DONE = (0, 3)  # 3: done, but some records were bad
 
 
 class Error(Exception):
-    """A failure, in the words of the program. code is its exit code, or None."""
+    """A failure, with the message of the program. code is its exit code, or None."""
 
     def __init__(self, words: str, code: int | None = None) -> None:
         super().__init__(words)
         self.code = code
 
-    def __reduce__(self) -> tuple[Any, ...]:  # worker processes hand it on
+    def __reduce__(self) -> tuple[Any, ...]:  # so that worker processes can pickle it
         return Error, (str(self), self.code)
 
 
 def find() -> str:
-    """The path of the program: $FIRSTSEEN_BINARY, the installed one, or one in $PATH."""
+    """Returns the path of the program: $FIRSTSEEN_BINARY, the installed one, or one in $PATH."""
     name = "firstseen.exe" if os.name == "nt" else "firstseen"
     named, beside = os.environ.get("FIRSTSEEN_BINARY"), os.path.dirname(os.path.dirname(__file__))
     folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))]
@@ -42,7 +42,7 @@ def find() -> str:
 
 
 def flags(settings: dict[str, Any]) -> list[str]:
-    """Command-line flags: filter_only=True is --filter-only, a list repeats its flag."""
+    """Returns command-line flags: filter_only=True becomes --filter-only, and a list repeats its flag."""
     out = []
     for name, value in settings.items():
         for v in value if isinstance(value, (list, tuple)) else [value]:
@@ -53,7 +53,7 @@ def flags(settings: dict[str, Any]) -> list[str]:
 
 
 def start(arguments: list[str], **streams: Any) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
-    """Starts the program apart from Ctrl-C, which Python alone gets, and returns what it says, too."""
+    """Starts the program, and returns it with its stderr. Only Python receives Ctrl-C."""
     command, said = [find(), *arguments], tempfile.TemporaryFile()
     apart: dict[str, Any] = {"start_new_session": True}
     if os.name == "nt":
@@ -62,7 +62,7 @@ def start(arguments: list[str], **streams: Any) -> tuple[subprocess.Popen[bytes]
 
 
 def words(said: IO[bytes]) -> str:
-    """What the program said, without its name."""
+    """Returns the messages of the program, without its name."""
     said.seek(0)
     lines = said.read().decode("utf-8", "replace").strip().splitlines()
     return "\n".join(line.removeprefix("firstseen: ") for line in lines)
@@ -89,7 +89,7 @@ def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
 
 
 class Child:
-    """A firstseen dedup --annotate of our own."""
+    """A child process that runs firstseen dedup --annotate."""
 
     def __init__(self, arguments: list[str]) -> None:
         self._program, self._said = start(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -99,7 +99,7 @@ class Child:
 
     def write(self, data: bytes) -> None:
         view = memoryview(data)
-        while view:  # an unbuffered pipe may take a part
+        while view:  # an unbuffered pipe may accept only a part
             view = view[self._in.write(view) or 0 :]
 
     def line(self) -> bytes:
@@ -111,7 +111,7 @@ class Child:
         raise Error(words(self._said) or f"the program ended with code {code}", code)
 
     def close(self) -> None:
-        """Lets the program finish: it remembers all that it was sent."""
+        """Lets the program finish: it remembers all documents sent."""
         self._in.close()
         with self._out, self._said:
             self._out.read()
@@ -122,12 +122,12 @@ class Child:
 
 
 class Socket:
-    """A connection to the lines of a server."""
+    """A connection to the --lines socket of a server."""
 
     def __init__(self, address: str) -> None:
         kind, _, path = address.partition(":")
         if kind != "unix" or not path or not hasattr(socket, "AF_UNIX"):
-            raise Error(f"{address!r} is no address here: give unix:PATH, the place of the server's socket")
+            raise Error(f"{address!r} is not a valid address here: give unix:PATH, the path of the server's socket")
         self._address, self._socket = address, socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(path)

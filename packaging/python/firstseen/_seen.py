@@ -18,33 +18,33 @@ CLOSED = "it is closed"
 
 
 def values(column: Any) -> list[Any]:
-    """The plain values of a column of pyarrow, polars, pandas or numpy."""
+    """Returns a column of pyarrow, polars, pandas or numpy as a list."""
     readers = [getattr(column, name) for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)]
     return list(readers[0]() if readers else column)
 
 
 def missing(value: Any) -> bool:
-    """None, NaN or the NA of pandas."""
+    """Reports whether a value is None, NaN or the NA of pandas."""
     return value is None or type(value).__name__ == "NAType" or isinstance(value, float) and value != value
 
 
 class Seen:
-    """An open index, or a connection to a server: for one see() at a time, in the process that made it."""
+    """An open index or a server connection. It runs one see() at a time, in the process that opened it."""
 
     def __init__(self, link: Callable[[], Link], again: Callable[[], Seen] | None, text: str, id: str, time: str | None, ahead: int) -> None:
         self._start, self._again, self._ahead = link, again, max(1, ahead)
         self._fields = {"id": id, "time": time, "text": text}
         self._encode = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":")).encode
         self._busy = threading.Lock()
-        self._broken = ""  # why nothing more can be asked
+        self._broken = ""  # the reason why see() fails, or ""
         self._pid = os.getpid()
         self._link = link()
 
     def see(self, docs: Iterable[Any]) -> Iterator[Verdict]:
         """Judges and remembers documents: dicts, pairs (id, text) or texts.
 
-        Another thread iterates over docs, at most `ahead` documents before the verdicts. Give ids
-        if there are any: a text alone has a place for its id, such as stdin:7.
+        Another thread iterates over docs, at most `ahead` documents before the verdicts. Pass ids
+        if you have them: the id of a text alone is its place, such as stdin:7.
         """
         self._here()
         if not self._busy.acquire(blocking=False):
@@ -70,12 +70,12 @@ class Seen:
         return list(self.see([doc]))[0]
 
     def keep(self, batch: Any) -> list[bool]:
-        """Whether each row of columns is kept: for ds.filter(fs.keep, batched=True) of datasets."""
+        """Reports which rows of a batch are kept, as in ds.filter(fs.keep, batched=True) of datasets."""
         names, id = getattr(batch, "column_names", batch), self._fields["id"]
         texts = values(batch[self._fields["text"]])
         ids = values(batch[id]) if id in names else [None] * len(texts)
-        if self._again and any(map(missing, ids)):  # each of these rows would be a bad record, and go
-            raise Error(f"a server wants an id in each row, and {id!r} lacks one: name the column with connect(…, id=NAME)")
+        if self._again and any(map(missing, ids)):  # each of these rows would be a bad record and vanish
+            raise Error(f"a server needs an id in each row, and {id!r} lacks one: name the column with connect(…, id=NAME)")
         return [v.kept for v in self.see(zip(ids, texts))]
 
     def _here(self) -> None:
@@ -91,7 +91,7 @@ class Seen:
             given = {name: doc.get(field) for name, field in self._fields.items()}
         line = {name: value for name, value in given.items() if not missing(value)}
         line.setdefault("text", None)
-        # Half of a surrogate pair becomes the escape that it is in JSON.
+        # Half of a surrogate pair becomes its JSON escape.
         return self._encode(line).encode("utf-8", "backslashreplace") + b"\n"
 
     def close(self) -> None:
@@ -116,17 +116,17 @@ class Seen:
 def open(
     index: str | os.PathLike[str] | None = None, *, text: str = "text", id: str = "id", time: str | None = None, ahead: int = 2048, **settings: Any
 ) -> Seen:
-    """Opens or makes an index; without one, documents are forgotten at the end.
+    """Opens or creates an index; without one, documents are forgotten at the end.
 
-    text, id and time are the fields of dicts. Settings are flags of `firstseen dedup`, such as
+    text, id and time name the fields of dicts. Settings are flags of `firstseen dedup`, such as
     threshold=.6, memory="1GiB", same_id="keep:again=drop". ahead is in documents.
     """
-    settings |= {"index": index, "time_field": "time" if time else None}
-    arguments = ["dedup", "--quiet", "--annotate", "--format=jsonl", *flags(settings), "--out=-", "-"]
+    settings |= {"index": index, "format": "jsonl:time=time" if time else "jsonl"}
+    arguments = ["dedup", "--quiet", "--annotate", *flags(settings), "--out=-", "-"]
     return Seen(lambda: Child(arguments), None, text, id, time, ahead)
 
 
 def connect(address: str, *, text: str = "text", id: str = "id", time: str | None = None, ahead: int = 2048) -> Seen:
-    """Connects to the lines of a server, as in connect("unix:/run/firstseen/lines")."""
+    """Connects to the --lines socket of a server, as in connect("unix:/run/firstseen/lines")."""
     again = partial(connect, address, text=text, id=id, time=time, ahead=ahead)
     return Seen(lambda: Socket(address), again, text, id, time, ahead)

@@ -1,4 +1,4 @@
-"""Filters for the libraries that people prepare corpora with, imported when they are used.
+"""Filters for libraries that prepare corpora. The libraries are imported on use.
 
 datasets needs none: ds.filter(fs.keep, batched=True).
 """
@@ -11,7 +11,7 @@ from ._seen import Seen, connect, open
 
 
 def frame(fs: Seen, rows: Any) -> Any:
-    """The kept rows of a pandas or polars data frame, or of a pyarrow table or batch."""
+    """Returns the kept rows of a pandas or polars data frame, or of a pyarrow table or batch."""
     library = type(rows).__module__.partition(".")[0]
     if library != "pyarrow":
         keep = fs.keep(rows)
@@ -23,7 +23,7 @@ def frame(fs: Seen, rows: Any) -> Any:
 
 
 def datatrove(fs: Seen) -> Any:
-    """A BaseFilter of datatrove, for one task, or for many with connect()."""
+    """Returns a datatrove BaseFilter for one task, or for many tasks with connect()."""
     from datatrove.pipeline.filters.base_filter import BaseFilter  # type: ignore[import-untyped]
 
     class Firstseen(BaseFilter):  # type: ignore[misc]
@@ -44,7 +44,7 @@ def datatrove(fs: Seen) -> Any:
 class Scrapy:
     """An item pipeline: ITEM_PIPELINES = {"firstseen.adapters.Scrapy": 300}.
 
-    FIRSTSEEN is a dict of the arguments of open(), or has the address of connect().
+    FIRSTSEEN is a dict with the arguments of open(), or of connect() if it has an address.
     """
 
     settings: dict[str, Any]
@@ -72,9 +72,9 @@ class Scrapy:
 
 
 class Ray:
-    """For ds.map_batches(Ray, fn_constructor_args=("unix:…",), concurrency=4) of Ray Data.
+    """A callable for Ray Data: ds.map_batches(Ray, fn_constructor_args=("unix:…",), concurrency=4).
 
-    The address is that of a server, which all workers share.
+    All workers share the server at the address.
     """
 
     def __init__(self, address: str, **settings: Any) -> None:

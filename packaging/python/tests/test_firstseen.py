@@ -135,6 +135,14 @@ class SeeTest(Case):
                 break
             self.assertEqual([v.kept for v in fs.see([texts(1)[0], "another text, quite new, and with pieces"])], [False, True])
 
+    def test_times_without_a_warning(self):
+        subprocess.run([firstseen.find(), "index", "create", self.folder / "seen", "--docs=1000", "--window=48h"], check=True, stderr=subprocess.DEVNULL)
+        (text,) = texts(1)
+        day = 86400
+        docs = [{"id": i, "text": text, "date": 1600000000 + i * day} for i in (0, 1, 4)]
+        with self.assertNoLogs("firstseen"), firstseen.open(self.folder / "seen", time="date") as fs:
+            self.assertEqual([v.kept for v in fs.see(docs)], [True, False, True])
+
     def test_one_see_at_a_time(self):
         with self.open() as fs:
             first = fs.see(texts(3))
@@ -228,6 +236,7 @@ class FailureTest(Case):
 class ServerTest(Case):
     def test_connect(self):
         server = Server(self.folder)
+        self.addCleanup(server.process.kill)
         docs = [(f"d{i}", t) for i, t in enumerate(texts(300))]
         with firstseen.connect(server.address) as fs:
             got = list(fs.see(docs + [(f"e{i}", t) for i, t in enumerate(texts(300))]))
@@ -237,7 +246,7 @@ class ServerTest(Case):
                 self.assertTrue(copy.one(docs[0]).again)
                 self.assertEqual(copy.one(("new", docs[1][1])).of, "d1")
             for rows in {"text": ["one"]}, {"id": ["x", None], "text": ["one", "two"]}:
-                with self.assertRaisesRegex(firstseen.Error, "wants an id"):
+                with self.assertRaisesRegex(firstseen.Error, "needs an id"):
                     fs.keep(rows)
             server.close()
             with self.assertRaisesRegex(firstseen.Error, "closed the connection"):
