@@ -267,7 +267,7 @@ func (m *memory) hold(data []byte, n int) []byte {
 }
 
 func (m *memory) free() {
-	_ = hugemem.Free(m.mem) // it ignores memory of the heap
+	_ = hugemem.Free(m.mem) // it refuses memory of the heap
 	m.mem = nil
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Format separates the records of a file, reads the document in a record, and writes records.
-// [Source] does the rest for all formats: order, decompression, limits, and resuming at a place.
+// [Source] does the rest for all formats: order, decompression, memory, limits and resuming.
 //
 // A format embeds its kind, [Lines], [Framed] or [Random], which provides the other methods. Any
 // number of goroutines may use a format at once. docs/extend.md shows how to add one.

@@ -120,8 +120,8 @@ func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) erro
 	if room == nil {
 		room = func(context.Context, int) error { return nil }
 	}
-	// A buffer of limit bytes cannot hold an overlong record with its end. So blocks of any size
-	// detect it.
+	// A buffer of at most limit bytes cannot hold an overlong record with its end. So blocks of any
+	// size detect it.
 	s.cfg.BlockSize = min(blockSize, s.limit)
 	s.room = room
 }

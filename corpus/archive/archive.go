@@ -152,7 +152,7 @@ func (l *listing) take(raw, kind string) (name string, ok bool, err error) {
 	return name, kind == "", nil
 }
 
-// leave counts an entry that cannot be read.
+// leave counts an entry that is not a file to read.
 func (l *listing) leave(kind, name string) {
 	if i := slices.IndexFunc(l.Left, func(left Left) bool { return left.Kind == kind }); i >= 0 {
 		l.Left[i].Count++

@@ -110,8 +110,8 @@ var methodNames = map[uint32]string{
 }
 
 // zipEntries returns the number of files in a zip archive, by the record at its end (APPNOTE.TXT
-// 4.3.14 to 4.3.16). Without a record the number is impossible. Of several it uses the last that
-// can be complete, as archive/zip does: any later signature is part of its comment.
+// 4.3.14 to 4.3.16). Without a record it is impossibly large. Of several it uses the last that can
+// be complete, as archive/zip does: any later signature is part of its comment.
 func zipEntries(r io.ReaderAt, size int64) uint64 {
 	const endSize, locatorSize, end64Size = 22, 20, 56
 	tail := make([]byte, min(size, locatorSize+endSize+1<<16))

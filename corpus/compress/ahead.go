@@ -151,7 +151,7 @@ func (a *Ahead) Close() {
 		(<-a.idle).Close()
 	}
 	(<-a.alone).Close()
-	_ = hugemem.Free(a.mem) // it ignores memory of the heap
+	_ = hugemem.Free(a.mem) // it refuses memory of the heap
 }
 
 // planInput finds the pieces of an input until no more are needed.

@@ -87,7 +87,7 @@ func Fingerprint(in Input) (sum uint64, err error) {
 	return h.Sum64(), nil
 }
 
-// Head returns the first bytes of an input, which identify a compression.
+// Head returns the first bytes of an input as stored, which identify a compression.
 func (in Input) Head() ([]byte, error) {
 	f, err := in.Open()
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package jsonarray reads JSON files that consist of one array, [{...}, {...}]. Each value is a
-// record, parsed like a line of [jsonl]. Only one value is in memory at a time, never the array.
+// record, parsed like a line of [jsonl]. Values are in memory one after the other, never the array.
 //
 // Brackets and strings separate the records. Each is parsed alone, so invalid JSON spoils only its
 // own record. Bytes that cannot belong to an array end the reading. Places number the records.

@@ -20,8 +20,8 @@ var maxBlock = func() int {
 
 // decodeAVX512 decodes the content of a string at src while 64 of its n bytes are left. It stops at
 // a closing quote, a control character or a long escape, and up to 64 bytes before invalid UTF-8.
-// Inside a character, the bytes before are valid so far. It may read 3 bytes before src, and write
-// 64 bytes after the result.
+// If it stops inside a character, the bytes before are valid so far. It may read 3 bytes before
+// src, and write 64 bytes after the result.
 //
 //go:noescape
 func decodeAVX512(dst, src *byte, n int, escapes *[128]byte) (read, written int)

@@ -34,7 +34,7 @@ type parser struct {
 	key     []byte
 	text    [2][]byte     // found by textLiteral and textPath
 	block   *corpus.Block // being parsed
-	longest int           // length of the longest path
+	longest int           // bytes of the longest name or path
 	doc     corpus.Document
 }
 
@@ -238,7 +238,7 @@ func (p *parser) decodeText(b []byte, here uint, i int) (int, error) {
 	return end + 1, err
 }
 
-// readText returns the content of the string that begins at b[i]: part of the line if nothing needs
+// readText returns the string whose content begins at b[i]: part of the line if nothing needs
 // decoding, otherwise in the block's memory. For a long line it touches that memory only if needed.
 func (p *parser) readText(b []byte, i int) (text []byte, end int, err error) {
 	if p.block.Long() {

@@ -115,7 +115,7 @@ func hex4(b []byte) rune {
 // second pass would take as long as the first. A surrogate without its partner becomes U+FFFD.
 func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
 	// Each store writes eight bytes; the next overwrites those after a special byte. The decoded
-	// content is never longer than b, but the last store may be.
+	// content is never longer than b, but the last store may need more room.
 	j := len(dst)
 	dst = slices.Grow(dst, len(b)-i+8)
 	d := dst[:cap(dst)]
@@ -167,7 +167,7 @@ func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
 }
 
 const (
-	// decodeBlocks is tried again at once after fewDecoded bytes, otherwise after passed stops.
+	// fewDecoded bytes or more make decodeBlocks run again at once, fewer only after passed stops.
 	fewDecoded = 32
 	passed     = 8
 )

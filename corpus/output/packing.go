@@ -34,7 +34,7 @@ type encoder interface {
 	Reset(w io.Writer)
 }
 
-// CutPacking splits the ending of a compression off a name: ".gz" or ".zst" in any case, or "".
+// CutPacking splits the ending of a compression off a name: ".gz", ".zst", in capitals too, or "".
 func CutPacking(name string) (rest, packing string) {
 	packing = strings.ToLower(filepath.Ext(name))
 	if packing != ".gz" && packing != ".zst" {

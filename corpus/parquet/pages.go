@@ -27,7 +27,8 @@ const (
 const Memory = maxPages + 2*maxFooter
 
 // pages reads the pages of all columns, one at a time. It holds one stored page, and counts the
-// bytes held by columns. Before it reads, creates or scans bytes, it calls spend: [corpus.Limits].
+// bytes held by columns. Before it reads, creates or scans bytes, it calls spend with their number,
+// see [corpus.Limits].
 type pages struct {
 	file   io.ReaderAt
 	tool   decompressor

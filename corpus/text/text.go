@@ -2,7 +2,8 @@
 // which ends with an empty line. The id of a document is its file and its number.
 //
 // Lines end with LF or CR LF; an empty line has nothing before that. Blank lines and empty
-// paragraphs are no documents, but are counted. LF, or LF LF, follows each kept document.
+// paragraphs are no documents, but are counted. Kept documents are written unchanged, each followed
+// by LF, or LF LF.
 package text
 
 import (

@@ -124,9 +124,9 @@ func nearest(data []byte, from int, either bool) int {
 	return -1
 }
 
-// header returns the end of the header at from, or -1. If another header begins at a line inside
-// it, other is that line. Bytes searched in vain are not searched again, since headers without an
-// end may follow each other.
+// header returns the end of the header at from, or -1. If another header begins at one of its
+// lines, it has no end, and other is that line. Bytes searched in vain are not searched again,
+// since headers without an end may follow each other.
 func (f *frames) header(data []byte, from int) (end, other int) {
 	const ahead = 32 // bytes of a line that identify it
 	to := min(len(data), from+maxHead)
