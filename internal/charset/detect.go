@@ -94,7 +94,8 @@ func setOf(characters ...string) *[1 << 16]bool {
 // counted it was 76 to 97%.
 const leastFrequent = 0.3
 
-// bestMulti returns the multi-byte encoding with the largest share of frequent characters, or "".
+// bestMulti returns the multi-byte encoding with the largest share of frequent characters, or "" if
+// no share exceeds leastFrequent.
 func bestMulti(body []byte) (best string) {
 	piece := sample(body)
 	score := leastFrequent
