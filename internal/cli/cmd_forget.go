@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
-// forgetting takes documents back. Unless they are many, it names them when all is durable.
+// forgetting takes documents back and names them: when all is durable, unless they are many.
 type forgetting struct {
 	file, name string // flags: file of ids, and name of a batch
 	cmd        *cobra.Command

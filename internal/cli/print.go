@@ -115,7 +115,7 @@ type recordWriter struct{ to *output.Writer }
 
 func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }
 
-// A table is lines of JSON, each an object with its columns in order. A file name in .csv or .tsv
+// A table is lines of JSON, each an object with its columns in order. A name ending in .csv or .tsv
 // gives values between commas or tabs under a line of column names, as in RFC 4180. If .gz or .zst
 // follows, the file is compressed.
 type table struct {

@@ -81,7 +81,7 @@ func (t *terminal) Read(p []byte) (int, error) {
 	return t.File.Read(p)
 }
 
-// newBar returns a bar with the share read or, without a total as of a pipe, only the amount read.
+// newBar returns a bar with the share read or, if a pipe has no total, only the amount read.
 func (f *options) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
 	total, known := input.TotalSize(f.Inputs)

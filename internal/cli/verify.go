@@ -13,8 +13,8 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline/confirm"
 )
 
-// verifyFlag is the condition on its text for removing a copy. The word doubtful stands for the
-// condition of the two-stage rules.
+// verifyFlag is the condition for removing a copy, by its text beside the earlier one. The word
+// doubtful stands for the condition of the two-stage rules.
 type verifyFlag struct{ condition, old string }
 
 const doubtful = "doubtful"
