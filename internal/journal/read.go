@@ -10,10 +10,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Read returns a journal's header, the size of the file, and the bytes of a torn group that a crash
-// left at its end. Groups for which Append returned nil are whole. each gets the groups in order,
-// valid until it returns; if it is nil, only the header is read. Its errors are returned unchanged.
-// Others wrap ErrDamaged or ErrVersion, or come from reading the file.
+// Read returns a journal's header, the size of the file, and the length of a torn group that a
+// crash left at its end. Groups for which Append returned nil are whole. each gets the groups in
+// order, valid until it returns; if it is nil, only the header is read. Its errors are returned
+// unchanged. Others wrap ErrDamaged or ErrVersion, or come from reading the file.
 func (k *Kind) Read(path string, each func(fields, body []byte) error) (header []byte, size, torn int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
