@@ -46,7 +46,7 @@ const (
 	DefaultThreshold         = 0.6
 	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
 	DefaultFilterThreshold   = 0.8
-	// With Verify texts decide, so records only select the texts to read.
+	// DefaultVerifyThreshold is low: texts decide, so records only select the texts to read.
 	DefaultVerifyThreshold = 0.5
 )
 
@@ -109,7 +109,7 @@ type Deduper struct {
 	sketch    feature.Sketch
 	Keys      []uint64 // of the last document decided alone
 	Seen      []bool
-	neighbors *neighbors // nil for a method that relies on equal keys
+	neighbors *neighbors // nil for a method that relies on equal keys alone
 	single    Group      // of one document
 	parallel  parallel
 }

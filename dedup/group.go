@@ -249,7 +249,7 @@ func (g *parallel) eachAgain(f func(m *member, i int)) {
 }
 
 // CanDecideAll reports whether DecideAll supports that many more documents. It needs a SharedStore
-// with room for them, and a method that relies on equal keys.
+// with room for them, and a method that relies on equal keys alone.
 func (d *Deduper) CanDecideAll(documents int) bool {
 	s, ok := d.Cfg.Table.(SharedStore)
 	return ok && d.neighbors == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32

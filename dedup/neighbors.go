@@ -8,9 +8,9 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// neighbors uses the memory of a method that does not rely on equal keys. The memory holds all kept
-// documents, and returns the features under which documents close to a given one were kept. These
-// replace the document's own features for look-ups.
+// neighbors uses the memory of a method that does not rely on equal keys alone. The memory holds
+// all kept documents, and returns the features under which documents close to a given one were
+// kept. These replace the document's own features for look-ups.
 type neighbors struct {
 	memory method.Memory
 	sketch feature.Sketch // the document with those features
@@ -62,8 +62,8 @@ func (n *neighbors) add(sketch []byte) error {
 	return n.memory.Add(sketch)
 }
 
-// Thin takes an upper bound of the documents that the store names. If a method's memory holds more
-// than twice as many, Thin rebuilds it. Only named documents are candidates anyway.
+// Thin takes an upper bound on the number of documents that the store names. If a method's memory
+// holds more than twice as many, Thin rebuilds it. Only named documents are candidates anyway.
 func (d *Deduper) Thin(documents uint64) (err error) {
 	if d.neighbors != nil && d.neighbors.has > 2*documents {
 		d.neighbors = nil // else both would be in memory

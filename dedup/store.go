@@ -61,7 +61,7 @@ const ClosedKey = 1 << 7
 type SharedStore interface {
 	Store
 	// Share prepares for n readers, numbered from 0, until the store next changes. Add may use run,
-	// too: it calls f with 0 to tasks-1, possibly concurrently, and waits for all calls.
+	// too. run calls f with 0 to tasks-1, possibly concurrently, and waits for all calls.
 	Share(n int, run func(tasks int, f func(task int))) error
 	// Asker returns one of these readers. Different readers may be used concurrently. The results
 	// of Records are valid until its next call by that reader.

@@ -61,7 +61,7 @@ type Result struct {
 	Verdict Verdict
 	// Kept reports whether the document belongs to the output and entered the index.
 	Kept bool
-	// Exact: the whole canonical texts are equal, or without a table their fingerprints.
+	// Exact: the whole canonical texts are equal (rule 2), or without a table their fingerprints.
 	Exact bool
 	// SameID: the witness has the id of the judged document: the same page fetched again.
 	SameID bool

@@ -15,7 +15,7 @@ import (
 // The numbers in the rules.
 const (
 	common        = 8  // rule 6: kept documents that make a key common
-	fewest        = 5  // rules 8 and 9: fewest significant segments
+	fewest        = 5  // rules 8 and 9: least number of segments that is significant
 	boundaryUnits = 2  // rule 3
 	listed        = 8  // results: documents in Also
 	fewestRuns    = 20 // rule 13: fewest runs for a sketch
