@@ -51,7 +51,7 @@ type Scheme struct {
 	// Method is the name of the method, one of [Methods]; "" selects the first.
 	Method string
 
-	// Segments is the maximum number of segments, 1 to MaxSegments; 0 means 50.
+	// Segments bounds the number of longest distinct segments chosen: 1 to MaxSegments; 0 means 50.
 	Segments int
 
 	// MinWidth is the minimum width of a segment in columns, 1 to MaxMinWidth. 0 means 10: five Han

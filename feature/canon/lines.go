@@ -18,7 +18,7 @@ const (
 	// are shorter.
 	minLine      = 30
 	maxLine      = 255         // maximum width of a full line; wider ones are paragraphs
-	maxLineBytes = 3 * maxLine // of a line of that width
+	maxLineBytes = 3 * maxLine // maximum bytes of a line of that width
 
 	// window is the maximum number of new bytes in the text window. It is small enough to stay in
 	// the L1 cache until they are copied.

@@ -48,7 +48,8 @@ const (
 
 	flushAt = 64 << 10 // canonical text is returned as a part from this length on
 
-	// slack lets the scanner store eight bytes or read a block when fewer are needed.
+	// slack has room to store eight bytes when adding fewer, and to read a block when fewer are
+	// left.
 	slack = vector.Block + 8
 
 	maxSymbol = 64 // bytes of a symbol with its marks that count

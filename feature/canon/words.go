@@ -11,9 +11,9 @@ import (
 )
 
 // unitsOf counts the words of buf[seg:end], a piece with the given width and number of CJK
-// characters and without loose marks. Each CJK character is a word, and so is each stretch of other
-// characters with any width. Thus "two words" has 2, "中文" 2, "用linux的" 3. The rule needs no
-// dictionary and is precise enough for a weight. Nearly all pieces are of one kind.
+// characters and without loose marks. Each CJK character is a word, and so is each stretch of
+// others with any width, up to spaces. Thus "two words" has 2, "中文" 2, "用linux的" 3. The rule needs
+// no dictionary and is precise enough for a weight. Nearly all pieces are of one kind.
 func (s *Scanner) unitsOf(seg, end, cjk, width int) int {
 	switch n := end - seg; {
 	case width == 2*cjk:
@@ -210,7 +210,7 @@ func (s *Scanner) addSpan(p span) {
 	s.apart = false
 }
 
-// Together is the number of pieces between calls of AppendUnits, so most were not just written.
+// Together is the number of pieces between calls of AppendUnits: most were written well before.
 const Together = 64
 
 // CountUnits enables AppendUnits. Call it before Reset.

@@ -57,8 +57,8 @@ type Sketch struct {
 	// Features are distinct and in the method's order, at most Method.Features.
 	Features []Feature
 
-	// Leads counts the last features that only find candidates. Results neither count nor show them
-	// as parts of the text.
+	// Leads is the number of features, the last ones, that only find candidates. Results neither
+	// count nor show them as parts of the text.
 	Leads int
 
 	// Whole is the fingerprint of the whole text: all canonical words and symbols in order.

@@ -10,7 +10,7 @@ import (
 
 const (
 	// maxRead is the maximum number of earlier texts to read for a document, plus one per readWords
-	// of its words. Most documents need one or two; a manual has hundreds of pages.
+	// of its words. Most documents need one or two; a manual in one file has hundreds of pages.
 	maxRead   = 32
 	readWords = 1000
 	// readBytes, plus readShare times the document's length, bounds the bytes to read.
@@ -75,7 +75,7 @@ func NewFinder(least int) *Finder {
 
 // Texts reads the texts of candidates.
 type Texts interface {
-	// Read returns the text of a candidate. ok is false if it is unavailable. It may use buf.
+	// Read returns the text of a candidate. ok is false if it is unavailable. Read may use buf.
 	Read(document int, buf []byte) (text []byte, ok bool, err error)
 	// Same reports whether text is the one that the candidate's list was made from.
 	Same(document int, text []byte) bool

@@ -168,7 +168,8 @@ type Chain struct {
 	Picks    int
 }
 
-// maxPlaces bounds the chains begun per key. A text that repeats a sentence has thousands.
+// maxPlaces bounds the places where one key may begin a chain. A text that repeats a sentence has
+// thousands.
 const maxPlaces = 32
 
 // A Chainer finds chains of one list in others. It is reusable, but not safe for concurrent use.

@@ -10,7 +10,7 @@ import (
 
 // A chooser keeps the first n distinct features in the order of compare. It collects up to 2n, or
 // more if n is small, and then discards all but n. So a text of a million segments costs little
-// more than one pass. After the first time it knows the last feature that could be chosen.
+// more than one pass. From then on it knows the last feature that could be chosen.
 type chooser struct {
 	n         int
 	features  []method.Feature

@@ -50,7 +50,8 @@ func (r *Reader) Terms(text []byte, each func(terms []uint64)) (whole uint64) {
 	}, func([]byte) {})
 }
 
-// read scans a text. It calls latest after every pieces pieces, and before each for each part.
+// read scans a text. It calls latest after each batch of pieces, and before it passes a part to
+// each.
 func (r *Reader) read(text []byte, pieces int, latest func(), each func(part []byte)) (whole uint64) {
 	r.whole.Reset()
 	s, waiting := r.scanner, 0

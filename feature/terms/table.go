@@ -41,6 +41,7 @@ type Table struct {
 
 const firstBits = 16
 
+// newTable makes a table of terms, whose hashes must ascend.
 func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
 	t := &Table{documents: documents, hashes: hashes, counts: counts, first: make([]uint32, 1<<firstBits+1)}
 	at := 0

@@ -32,10 +32,10 @@ const (
 	contained = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text must be common, and at least
 	// minShared other segments shared. Together these must hold the share explained of all segments
-	// and the share spoken of the document's runs. The lengths may differ by minLength to
-	// minLength+1. Sketches must confirm the share confirmed of the words in the shared segments.
-	// They must also confirm one part in minShare of the document. The longest segments of code are
-	// comments, and those of tables are seldom a tenth of the text.
+	// and the share spoken of the document's runs. The lengths may differ at most as minLength and
+	// minLength+1 do. Sketches must confirm the share confirmed of the words in the shared
+	// segments. They must also confirm one part in minShare of the document. The longest segments
+	// of code are comments, and those of tables are seldom a tenth of the text.
 	minCommon = 8
 	minShared = 10
 	explained = 0.72

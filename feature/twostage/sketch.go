@@ -114,9 +114,9 @@ type overlap struct {
 
 // Compare estimates the overlap of two documents of a and b runs.
 //
-// Of the n bins filled in either, both are filled in both, and raw have equal numbers. Two
-// different minima have equal numbers with a probability of 1/15. The estimated Jaccard similarity
-// is therefore
+// Of the n bins filled in s or t, both is the number filled in s and t, and raw the number with
+// equal values. Two different minima have equal numbers with a probability of 1/15. The estimated
+// Jaccard similarity is therefore
 //
 //	J = (raw - both/15) / ((1 - 1/15) n) = (15 raw - both) / (14 n)
 //

@@ -238,7 +238,7 @@ func isTsheg(r rune) bool { return r == '\u0F0B' || r == '\u0F0C' }
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || isTsheg(r) }
 
-// Units counts CJK characters, with their marks, and stretches of others that have any width.
+// Units counts CJK characters, with marks, and stretches of others, up to spaces, with any width.
 func Units(s string) (n int) {
 	var others strings.Builder
 	after := false

@@ -40,8 +40,8 @@ type Copied struct {
 
 // Copy writes the canonical form of text, which follows a separator, to dst: pieces and symbols,
 // separated by single spaces. The byte before dst must be a space. Copy writes the start of each
-// piece and symbol to starts. If the last separator read is not a symbol, a space follows the last
-// piece. Trailing blanks leave a space, except after a Han character.
+// piece and symbol to starts. A space follows the last one if a separator other than a symbol was
+// read after it. Trailing blanks leave a space, except after a Han character.
 //
 // Copy stops at the end of text, or earlier if the next byte depends on others. Such are a
 // character without a class, a byte before one that may affect it, a comma between digits, and

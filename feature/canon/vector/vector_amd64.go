@@ -28,7 +28,7 @@ func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, wri
 //go:noescape
 func copyAVX2(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
 
-// copyAVX2 uses shuffles instead of compress instructions.
+// shuffles replace the compress instructions in copyAVX2.
 //
 //lint:ignore U1000 it is for assembly
 var shuffles = newShuffles()
