@@ -71,7 +71,7 @@ func noIndex(dir string) error {
 	return fmt.Errorf("there is no index in %s: neither a side table nor a filter", dir)
 }
 
-// lookAtIndex is look with an error for no index, a lost table, or journals of a server.
+// lookAtIndex is look with an error for no index or a lost table.
 func lookAtIndex(dir string) (presence, error) {
 	p, err := look(dir)
 	switch {

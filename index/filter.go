@@ -41,8 +41,8 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
 }
 
-// tableStamp ties a filter file to a state of the table: the current one, or the one after later
-// more checkpoints without new documents. See docs/format.md, "The index directory".
+// tableStamp ties a filter file to a state of the table: later is the number of further checkpoints
+// without new documents, 0 for the current state. See docs/format.md, "The index directory".
 func tableStamp(t *docmap.Table, later uint64) []byte {
 	g := t.Generation()
 	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+later)
@@ -201,8 +201,7 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 	return s
 }
 
-// saveFilter writes the filter, stamped with the table's state later checkpoints from now. It does
-// nothing if the file has that stamp.
+// saveFilter writes the filter with tableStamp(later). It does nothing if the file has that stamp.
 func (x *Index) saveFilter(later uint64) error {
 	if x.table == nil {
 		return x.only.Save()

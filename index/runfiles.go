@@ -19,8 +19,9 @@ import (
 var temporaryFiles = map[string]bool{lockFile: true, TableFile: true, TableFile + ".new": true}
 
 // RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It
-// skips a directory with any other file, or with a lock in use. It also skips one with only a lock
-// file, which the owner may be about to lock. dir must not be an index for later use.
+// skips a directory with anything but regular files of one, or with a lock in use. It also skips
+// one with only a lock file, which the owner may be about to lock. dir must not be an index for
+// later use.
 func RemoveLeftIndex(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	isLock := func(e fs.DirEntry) bool { return e.Name() == lockFile }

@@ -30,7 +30,8 @@ const (
 //  4. The copy becomes the filter, of the new generation.
 //  5. The logs of earlier generations are removed.
 //
-// A crash before step 4 leaves the old filter and all logs; a later one may leave obsolete logs.
+// A crash before step 4 leaves the old filter and all logs; later, the new one and any obsolete
+// logs.
 type stream struct {
 	log    *keyLog // nil except while a stream is added
 	before int64   // bytes of the logs before it that still count
@@ -160,7 +161,7 @@ func (s *Store) install() error {
 	return s.dropLogs(1)
 }
 
-// dropLogs removes all logs but the last left ones: the filter has their keys now.
+// dropLogs removes the oldest logs, whose keys are in the filter now. left is the number to keep.
 func (s *Store) dropLogs(left int) error {
 	for len(s.chain) > left {
 		if err := durable.Remove(s.chain[0].path); err != nil {
