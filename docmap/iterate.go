@@ -19,7 +19,7 @@ type Posting struct {
 func (t *Table) All() iter.Seq2[Posting, error] {
 	return sequence(t, "iterating over keys", func(step stepFunc, yield func(Posting) bool) {
 		s := &t.spaces[ofKeys]
-		// A bin of this shape covers at most 8192 entries, for any number of runs.
+		// A bin of this shape covers about 8192 entries at most, for any number of runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(s.entries()), 0, 0)
 		b := sorted.Builder{Limit: keyLimit}
 		if t.tombstones.unnamed() {

@@ -31,7 +31,7 @@ type reader struct {
 
 // Share prepares the table for concurrent look-ups by n goroutines, until its next change. Each
 // goroutine uses its own reader, numbered from 0. Add does its work through run, which calls f with
-// 0 to tasks-1, concurrently or not, and returns after the last call.
+// 0 to tasks-1, concurrently or not, and returns when all calls have.
 func (t *Table) Share(n int, run func(tasks int, f func(task int))) error {
 	t.sharing(n)
 	t.spread = memtable.Spread{Parts: n, Run: run}

@@ -122,7 +122,7 @@ type mergeStep struct {
 	fresh   bool   // the target is new
 }
 
-// advanceMerge moves the boundary of a merge by a share of the key space, in several transactions.
+// advanceMerge moves the boundary of a merge by a share of the key space, in bounded transactions.
 func (t *Table) advanceMerge(space int, target *run, share float64) error {
 	for goal := uint64(0); ; {
 		sl := t.newMergeStep(space, target)

@@ -10,7 +10,7 @@ import (
 )
 
 // addressSpace returns the initial size of bbolt's mapping: 64 GiB, which costs nothing. A file
-// that fits is never remapped as it grows. Under a limit (ulimit -v), it is a quarter of the
+// that fits is never remapped as it grows. Under a lower limit (ulimit -v), it is a quarter of the
 // largest possible size: other memory needs the rest. On 32-bit systems it is 0.
 func addressSpace() int {
 	if bits.UintSize < 64 {

@@ -84,7 +84,7 @@ type Options struct {
 	// AsIs opens an existing table of any scheme. A missing table is an error.
 	AsIs bool
 	// MemtableKeys is the number of keys in memory that triggers writing a run: 6,291,456 by
-	// default, or 104 MB. A quarter as many ids triggers it, too. Tables of the same documents have
+	// default, in 104 MB. A quarter as many ids triggers it, too. Tables of the same documents have
 	// the same runs only with the same value.
 	MemtableKeys int
 	// PendingKeys is the number of unsaved keys at which Full is true: by default MemtableKeys/10.

@@ -63,7 +63,7 @@ func (s *numbers) dropBelow(mark uint32) {
 	}
 }
 
-// A tombstone is a range of documents taken back together, in a table of when documents.
+// A tombstone is a range of documents taken back together; when is the number of documents then.
 type tombstone struct{ first, last, when uint32 }
 
 // tombstones holds the documents that look-ups do not name: taken back, expired or only counting.

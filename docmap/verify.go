@@ -27,9 +27,9 @@ const (
 )
 
 // Verify reads the whole file and returns all faults: inconsistent pages, wrong checksums,
-// misplaced or stray entries, ids without a document, wrong counts. After a finding it continues
-// with the next part, except after PartPages. It does not check memory. The error is the context's
-// or another that is no fault of the file.
+// entries out of order or of missing documents, ids without a document, wrong counts. After a
+// finding it continues with the next part, except after PartPages. It does not check memory. The
+// error is the context's or another that is no fault of the file.
 func (t *Table) Verify(ctx context.Context) ([]Finding, error) {
 	v := &verifier{ctx: ctx, t: t}
 	for _, part := range []struct {

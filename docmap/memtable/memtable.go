@@ -43,7 +43,7 @@ type Table struct {
 	Gone func(held, doc uint32) bool
 }
 
-// New returns a table that keeps limit documents per key. Its growth has a step at n entries.
+// New returns a table that keeps limit documents per key. One step of its growth ends at n entries.
 func New(n, limit int) (*Table, error) {
 	m := &Table{limit: limit, most: slotsFor(n)}
 	slots := m.most
@@ -249,7 +249,7 @@ func (m *Table) Bytes() int { return len(m.mem) }
 // afterwards. So each slot has one owner, and the documents of a key stay in order.
 
 // A Spread runs work on goroutines: Run calls f with 0 to n-1, concurrently or not, and returns
-// after the last call.
+// when all calls have.
 type Spread struct {
 	Parts int
 	Run   func(n int, f func(part int))
