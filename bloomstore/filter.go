@@ -119,7 +119,7 @@ func (f *Filter) Ones() uint64 { return f.ones }
 // Fill returns the share of one bits, 0 to 1.
 func (f *Filter) Fill() float64 { return float64(f.ones) / float64(f.shape.Bits) }
 
-// Rate returns the current share of keys never added but reported as seen: fill^k.
+// Rate returns the share of keys never added that is currently reported as seen: fill^k.
 func (f *Filter) Rate() float64 { return math.Pow(f.Fill(), float64(f.shape.Hashes)) }
 
 const (
