@@ -232,7 +232,7 @@ func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error
 	if errors.Is(early, context.Canceled) {
 		early = errInterrupted
 		if reads, _ := f.derived.reads(); reads {
-			early = fmt.Errorf("%w, so no files were made from the report: use firstseen report clusters", errInterrupted)
+			early = fmt.Errorf("%w, so no files were made from the report: make them with firstseen report", errInterrupted)
 		}
 	}
 	switch {
