@@ -12,7 +12,6 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 // DefaultDocs is the default number of documents that a filter is sized for: 100 MiB. With a table,
@@ -79,14 +78,12 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		shape = present
 	}
 	if string(p.header.Stamp) != string(tableStamp(x.table, 0)) {
-		// Finish stamps a file ahead of the table. It must be gone before the table reaches that
-		// generation with other documents.
-		if err := durable.Remove(x.path(FilterFile)); err != nil {
-			return fmt.Errorf("removing the filter of another state: %w", err)
-		}
 		err := x.rebuild(shape, false, "the last run did not end cleanly, or it belongs to another table")
 		if err == nil {
-			err = x.saveFilter(0) // so that the next Open finds its size, even after a kill
+			// Finish stamps a file ahead of the table. It must be gone before the table reaches that
+			// generation with other documents. One of its size takes its place in one step, so a
+			// kill at any instant keeps the size.
+			err = x.saveFilter(0)
 		}
 		return err
 	}

@@ -253,22 +253,31 @@ func TestFinishStopped(t *testing.T) {
 	}
 }
 
-// TestRemovalStopped stops Open after it removes a stale filter, which a power cut may restore.
-func TestRemovalStopped(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	grown(t, dir, smallIndex, 0, 50)
-	stale := indextest.Copy(t, dir)
-	x := opened(t, dir, smallIndex)
-	see(t, x, 50, 100)
-	indextest.Must(t, x.Checkpoint())
-	indextest.Must(t, x.Close())
-	failAt(t, "removed filter.bloom")
-	if _, err := Open(dir, smallIndex); !errors.Is(err, errInjected) {
-		t.Errorf("opened: %v", err)
+// TestReplacementStopped stops Open while it replaces a stale filter, which a power cut may restore.
+// The size of the filter stays.
+func TestReplacementStopped(t *testing.T) {
+	sizeless := smallIndex
+	sizeless.Shape = bloomstore.Shape{}
+	for _, at := range []string{"wrote filter.bloom.tmp", "renamed filter.bloom.tmp"} {
+		dir := filepath.Join(t.TempDir(), "index")
+		grown(t, dir, smallIndex, 0, 50)
+		stale := indextest.Copy(t, dir)
+		x := opened(t, dir, smallIndex)
+		see(t, x, 50, 100)
+		indextest.Must(t, x.Checkpoint())
+		indextest.Must(t, x.Close())
+		failAt(t, at)
+		if _, err := Open(dir, sizeless); !errors.Is(err, errInjected) {
+			t.Errorf("%s: opened: %v", at, err)
+		}
+		step.Hook = nil
+		if h, err := bloomstore.ReadHeader(filepath.Join(dir, FilterFile)); err != nil || h.Shape != smallIndex.Shape {
+			t.Errorf("%s: the filter has the size %+v, error %v", at, h.Shape, err)
+		}
+		knows(t, dir, smallIndex, 0, 100, 100)
+		copyFile(t, filepath.Join(stale, FilterFile), filepath.Join(dir, FilterFile)) // a power cut
+		knows(t, dir, smallIndex, 0, 100, 100)
 	}
-	knows(t, dir, smallIndex, 0, 100, 100)
-	copyFile(t, filepath.Join(stale, FilterFile), filepath.Join(dir, FilterFile)) // a power cut
-	knows(t, dir, smallIndex, 0, 100, 100)
 }
 
 // TestKillsKeepTheSize kills several runs in a row. The index keeps the size of its filter.

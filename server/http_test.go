@@ -395,6 +395,53 @@ func TestDrainedLines(t *testing.T) {
 	indextest.Must(t, <-ended)
 }
 
+// deadlines is a listener whose connections report their time limits for writing.
+type deadlines struct {
+	net.Listener
+	set chan time.Time
+}
+
+type limited struct {
+	net.Conn
+	set chan time.Time
+}
+
+func (d deadlines) Accept() (net.Conn, error) {
+	c, err := d.Listener.Accept()
+	return limited{c, d.set}, err
+}
+
+func (l limited) SetWriteDeadline(t time.Time) error {
+	l.set <- t
+	return l.Conn.SetWriteDeadline(t)
+}
+
+// TestDrainedClient checks that a client that reads no answers holds up the end for a minute at most.
+func TestDrainedClient(t *testing.T) {
+	s, _ := served(t, nil)
+	l, err := listen.Listen("unix:" + filepath.Join(t.TempDir(), "l"))
+	indextest.Must(t, err)
+	ended, set := make(chan error, 1), make(chan time.Time, 1)
+	go func() { ended <- s.ServeLines(deadlines{l, set}) }()
+	c, err := net.Dial("unix", l.Addr().String())
+	indextest.Must(t, err)
+	defer c.Close()
+	_, err = io.WriteString(c, line("a", article))
+	indextest.Must(t, err)
+	_, err = bufio.NewReader(c).ReadString('\n') // the connection is served
+	indextest.Must(t, err)
+	if len(set) > 0 {
+		t.Error("a client that pauses has a time limit")
+	}
+	before := time.Now()
+	s.Drain()
+	if got := <-set; got.Before(before) || got.After(time.Now().Add(parting)) {
+		t.Errorf("drained at %v, the limit is %v", before, got)
+	}
+	indextest.Must(t, l.Close())
+	indextest.Must(t, <-ended)
+}
+
 // scarce is a listener that lacks a free file descriptor at first.
 type scarce struct {
 	net.Listener

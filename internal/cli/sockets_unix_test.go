@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
-// TestSocketsOfSystemd: those that systemd opens are refused where those of --listen and --lines are.
+// TestSocketsOfSystemd checks that sockets from systemd obey the rules of --listen and --lines.
 func TestSocketsOfSystemd(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()

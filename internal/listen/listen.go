@@ -31,7 +31,7 @@ func Listen(address string) (net.Listener, error) {
 	if dialErr == nil {
 		dialErr = c.Close()
 	}
-	if !errors.Is(dialErr, syscall.ECONNREFUSED) { // a busy server is no dead one
+	if !errors.Is(dialErr, syscall.ECONNREFUSED) { // a busy server gives other errors
 		return nil, errors.Join(fmt.Errorf("%s: another server listens there: give another path", path), dialErr)
 	}
 	if err := os.Remove(path); err != nil {

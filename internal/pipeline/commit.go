@@ -218,7 +218,8 @@ func (c *committer) finish(last corpus.Frames) error {
 	if err := c.index.End(); err != nil {
 		return err
 	}
-	if c.job.Temporary { // another index has asked for it: no file gets its name before all are whole
+	// The last checkpoint completes all outputs before any gets its name. A temporary index takes none.
+	if c.job.Temporary {
 		if _, err := c.sync(true); err != nil {
 			return err
 		}
