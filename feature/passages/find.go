@@ -181,18 +181,16 @@ func (f *Finder) free() *earlierText {
 	for _, e := range f.earlier {
 		bytes += len(e.bytes)
 	}
-	forget := func() *earlierText {
-		e := f.earlier[0]
+	var free *earlierText
+	for bytes > keptBytes || len(f.earlier) >= keptTexts {
+		free = f.earlier[0]
 		f.earlier = slices.Delete(f.earlier, 0, 1)
-		return e
+		bytes -= len(free.bytes)
 	}
-	for bytes > keptBytes {
-		bytes -= len(forget().bytes)
+	if free == nil || cap(free.bytes) > keptBytes/keptTexts { // else the buffers of long texts add up
+		return &earlierText{text: f.text.Another()}
 	}
-	if len(f.earlier) >= keptTexts {
-		return forget()
-	}
-	return &earlierText{text: f.text.Another()}
+	return free
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.

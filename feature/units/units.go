@@ -50,7 +50,7 @@ func (t *Text) Another() *Text {
 func (t *Text) Read(text []byte) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
 	t.counted = position{}
-	t.forms, t.ends = slices.Grow(t.forms, len(text)), slices.Grow(t.ends, len(text)/6)
+	t.forms, t.ends, t.pieces = slices.Grow(t.forms, len(text)), slices.Grow(t.ends, len(text)/6), slices.Grow(t.pieces, len(text)/32)
 	s := t.scanner
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
