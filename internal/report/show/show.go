@@ -15,13 +15,14 @@ import (
 
 // Digest is the summary of a report. The JSON form is a contract.
 type Digest struct {
-	Lines      int64 `json:"lines"` // documents with a verdict other than unique
+	Lines      int64 `json:"lines"` // documents that are not unique
 	Removed    int64 `json:"removed"`
 	Duplicates int64 `json:"duplicates"`
 	Exact      int64 `json:"exact"`   // duplicates equal in their whole text
 	SameID     int64 `json:"same_id"` // duplicates whose source has their id
 	Related    int64 `json:"related"`
 	Mosaics    int64 `json:"mosaics"`
+	Consumed   int64 `json:"consumed,omitempty"`
 
 	// Totals counts documents by verdict, in the order of verdictNames.
 	Totals []Total `json:"totals"`
@@ -222,9 +223,11 @@ func (c *Collector) Digest() *Digest {
 		d.Lines += t.Documents
 		d.Removed += t.Removed
 	}
+	d.Lines -= c.totals["unique"].Kept // others lose to a later copy that is preferred
 	d.Exact = c.totals["exact duplicate"].Documents
 	d.Related = c.totals["related"].Documents
 	d.Mosaics = c.totals["mosaic"].Documents
+	d.Consumed = c.totals["consumed"].Documents
 	d.Duplicates = d.Exact + c.totals["duplicate"].Documents
 	return &d
 }
@@ -240,7 +243,7 @@ type Total struct {
 }
 
 // verdictNames lists the verdicts in the order of totals. Exact duplicates are counted separately.
-var verdictNames = []string{"unique", "exact duplicate", "duplicate", "related", "mosaic"}
+var verdictNames = []string{"unique", "exact duplicate", "duplicate", "related", "mosaic", "consumed"}
 
 func verdictOf(l *lines.Line) string {
 	switch {

@@ -3,6 +3,7 @@ package show
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -210,6 +211,29 @@ func TestDigest(t *testing.T) {
 	written, err := json.Marshal(digestOf(t, nil))
 	if err != nil || !strings.Contains(string(written), `"documents":[]`) || !strings.Contains(string(written), `"examples":[]`) {
 		t.Errorf("of nothing: %s, %v", written, err)
+	}
+}
+
+// TestPassages checks that kept unique documents, which a report has with passages, are not counted
+// as copies. A unique document that loses to a later copy is.
+func TestPassages(t *testing.T) {
+	d := digestOf(t, []lines.Line{
+		{ID: "a", Verdict: "unique", Kept: true}, {ID: "b", Verdict: "unique"},
+		{ID: "c", Verdict: "consumed", Kept: true}, {ID: "d", Verdict: "consumed"}, {ID: "e", Verdict: "related", Kept: true},
+	})
+	var text, page strings.Builder
+	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, "page")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "4 documents are not unique: 2 are removed\n  duplicate 0 (0 exact, 0 of the same id), related 1, mosaic 0, consumed 2\n"
+	if !strings.HasPrefix(text.String(), want) {
+		t.Errorf("%s", text.String())
+	}
+	if !strings.Contains(page.String(), "<b>2</b>consumed") || !strings.Contains(page.String(), "<td>consumed</td>") {
+		t.Errorf("%s", page.String())
+	}
+	if sum := d.Sum(); sum.Documents != 5 || sum.Removed != 2 {
+		t.Errorf("%+v", d.Totals)
 	}
 }
 
