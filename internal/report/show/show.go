@@ -63,8 +63,8 @@ type SiteCopy struct {
 type Example struct {
 	Kind      string   `json:"kind"` // name of one of kinds
 	ID        string   `json:"id"`
-	Of        string   `json:"of"`             // "" for a mosaic
-	Also      []string `json:"also,omitempty"` // sources of a mosaic
+	Of        string   `json:"of"`             // "" if there are several
+	Also      []string `json:"also,omitempty"` // sources of a mosaic or a consumed document
 	Score     float64  `json:"score"`
 	Contained float64  `json:"contained"`
 	Shared    []string `json:"shared"` // passages, as the report quotes them
@@ -188,9 +188,16 @@ func exampleOf(kind string, l *lines.Line) Example {
 		Kind: kind, ID: l.ID, Score: float64(l.Score), Contained: float64(l.Contained),
 		Shared: append([]string{}, l.Sample...), Where: whereOf(l),
 	}
-	if l.Of != nil {
+	switch {
+	case l.Of != nil:
 		e.Of = *l.Of
-	} else {
+	case l.Verdict == "consumed":
+		for i := range l.Passages {
+			if of := l.Passages[i].Of; !slices.Contains(e.Also, of) {
+				e.Also = append(e.Also, of)
+			}
+		}
+	default:
 		for i := range l.Also {
 			e.Also = append(e.Also, l.Also[i].ID)
 		}

@@ -219,7 +219,7 @@ func TestDigest(t *testing.T) {
 func TestPassages(t *testing.T) {
 	d := digestOf(t, []lines.Line{
 		{ID: "a", Verdict: "unique", Kept: true}, {ID: "b", Verdict: "unique"},
-		{ID: "c", Verdict: "consumed", Kept: true}, {ID: "d", Verdict: "consumed"}, {ID: "e", Verdict: "related", Kept: true},
+		{ID: "c", Verdict: "consumed", Kept: true}, {ID: "d", Verdict: "consumed", Passages: []report.Passage{{Of: "a"}, {Of: "b"}, {Of: "a"}}}, {ID: "e", Verdict: "related", Kept: true},
 	})
 	var text, page strings.Builder
 	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, "page")); err != nil {
@@ -231,6 +231,9 @@ func TestPassages(t *testing.T) {
 	}
 	if !strings.Contains(page.String(), "<b>2</b>consumed") || !strings.Contains(page.String(), "<td>consumed</td>") {
 		t.Errorf("%s", page.String())
+	}
+	if !strings.Contains(text.String(), " | a and b\n") {
+		t.Errorf("a consumed document lacks its sources: %s", text.String())
 	}
 	if sum := d.Sum(); sum.Documents != 5 || sum.Removed != 2 {
 		t.Errorf("%+v", d.Totals)
