@@ -37,7 +37,7 @@ func newTermsCommand() *cobra.Command {
 		return f.countTerms(cmd, args, uint32(least))
 	})
 	fs := cmd.Flags()
-	fs.StringVar(&f.Out, "out", "", "write the table here; it is replaced when all is counted")
+	fs.StringVarP(&f.Out, "out", "o", "", "write the table here; it is replaced when all is counted")
 	fs.IntVar(&least, "min-docs", 2, "leave out terms that occur in fewer documents")
 	f.registerInputs(fs)
 	return cmd
