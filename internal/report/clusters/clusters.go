@@ -95,8 +95,11 @@ func (w *writer) learn(l *lines.Line) {
 	if !linked && root != doc { // another document of this id is linked
 		f.flags[root] |= deep
 	}
-	if l.Kept || l.Verdict == "unique" { // a removed document is unique if a later copy is preferred
-		f.flags[doc] |= hasLine
+	// With Instead it was kept, but a later copy is preferred.
+	if l.Verdict != "duplicate" && (l.Kept || l.Instead != nil) {
+		if l.Of == nil || *l.Of != l.ID { // else the source is another document of this id
+			f.flags[doc] |= hasLine
+		}
 	}
 	if linked {
 		f.join(of, doc, fresh)
@@ -172,7 +175,7 @@ type flags uint8
 
 const (
 	named   flags = 1 << iota // an earlier document has this id
-	hasLine                   // a kept document of this id has a line
+	hasLine                   // the first document of this id has a line, and others may repeat it
 	deep                      // a root: documents of its tree name another source
 	written                   // the row of the document without a line is written
 )

@@ -10,8 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
+
+// instead is the fate of a document whose later copy is preferred.
+var instead = report.Fate{Instead: new(report.Survivor)}
 
 // drawReport draws the documents of a run and returns those that are not unique. Ids may repeat.
 func drawReport(rt *rapid.T) (report []lines.Line) {
@@ -26,11 +30,14 @@ func drawReport(rt *rapid.T) (report []lines.Line) {
 		kept := slices.DeleteFunc(slices.Clone(earlier), func(d doc) bool { return !d.kept })
 		of := rapid.SampledFrom(kept).Draw(rt, "of").id
 		l := lines.Line{ID: d.id, Of: &of, Verdict: rapid.SampledFrom([]string{"unique", "duplicate", "duplicate", "related", "mosaic"}).Draw(rt, "verdict")}
-		l.Kept = l.Verdict != "duplicate" && (l.Verdict != "mosaic" || rapid.Bool().Draw(rt, "kept"))
-		if l.Verdict == "mosaic" {
+		l.Kept = l.Verdict == "unique" || l.Verdict == "related" || rapid.Bool().Draw(rt, "kept") // duplicates, too, with --remove-within
+		if l.Verdict == "mosaic" || l.Verdict == "unique" {
 			l.Of = nil
 		}
-		if d.kept = l.Kept; l.Verdict != "unique" {
+		if l.Kept && rapid.Bool().Draw(rt, "preferred") { // a later copy
+			l.Kept, l.Fate = false, instead
+		}
+		if d.kept = l.Kept || l.Instead != nil; l.Verdict != "unique" || l.Instead != nil {
 			report = append(report, l)
 		}
 		earlier = append(earlier, d)
@@ -52,7 +59,9 @@ func oracle(report []lines.Line, links Links) (rows []Row) {
 			met(*l.Of)
 		}
 		met(report[i].ID)
-		lined[report[i].ID] = lined[report[i].ID] || report[i].Kept
+		l := &report[i]
+		sourced := l.Verdict != "duplicate" && (l.Kept || l.Instead != nil)
+		lined[l.ID] = lined[l.ID] || sourced && (l.Of == nil || *l.Of != l.ID)
 	}
 	for changed := true; changed; {
 		changed = false
@@ -125,6 +134,19 @@ func TestClustersEqualOracle(t *testing.T) {
 	})
 	if len(sizes) < 5 {
 		t.Errorf("clusters of sizes %v only were drawn", sizes)
+	}
+}
+
+// TestCopiesOfTheirID checks that a copy with the id of its source, which --remove-within keeps,
+// and the source are a cluster.
+func TestCopiesOfTheirID(t *testing.T) {
+	of := "page"
+	for _, kept := range []bool{true, false} {
+		want := []Row{{"page", "page", 2, "unique"}, {"page", "page", 2, "duplicate"}}
+		got := rowsOf(t, []lines.Line{{ID: of, Of: &of, Verdict: "duplicate", Kept: kept}}, All)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("kept %v: %s", kept, diff)
+		}
 	}
 }
 
