@@ -319,13 +319,13 @@ func TestLongIDs(t *testing.T) {
 // TestRefused checks that a first row that names no text becomes one bad record that quotes it.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"id,body\n1,a\n2,b\n": `the first row needs exactly one column "text", separated by commas, tabs, semicolons or pipes: name the text column with --text-field; the row begins with "id,body"`,
-		"text,text\n1,2\n":    `the first row needs exactly one column "text"`,
-		"id,text,id\n1,2,3\n": `the first row needs exactly one column "text"`,
-		"\"text,id\n1,2\n":    `the first row needs exactly one column "text"`,
-		"\xb1\xe0\xba\xc5,\xd5\xfd\xce\xc4\n1,\xd5\xe2\xca\xc7\xd2\xbb\xb6\xce\xd6\xd0\xce\xc4\xce\xc4\xd7\xd6\n": `the first row needs exactly one column "text", separated by commas, tabs, semicolons or pipes: name the text column with --text-field; the row begins with "编号,正文"; it looks like gb18030: add --encoding gb18030`,
+		"id,body\n1,a\n2,b\n": `the first row does not name exactly one column "text" and at most one "id", between commas, tabs, semicolons or pipes: name the columns with --text-field and --id-field; the row begins with "id,body"`,
+		"text,text\n1,2\n":    `the first row does not name exactly one column "text" and at most one "id"`,
+		"id,text,id\n1,2,3\n": `the first row does not name exactly one column "text" and at most one "id"`,
+		"\"text,id\n1,2\n":    `the first row does not name exactly one column "text" and at most one "id"`,
+		"\xb1\xe0\xba\xc5,\xd5\xfd\xce\xc4\n1,\xd5\xe2\xca\xc7\xd2\xbb\xb6\xce\xd6\xd0\xce\xc4\xce\xc4\xd7\xd6\n": `the first row does not name exactly one column "text" and at most one "id", between commas, tabs, semicolons or pipes: name the columns with --text-field and --id-field; the row begins with "编号,正文"; it looks like gb18030: add --encoding gb18030`,
 		"\xff\xfet\x00e\x00":                      "the file is UTF-16, not UTF-8",
-		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row needs exactly one column "text"`,
+		strings.Repeat("x,", 1<<16) + "text\n1\n": `the first row does not name exactly one column "text" and at most one "id"`,
 	} {
 		got, err := read(csv.Format{}, strings.NewReader(text), corpus.SourceConfig{})
 		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "1 bad: "+want) {
@@ -400,7 +400,7 @@ func TestTime(t *testing.T) {
 		t.Errorf("%d rows, %v", n, err)
 	}
 	got, err := read(csv.Format{Time: "when"}, strings.NewReader(table), corpus.SourceConfig{})
-	if err != nil || len(got) != 1 || !strings.Contains(got[0], `needs exactly one column "text" and one "when"`) {
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], `exactly one column "text", one "when" and at most one "id"`) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

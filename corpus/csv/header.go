@@ -118,7 +118,7 @@ func (f *frames) read(first []byte, delimiter byte) *header {
 func (f *frames) noHeader(data []byte) string {
 	name := strconv.Quote(f.format.text())
 	if f.format.Time != "" {
-		name += fmt.Sprintf(" and one %q", f.format.Time)
+		name += fmt.Sprintf(", one %q", f.format.Time)
 	}
 	first, _, whole := bytes.Cut(data, newline)
 	encoding := "" // the remedy, unless the row is UTF-8
@@ -133,7 +133,7 @@ func (f *frames) noHeader(data []byte) string {
 		}
 	}
 	row := strings.TrimSuffix(strings.ToValidUTF8(string(first[:min(len(first), 200)]), "\uFFFD"), "\r")
-	return fmt.Sprintf("the first row needs exactly one column %s, separated by commas, tabs, semicolons or pipes: name the text column with --text-field; the row begins with %q%s", name, row, encoding)
+	return fmt.Sprintf("the first row does not name exactly one column %s and at most one %q, between commas, tabs, semicolons or pipes: name the columns with --text-field and --id-field; the row begins with %q%s", name, cmp.Or(f.format.ID, "id"), row, encoding)
 }
 
 // blank returns the length of an empty line at the start of data, or 0.

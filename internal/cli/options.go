@@ -291,7 +291,7 @@ func (f *options) checkConflicts() error {
 		{!revisit.Write && revisit.Keep, "--format warc:near concerns records that no revisit record can replace: give warc:revisit,near=keep"},
 		{revisit.Write && f.Out == "", "--format warc:revisit writes to --out: give that too"},
 		{revisit.Write && f.filterOnly, "--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out"},
-		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop applies to the answers of --annotate to a pipe: leave it out, since otherwise a document sent again is removed as a copy"},
+		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop applies to the answers of --annotate to a pipe: leave it out; without --annotate a document sent again is removed anyway, as a copy"},
 		{f.filterOnly && f.Batch != "", "--batch needs the side table, and --filter-only has none: a filter cannot take anything back"},
 		{f.filterOnly && f.sameID == "replace", "--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back"},
 		{f.Batch != "" && f.index == "", "--batch needs --index: without it nothing outlives the run"},

@@ -15,9 +15,9 @@ const goneIn = "0.3"
 
 // removed maps each flag of earlier versions to its replacement.
 var removed = map[string]string{
-	"by":      "to count by a field, use DuckDB on the lines of --annotate --out FILE, as the manual says (Counting by a field)",
-	"copy-to": "rsync -a --files-from=LIST . DIR copies the files of --kept-files LIST, and --out-dir DIR writes members of archives too",
-	"records": "to read documents inside of larger values, jq -c '.data.cards[].mblog' FILE | firstseen ... -",
+	"by":      "to count by a field, use DuckDB on the lines of --annotate --out FILE, as docs/howto.md shows (Count by a field)",
+	"copy-to": "rsync -a --files-from=LIST . DIR copies the files that firstseen report kept lists, and --out-dir DIR writes members of archives too",
+	"records": "to read documents inside of larger values, use jq -c '.data.cards[].mblog' FILE | firstseen ... -",
 }
 
 // A setting refines a word of a flag, such as distance in --method simhash:distance=3. It is

@@ -52,7 +52,7 @@ func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condi
 func (f *options) checkVerify() (err error) {
 	for _, arg := range f.Args {
 		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
-			return fmt.Errorf("--verify %s: a condition needs an equals sign: --verify='%s'", arg, arg)
+			return fmt.Errorf("--verify %s: join it to the flag with an equals sign: --verify='%s'", arg, arg)
 		}
 	}
 	if f.verified, err = f.verify.parse(); f.verified != nil {
