@@ -69,6 +69,29 @@ func TestWhySaysWhatCheckDecides(t *testing.T) {
 	})
 }
 
+// TestWhyOfLittleSeen explains a text whose seen parts are most of its parts, but short ones.
+func TestWhyOfLittleSeen(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 1000), Table: &dedup.Memory{}, Now: fixedNow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	extractor, err := feature.NewExtractor(feature.Scheme{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s feature.Sketch
+	extractor.Extract(&s, []byte("Good morning, everyone. Kindest regards. Yours faithfully."))
+	if _, err := d.Decide(dedup.Document{ID: "a", Sketch: &s}); err != nil {
+		t.Fatal(err)
+	}
+	extractor.Extract(&s, []byte("Good morning, everyone. Nobody drank the cider of that year before spring. Kindest regards. Yours faithfully."))
+	_, why, err := d.Explain("b", &s)
+	want := "3 of its 4 parts were seen, too little text for any earlier document to matter: none is compared"
+	if err != nil || why[0] != (method.Reason{Rule: "5", Says: want}) {
+		t.Errorf("%v, %v", why, err)
+	}
+}
+
 func TestWhyNeedsATable(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 1000)})
 	if err != nil {

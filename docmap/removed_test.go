@@ -296,6 +296,9 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 		t.Errorf("%d dead documents", table.Stats().Dead)
 		must(t, table.Close())
 	}
+	if err := countedList.check(tombstone{1, 2, 3}, 5); err == nil || strings.Contains(err.Error(), "exceed") {
+		t.Errorf("documents that only count, with a time of forgetting: %v", err)
+	}
 	for _, list := range [][]span{{{1, 3, "a"}, {3, 4, "a"}}, {{2, 1, "a"}}, {{0, 1, "a"}}, {{4, 6, "a"}}} {
 		if got, err := decodeSpans("a", encodeSpans("a", list), 5); err == nil {
 			t.Errorf("the spans %v", got)

@@ -167,7 +167,7 @@ var countedList = rangeList{
 	[]byte("counted"), needsCounted, seedCounted, "only count", "is listed twice as only counting",
 	func(r tombstone, docs uint32) error {
 		if r.when != 0 || r.last > docs {
-			return damage("documents %d to %d, listed as only counting, exceed the %d in the table", r.first, r.last, docs)
+			return damage("documents %d to %d cannot be listed as only counting among %d", r.first, r.last, docs)
 		}
 		return nil
 	},

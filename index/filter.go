@@ -78,7 +78,7 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		shape = present
 	}
 	if string(p.header.Stamp) != string(tableStamp(x.table, 0)) {
-		err := x.rebuild(shape, false, "the last run did not end cleanly, or it belongs to another table")
+		err := x.rebuild(shape, false, "the last run did not end cleanly, or the filter belongs to another table")
 		if err == nil {
 			// Finish stamps a file ahead of the table. It must be gone before the table reaches that
 			// generation with other documents. One of its size takes its place in one step, so a

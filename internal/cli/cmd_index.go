@@ -248,7 +248,7 @@ func newExportCommand() *cobra.Command {
 		if err == nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)
 			if key != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a secret: its keys match those of no other index\n", dir)
+				fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: index %s has a secret: its keys match only those of indexes with the same secret\n", dir)
 			}
 		}
 		return errors.Join(err, keyErr)

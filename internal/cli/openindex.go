@@ -127,7 +127,7 @@ func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 	case errors.Is(err, index.ErrUnkeyed):
 		err = usageError{fmt.Errorf("index %s was made without a key, and keeps its fingerprints; leave out --key, or give another --index", dir)}
 	case errors.Is(err, index.ErrKeyed):
-		err = usageError{fmt.Errorf("index %s is keyed with a secret, so its fingerprints match those of no other index; leave out --no-key, or give another --index", dir)}
+		err = usageError{fmt.Errorf("index %s is keyed with a secret, so its fingerprints match only those of indexes with the same secret; leave out --no-key, or give another --index", dir)}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrUnfinished is returned by CheckCompleted for an index with an interrupted run.
-var ErrUnfinished = errors.New("a run on it was interrupted, and its outputs still lack documents that the index knows; finish that run first, with the same command")
+var ErrUnfinished = errors.New("a run on it was interrupted, and its outputs still lack documents that the index knows; finish that run first, with its own command")
 
 // CheckCompleted refuses an index with unsettled documents, by the values stored in it. Such an
 // index has an interrupted run that may be continued, or one whose outputs lack their names.
