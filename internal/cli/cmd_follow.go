@@ -53,7 +53,7 @@ const reaching = 30 * time.Second
 func (f *serving) checkLog(cmd *cobra.Command) error {
 	switch {
 	case len(f.log.brokers) == 0 || f.log.topic == "":
-		return usageError{fmt.Errorf("%s: give the log: --brokers HOST:PORT and its topic", cmd.Name())}
+		return usageError{fmt.Errorf("%s: give the log with --brokers HOST:PORT and --%s TOPIC", cmd.Name(), map[bool]string{true: "topic", false: "log"}[f.log.follows])}
 	case f.OnFull == index.OnFullStop:
 		return usageError{errors.New("--limit full=stop: a follower that stops stays behind the others for good; give grow or warn")}
 	}

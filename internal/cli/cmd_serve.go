@@ -88,7 +88,7 @@ func (f *serving) checkAddresses() error {
 	}
 	for _, address := range slices.Concat(f.lines, f.listen) {
 		if address == "unix:" || strings.HasPrefix(address, "unix:@") { // Linux makes a socket that has no mode
-			return usageError{fmt.Errorf("%q: want unix:PATH, a socket in a folder, which no other user can ask", address)}
+			return usageError{fmt.Errorf("%q: want unix:PATH, the path of a socket file, which no other user can open", address)}
 		}
 	}
 	for _, address := range f.listen {
