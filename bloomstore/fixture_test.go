@@ -9,7 +9,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/filter-v1 anew")
 
-// TestFixtureOfVersion1 opens a file of version 1, as must always work. A new version adds a file.
+// TestFixtureOfVersion1 opens a file of version 1, which must work forever. A new version gets its
+// own file, under a new name.
 func TestFixtureOfVersion1(t *testing.T) {
 	const path = "testdata/filter-v1"
 	want := mustNew(t, Shape{10007, 8}, "fs1-xxh3-n50-w16")

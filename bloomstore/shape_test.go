@@ -39,7 +39,7 @@ func TestPredictedRate(t *testing.T) {
 		want  float64
 	}{
 		{0, 0},
-		{1, math.Pow(5e-7, 8)}, // 1 − e^(−x) is nearly x
+		{1, math.Pow(5e-7, 8)}, // to 7 digits: 1 − e^(−x) as written would have none
 		{1_000_000, 5.745e-4},
 		{2_000_000, 2.549e-2},
 		{math.MaxUint64, 1},

@@ -220,7 +220,8 @@ func sequential(t *testing.T, scheme feature.Scheme, rules dedup.Rules, texts []
 }
 
 // TestDecision checks that a decision with marks reports the lines of one run, for each method,
-// with and without a secret, and for empty shards. Rows delivered twice do not change the marks.
+// with and without a secret, over shards of any size, empty ones too. Rows delivered twice do not
+// change the marks.
 func TestDecision(t *testing.T) {
 	secret := []byte("0123456789abcdef")
 	for i, c := range []struct {

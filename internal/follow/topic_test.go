@@ -224,7 +224,8 @@ func TestRemovedUnderway(t *testing.T) {
 	}
 }
 
-// TestLaterVersion checks that a record of a later version ends a follower. Long ones are refused.
+// TestLaterVersion checks that a record of a later version ends a follower, and that a record too
+// long for the topic is not appended.
 func TestLaterVersion(t *testing.T) {
 	c := cluster(t)
 	log := dialed(t, c, "")
