@@ -18,7 +18,7 @@ import (
 var exact = registered{
 	Info: Info{
 		Name: "exact", FilterOnly: true,
-		Help:  "the whole text is the same, but for case, spaces and punctuation",
+		Help:  "the whole text is the same, except for case, spaces and punctuation",
 		Score: "1",
 	},
 	rules: "exact1-" + canon.Version,

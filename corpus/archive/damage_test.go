@@ -77,12 +77,13 @@ func TestRefused(t *testing.T) {
 		{"the beginning of zip", good[:directory], true, "it is not a zip archive, is cut off"},
 		{"nothing", nil, false, "the archive is cut off: the zeros at its end are missing"},
 		{"no tar", []byte(text), false, "it is not a tar archive, or its beginning is damaged"},
+		{"a part of a header", tarball[:100], false, "the archive is cut off"},
 		{"no end", tarball[:len(tarball)-1024], false, "append them, as truncate -s +1024 does"},
 		{"cut off", tarball[:1000], false, `the archive is cut off, in or after its member "a.txt"`},
 		{"a header", change(tarball, 1536, 'x'), false, `it is damaged after its member "a.txt", before byte 2048`},
 	} {
 		_, err := read(c.data, c.zipped, false, all)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), `""`) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

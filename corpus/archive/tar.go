@@ -41,8 +41,8 @@ func (l *listing) tar(t *tape) error {
 			return fmt.Errorf("%w: the zeros at its end are missing; if it is complete, append them, as truncate -s +1024 does", errCutOff)
 		case err == io.EOF:
 			return nil
-		case err == errCutOff && last == "":
-			return err
+		case (errors.Is(err, io.ErrUnexpectedEOF) || err == errCutOff) && last == "":
+			return errCutOff
 		case errors.Is(err, io.ErrUnexpectedEOF), err == errCutOff:
 			return fmt.Errorf("%w, in or after its member %q", errCutOff, last)
 		case errors.Is(err, tar.ErrHeader) && last == "" && begin == 0:

@@ -105,7 +105,7 @@ func (e *Explanation) judge(rules Rules) error {
 	}
 	e.Reasons = append(e.Reasons, why...)
 	if e.Earlier.Exact || e.Later.Exact {
-		e.Reasons = append(e.Reasons, method.Reason{Rule: "2", Says: "one of them is a page of links, whose text is a copy only where it is the same"})
+		e.Reasons = append(e.Reasons, method.Reason{Rule: "2", Says: "one of them is a page of links, and only an exact copy of such a page is a copy"})
 	}
 	e.Verdict = report.Report(&r, e.Later.ID, &second, []byte(e.Later.Text))
 	e.share(&first, &second)
