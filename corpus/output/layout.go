@@ -25,7 +25,7 @@ func (w *Writer) Lead(head []byte) error {
 }
 
 // ErrOtherHead is returned if one file would contain records with different columns.
-var ErrOtherHead = fmt.Errorf("the inputs have different column names: use --out-dir, or give each kind a run of its own with the same --index")
+var ErrOtherHead = fmt.Errorf("the first rows of the inputs, which name the columns, differ: use --out-dir, or give each kind a run of its own with the same --index")
 
 // lead writes the head, unless it is already written.
 func (w *Writer) lead() {
