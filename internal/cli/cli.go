@@ -131,7 +131,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	hint := didYouMean(cmd.CommandPath()+" ", suggestions(cmd, args[0]))
 	if _, err := os.Stat(args[0]); err == nil && cmd == cmd.Root() {
-		hint = "; to read it, firstseen dedup " + args[0]
+		hint = "; to read it, use firstseen dedup " + args[0]
 	}
 	return usageError{fmt.Errorf("unknown command %q%s (see %s --help)", args[0], hint, cmd.CommandPath())}
 }
