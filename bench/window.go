@@ -30,7 +30,8 @@ type windowConfig struct {
 }
 
 // windowed feeds generated documents with times through the whole pipeline, in a window that holds
-// part of them. It checks the verdicts, and that memory, disk and speed stay.
+// part of them. It compares every verdict with the truth. Once the window is full, memory and disk
+// must stay within 15%, and the last window must have 85% of the speed of the second.
 func windowed(ctx context.Context, args []string, out io.Writer) error {
 	var cfg windowConfig
 	fs := flag.NewFlagSet("window", flag.ContinueOnError)
