@@ -53,12 +53,14 @@ func (c *decider) count(keys int) {
 
 // gather turns the documents that hold looked-up features into candidates, in order of arrival. It
 // counts a feature with MaxHolders holders separately as common (rule 6). It also sums the weight
-// of all other features with holders.
-func (c *decider) gather() {
-	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
+// of all other features with holders. If the text repeats one that counts, features with holders
+// that only count are not common.
+func (c *decider) gather(repeats bool) {
+	c.pairs, c.found.Common, c.union, c.countedKeys = c.pairs[:0], c.found.Common[:0], 0, false
 	for a, i := range c.answers.asked {
 		docs := c.answers.of(a)
-		common, counted := len(docs) >= MaxHolders, slices.Contains(docs, Counted)
+		counted := slices.Contains(docs, Counted)
+		common := len(docs) >= MaxHolders && !(repeats && counted)
 		what := uint64(i)
 		switch docs = named(docs); {
 		case len(docs) == 0: // a document with no named holders is new
@@ -66,6 +68,7 @@ func (c *decider) gather() {
 			what |= commonPair
 			if counted {
 				what |= countedPair
+				c.countedKeys = true
 			}
 			c.found.Common = append(c.found.Common, uint32(i))
 		default:

@@ -24,6 +24,8 @@ type decider struct {
 	positions []uint32 // the features of pairs that are not common
 	found     method.Found
 	union     uint64 // the weight of all features with holders that are not common
+	// countedKeys: some features are common, with holders that only count.
+	countedKeys bool
 
 	selected []int // the candidates to compare
 	read     records
@@ -59,12 +61,41 @@ func (c *decider) byRules(table Asker) (Result, error) {
 	if !c.judge.MayReach(c.seen[:n]) { // rule 5
 		return r, nil
 	}
+	r, err := c.byHolders(table, false)
+	if counts := c.counts; err == nil && (r.Counted || r.Kept && c.countedKeys && !c.confirming.active) {
+		r, err = c.again(table, r)
+		c.counts = counts
+	}
+	if err != nil {
+		return r, err
+	}
+	c.also = r.Also
+	return r, c.nameSources(table, &r)
+}
+
+// again treats a text that counts already: it was removed, and comes again (rule 6).
+func (c *decider) again(table Asker, r Result) (Result, error) {
+	nums, err := c.holdersOfWhole(table)
+	if err != nil || !slices.Contains(nums, Counted) {
+		return r, err
+	}
+	if r.Kept {
+		r, err = c.byHolders(table, true)
+	}
+	r.Counted = false // else a page would count each time it comes
+	return r, err
+}
+
+// byHolders judges by the documents that hold the seen keys. If the text repeats one that counts,
+// keys with holders that only count are not common.
+func (c *decider) byHolders(table Asker, repeats bool) (Result, error) {
+	r, n := c.unique(), len(c.sketch.Features)
 	// The filter proves that keys it has not seen are absent (rule 6).
 	if err := c.answers.lookupSeen(table, c.keys[:n], c.seen); err != nil {
 		return r, err
 	}
 	c.count(len(c.answers.keys))
-	c.gather()
+	c.gather(repeats)
 	c.selected = c.judge.Select(c.selected[:0], &c.found)
 	c.read.nums = c.read.nums[:0]
 	for _, i := range c.selected {
@@ -73,18 +104,7 @@ func (c *decider) byRules(table Asker) (Result, error) {
 	if err := c.read.read(table); err != nil {
 		return r, err
 	}
-	if err := c.verdict(&r); err != nil {
-		return r, err
-	}
-	if r.Counted {
-		nums, err := c.holdersOfWhole(table)
-		if err != nil {
-			return r, err
-		}
-		r.Counted = !slices.Contains(nums, Counted) // else a page would count each time it comes
-	}
-	c.also = r.Also
-	return r, c.nameSources(table, &r)
+	return r, c.verdict(&r)
 }
 
 // unique returns the result for a document if nothing else is found.

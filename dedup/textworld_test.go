@@ -156,6 +156,10 @@ func (w *watch) see(set *feature.Sketch, r *dedup.Result) (ways []string) {
 	if r.Counted {
 		ways = append(ways, "counted")
 	}
+	common := func(at int) bool { return w.holders[set.Features[at].Key] >= dedup.MaxHolders }
+	if r.Verdict == dedup.Duplicate && !r.Exact && slices.ContainsFunc(r.SharedSegments, common) {
+		ways = append(ways, "removed again")
+	}
 	if r.Kept || r.Counted {
 		w.kept = append(w.kept, set)
 		for _, key := range keysOf(set) {
@@ -202,7 +206,7 @@ func (w *watch) ways(set *feature.Sketch, r *dedup.Result) (ways []string) {
 var allWays = []string{
 	"by a fifth", "by run keys", "by common segments", "a menu", "contained",
 	"related by what is contained", "sketches forbid what segments allow",
-	"contained in a longer one", "a new passage", "counted",
+	"contained in a longer one", "a new passage", "counted", "removed again",
 }
 
 func (w *watch) runKeys(a, b *feature.Sketch) (n int) {

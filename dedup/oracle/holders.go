@@ -92,10 +92,10 @@ func (o *Oracle) live(held []int) (live []int) {
 	return live
 }
 
-// isCommon implements rule 6, with rules 15 and 17.
+// isCommon implements rule 6, with rules 15 and 17, for the judged document.
 func (o *Oracle) isCommon(key uint64) bool {
 	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
-	if len(o.named(key)) == 0 {
+	if len(o.named(key)) == 0 || o.repeats && o.countedAmong(key) {
 		return false
 	}
 	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)

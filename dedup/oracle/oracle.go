@@ -43,8 +43,10 @@ type Oracle struct {
 	// under has the holders of a key in each slice (rules 15 and 17); if the key is closed there,
 	// the eight. Without a window there is one slice.
 	under map[uint64][][]int
-	slice int          // of the next document
-	dead  map[int]bool // documents taken back
+	slice int // of the next document
+	// repeats: the judged text counts, and is judged once more (rule 6).
+	repeats bool
+	dead    map[int]bool // documents taken back
 }
 
 // New returns an empty oracle. rules.Threshold must be set.
@@ -89,10 +91,24 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 		r.Verdict, r.Kept, r.Exact, r.Score, r.Seen, r.Contained = dedup.Duplicate, false, true, 1, 1, 1
 		r.Of = dedup.Source{Num: uint32(num), ID: e.id, Shared: n, Weight: uint64(d.size)}
 		r.OfSegments, r.Comparable = len(e.features), n
-	} else if claims := o.claims(d); !o.single(d, claims, &r) {
-		o.together(d, claims, &r)
+	} else {
+		r = o.byRules(d)
+		if o.countedAmong(d.whole) && r.Kept {
+			o.repeats = true
+			r = o.byRules(d)
+			o.repeats = false
+		}
 	}
 	r.SameID = r.Of.Num != 0 && r.Of.ID == id
+	return r
+}
+
+// byRules judges a document by the rules after the second.
+func (o *Oracle) byRules(d document) dedup.Result {
+	r := dedup.Result{Kept: true, Segments: len(d.features)}
+	if claims := o.claims(d); !o.single(d, claims, &r) {
+		o.together(d, claims, &r)
+	}
 	return r
 }
 
