@@ -39,8 +39,8 @@ type forecast struct {
 	Rate            float64 `json:"false_positive_rate"`
 	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
 	MemoryBytes     uint64  `json:"memory_bytes"`
-	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if the method needs a table
-	ServeBytes      uint64  `json:"memory_bytes_serve"`       // including requests
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if a table is needed
+	ServeBytes      uint64  `json:"memory_bytes_serve"`       // including requests; 0 with passages
 	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, its replacement and its journals.
@@ -155,6 +155,9 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	}
 	beside := memoryOfParquet(p.found)
 	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
+	if p.Scheme.Passages > 0 {
+		return c, nil // found neither by serve nor with --filter-only
+	}
 	c.ServeBytes = c.MemoryBytes + uint64(new(server.Config).Memory())
 	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
