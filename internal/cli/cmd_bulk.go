@@ -158,7 +158,7 @@ func (f *options) checkBulk(cmd *cobra.Command, args []string) (err error) {
 	}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if err == nil && !slices.Contains(bulkAllowed, flag.Name) {
-			err = fmt.Errorf("--%s has no meaning with --features, which decides from features alone", flag.Name)
+			err = fmt.Errorf("%s has no meaning with --features, which decides from features alone", spelled(flag.Name))
 		}
 	})
 	if err != nil {
