@@ -29,6 +29,10 @@ import (
 func newRowsCommand() *cobra.Command {
 	as, out := "lines", ""
 	cmd := command("rows", needShards, func(cmd *cobra.Command, args []string) (err error) {
+		kind := map[string]holds{"lines": holdsText, "binary": {"binary rows", ".bin"}, "documents": holdsJSON}[as]
+		if err := checkEnding("--out", out, kind, holdsParquet); err != nil {
+			return err
+		}
 		set, err := bulk.ReadSet(args)
 		if err != nil {
 			return err

@@ -32,7 +32,7 @@ func newContaminationCommand() *cobra.Command {
 		if slices.Contains(f.items, input.Stdin) && slices.Contains(args, input.Stdin) {
 			return usageError{errors.New("contamination: standard input (-) is named twice")}
 		}
-		return nil
+		return checkEnding("--report", f.Report, holdsJSON, holdsCSV)
 	}, f.run)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")

@@ -60,7 +60,7 @@ func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 		f.list = f.Out + ".cuts.jsonl"
 	}
 	if err := checkEnding("--list", f.list, holdsJSON, holdsCSV); err != nil {
-		return usageError{err}
+		return err
 	}
 	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists, f.rereading.report.Inputs), "", f.Out, f.list)
 }

@@ -229,7 +229,7 @@ func newExportCommand() *cobra.Command {
 			return usageError{errors.New(`index export: give one FILE, or "-" for standard output`)}
 		}
 		if err := checkEnding("index export", args[0], holdsFilter); err != nil {
-			return usageError{err}
+			return err
 		}
 		if err := output.CheckOutputs(nil, dir, args[0]); err != nil {
 			return err

@@ -42,7 +42,7 @@ func openReports(cmd *cobra.Command, args []string, outputs map[string]string) (
 	var names []string
 	for flag, name := range outputs {
 		if err := checkEnding(flag, name, holdsJSON, holdsCSV); err != nil {
-			return nil, usageError{err}
+			return nil, err
 		}
 		names = append(names, name)
 	}
@@ -160,7 +160,7 @@ func newKeptCommand() *cobra.Command {
 			return err
 		}
 		if err := checkEnding("--out", r.Out, holdsText); err != nil {
-			return usageError{err}
+			return err
 		}
 		found, err := r.formats.check(r.Inputs, r.source, "", false)
 		if err == nil && !isPage(found) {

@@ -28,7 +28,7 @@ func newShowCommand() *cobra.Command {
 			return usageError{errors.New("show: --html and --json exclude each other: give one")}
 		}
 		if err := checkEnding("--html", s.page, holdsHTML); err != nil {
-			return usageError{err}
+			return err
 		}
 		return s.show(cmd, args)
 	})

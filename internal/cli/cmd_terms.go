@@ -32,7 +32,7 @@ func newTermsCommand() *cobra.Command {
 			return usageError{errors.New("terms: give the file of the table with --out FILE")}
 		}
 		if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
-			return usageError{err}
+			return err
 		}
 		return f.countTerms(cmd, args, uint32(least))
 	})

@@ -217,9 +217,9 @@ func checkEnding(flag, name string, kinds ...holds) error {
 	}
 	switch {
 	case known && !slices.Contains(kinds, what):
-		return fmt.Errorf("%s %s: the name ends in %s, and the output is %s: end it in %s%s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "), pack)
+		return usageError{fmt.Errorf("%s %s: the name ends in %s, and the output is %s: end it in %s%s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "), pack)}
 	case packed && whole:
-		return fmt.Errorf("%s %s: the name ends like that of a compressed file, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])
+		return usageError{fmt.Errorf("%s %s: the name ends like that of a compressed file, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])}
 	}
 	return nil
 }
