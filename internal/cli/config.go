@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 )
 
-// envPrefix begins the environment variable of each flag: FIRSTSEEN_MAX_BAD for --max-bad.
+// envPrefix begins the environment variable of each flag: FIRSTSEEN_OUT_DIR for --out-dir.
 const envPrefix = "FIRSTSEEN_"
 
 // fillFlags sets flags missing on the command line, from the environment or else from the file of

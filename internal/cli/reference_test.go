@@ -18,7 +18,7 @@ func TestReference(t *testing.T) {
 	t.Setenv("FIRSTSEEN_CONFIG", "")
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade of the help by `go test ./internal/cli -run TestReference -update`. Every flag can come\n" +
-		"from the environment (`FIRSTSEEN_MAX_BAD`) and from a file (`--config FILE`) too. `firstseen COMMAND --help` says more.\n")
+		"from the environment (`FIRSTSEEN_OUT_DIR`) and from a file (`--config FILE`) too. `firstseen COMMAND --help` says more.\n")
 	root := newRoot(new([]string))
 	b.WriteString("\n" + indented(helpText("exits")) + "\n")
 	dedup := root.Commands()[slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "dedup" })]
