@@ -233,13 +233,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents: %d kept, %d removed; unique %d, duplicate %d (%d exact, %d of the same id), mosaic %d, related %d; %d keys marked, %s of memory for them\n",
 			t.Documents, t.Kept, t.Removed, t.Unique, t.Duplicates, t.Exact, t.SameID, t.Mosaics, t.Related, d.Marked, sizeText(uint64(d.Bytes())))
 	}
-	switch f.summary {
-	case "":
-		return nil
-	case input.Stdin:
-		return encodeIndented(cmd.OutOrStdout(), &d.Tally)
-	}
-	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, &d.Tally) })
+	return f.writeSummary(cmd, &d.Tally)
 }
 
 // bulkReport writes the report of a decision to one file, or to a file for each shard in a folder.

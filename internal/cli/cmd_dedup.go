@@ -88,7 +88,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 		if x.Table() != nil { // its filter may just have been rebuilt
 			err = errors.Join(err, x.Save())
 		}
-		return f.isOver(stderr, over, full, err)
+		return f.isOver(cmd, over, full, err)
 	}
 	if err := f.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
 		return refusal(err)
@@ -129,7 +129,10 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 }
 
 // isOver reports that an earlier run of this command has finished, and ends the same way.
-func (f *options) isOver(stderr io.Writer, over *report.Tally, full bool, err error) error {
+func (f *options) isOver(cmd *cobra.Command, over *report.Summary, full bool, err error) error {
+	if err == nil {
+		err = f.writeSummary(cmd, over)
+	}
 	f.whole = err == nil
 	switch {
 	case err != nil:
@@ -138,9 +141,20 @@ func (f *options) isOver(stderr io.Writer, over *report.Tally, full bool, err er
 		return fmt.Errorf("%w, and this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; give the rest to the same --index and other outputs",
 			index.ErrFull, over.Documents, over.Kept)
 	}
-	fmt.Fprintf(stderr, "firstseen: this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; ask about its documents with firstseen query, or name other outputs to compare these inputs with the index again\n",
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; ask about its documents with firstseen query, or name other outputs to compare these inputs with the index again\n",
 		over.Documents, over.Kept)
-	return f.badRecords(&report.Summary{Tally: *over})
+	return f.badRecords(over)
+}
+
+// writeSummary writes a summary to --summary, if given.
+func (f *options) writeSummary(cmd *cobra.Command, s any) error {
+	switch f.summary {
+	case "":
+		return nil
+	case input.Stdin:
+		return encodeIndented(cmd.OutOrStdout(), s)
+	}
+	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, s) })
 }
 
 // stopped adds the remedy to the error of an unfinished run.

@@ -228,13 +228,16 @@ func (c *committer) finish(last corpus.Frames) error {
 }
 
 func (c *committer) summary() *report.Summary {
-	s := &report.Summary{
-		Tally: c.tally, Resumed: c.job.Resume != nil, StoredBytes: c.stored,
-		Seconds: time.Since(c.started).Seconds(), Filter: c.index.State(), Grown: c.index.Grown(),
-		Commonest: c.common.Top(10),
-	}
-	if table := c.index.TableStats(); table != nil {
-		counts := c.index.Counts()
+	s := summaryOf(c.index, &c.tally)
+	s.Resumed, s.StoredBytes, s.Seconds, s.Commonest = c.job.Resume != nil, c.stored, time.Since(c.started).Seconds(), c.common.Top(10)
+	return s
+}
+
+// summaryOf returns the summary of a run with these counts, by the state of its index.
+func summaryOf(x *index.Index, t *report.Tally) *report.Summary {
+	s := &report.Summary{Tally: *t, Filter: x.State(), Grown: x.Grown(), Commonest: []report.CommonSegment{}}
+	if table := x.TableStats(); table != nil {
+		counts := x.Counts()
 		s.Table = &report.TableState{TableStats: *table, Lookups: counts.Lookups, Confirmed: counts.Confirmed, Refuted: counts.Refuted}
 	}
 	return s

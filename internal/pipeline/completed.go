@@ -48,11 +48,11 @@ type completedRun struct {
 	Tree *output.TreeMark `json:"tree,omitempty"`
 }
 
-// Completed returns the tally of a finished run of this very command, and whether a full filter
+// Completed returns the summary of a finished run of this very command, and whether a full filter
 // ended it. It returns nil unless the outputs are as the run left them. Run again, the command
 // would find all its documents removed. It would then replace the outputs, perhaps the only copy of
 // the kept documents, with empty ones.
-func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
+func (l *Ledger) Completed() (s *report.Summary, full bool, err error) {
 	if l.found != nil || !l.repeatable() || !l.job.writesFile() {
 		return nil, false, nil
 	}
@@ -63,7 +63,7 @@ func (l *Ledger) Completed() (tally *report.Tally, full bool, err error) {
 			if there, err := l.published(&runs[i]); err != nil || !there {
 				return nil, false, err
 			}
-			return &runs[i].Tally, runs[i].Full, nil
+			return summaryOf(l.index, &runs[i].Tally), runs[i].Full, nil
 		}
 	}
 	return nil, false, err

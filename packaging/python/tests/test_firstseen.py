@@ -269,6 +269,9 @@ class DedupTest(Case):
         summary = firstseen.dedup(str(self.folder / "*.jsonl"), out=self.folder / "kept.jsonl", report=self.folder / "dups.jsonl")
         self.assertEqual((summary["kept"], summary["removed"], summary["bad_records"]), (5, 5, 1))
         self.assertEqual((self.folder / "kept.jsonl").read_text().splitlines(), lines[:5])
+        for _ in range(2):  # the second run is over, and has its summary, too
+            once = firstseen.dedup(self.folder / "in.jsonl", out=self.folder / "once.jsonl", index=self.folder / "once")
+            self.assertEqual((once["documents"], once["kept"], once["bad_records"]), (10, 5, 1))
         with self.assertRaisesRegex(firstseen.Error, "nothing.jsonl") as caught:
             firstseen.dedup(self.folder / "nothing.jsonl", out=self.folder / "x.jsonl")
         self.assertIn(caught.exception.code, (1, 2))
