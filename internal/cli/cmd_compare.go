@@ -47,11 +47,7 @@ func newCompareCommand() *cobra.Command {
 }
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
-	err := f.method.complete(&f.Scheme, "", f.Rules.Threshold)
-	if err == nil {
-		err = f.Scheme.Validate()
-	}
-	if err != nil {
+	if err := f.checkMethod(); err != nil {
 		return usageError{err}
 	}
 	style, err := f.style(cmd.OutOrStdout())

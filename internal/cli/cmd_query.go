@@ -104,9 +104,10 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	f.Scheme = x.Scheme
 	deduper, err := x.Deduper(f.Rules)
 	extractor, extractorErr := feature.NewExtractor(x.Scheme)
-	if err := cmp.Or(err, extractorErr); err != nil {
+	if err := cmp.Or(f.checkRules(), err, extractorErr); err != nil {
 		return nil, nil, errors.Join(err, x.Close())
 	}
 	var set feature.Set

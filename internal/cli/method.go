@@ -112,14 +112,18 @@ func (f *options) checkMethod() error {
 	if err := f.method.complete(&f.Scheme, f.index, f.Rules.Threshold); err != nil {
 		return err
 	}
+	return cmp.Or(f.checkRules(), f.Scheme.Validate())
+}
+
+// checkRules refuses rules that mean nothing to the method.
+func (f *options) checkRules() error {
 	info, others := f.Scheme.Info(), !f.Scheme.BySegments()
-	err := meaning([]conflict{
+	return meaning([]conflict{
 		noMeaning(others && f.Rules.Score != dedup.ScoreText, spelled("score"), info.Name),
 		noMeaning(others && f.Rules.RemoveMosaics, spelled("mosaics"), info.Name),
 		noMeaning(f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold", info.Name),
 		noMeaning(f.filterOnly && !info.FilterOnly, "--filter-only", info.Name),
 	})
-	return cmp.Or(err, f.Scheme.Validate())
 }
 
 // asMade takes the method and its settings from an index, unless flags choose others.

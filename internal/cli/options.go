@@ -271,7 +271,7 @@ type conflict struct {
 func meaning(conflicts []conflict) error {
 	for _, c := range conflicts {
 		if c.is {
-			return errors.New(c.says)
+			return usageError{errors.New(c.says)}
 		}
 	}
 	return nil
