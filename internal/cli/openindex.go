@@ -44,8 +44,8 @@ func (f *options) asMade() error {
 	return nil
 }
 
-// checkIndex chooses the size of the filter, and whether keys have a secret. A reproducible run has
-// none unless it is demanded.
+// checkIndex chooses the size of the filter, the clock, and whether keys have a secret. A
+// reproducible run has none unless it is demanded.
 func (f *options) checkIndex() (err error) {
 	switch {
 	case f.docs != "":
@@ -79,7 +79,8 @@ func (f *options) checkIndex() (err error) {
 	default:
 		f.key = index.KeyNew
 	}
-	return nil
+	f.Now, err = clock()
+	return err
 }
 
 // leastFilter is the size of the smallest permitted filter, in bytes.

@@ -222,7 +222,7 @@ func (f *options) recognize() (err error) {
 }
 
 // checkReading checks the flags one by one.
-func (f *options) checkReading() (err error) {
+func (f *options) checkReading() error {
 	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
 		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
 	}
@@ -230,9 +230,6 @@ func (f *options) checkReading() (err error) {
 	f.Window.Told = f.formats.jsonl.Fields.Time != ""
 	if f.every < 0 {
 		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
-	}
-	if f.Now, err = clock(); err != nil {
-		return err
 	}
 	if err := f.formats.complete(f.source); err != nil {
 		return err
