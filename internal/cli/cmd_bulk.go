@@ -222,7 +222,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if copies {
 		f.policy.tellUnmet(cmd.ErrOrStderr())
 		if f.policy.by != "" && !dated {
-			return usageError{errors.New("--prefer time: no copy has a time: make the features again with --format auto:time=FIELD")}
+			return usageError{errors.New("--prefer time: no copy has a time: make the features of web archives, or with --format auto:time=FIELD")}
 		}
 	}
 	if err := out.end((*output.Writer).Close); err != nil {
