@@ -427,6 +427,11 @@ func TestFlips(t *testing.T) {
 	if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 		t.Error("a manifest with other counts:", err)
 	}
+	set = readSet(t, dir)
+	set[0].Inputs[0].Name += "l"
+	if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+		t.Error("a manifest with another input:", err)
+	}
 }
 
 // TestReduce checks that unsorted or malformed rows are refused with their line number.

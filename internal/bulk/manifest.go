@@ -76,14 +76,15 @@ func readManifest(path string) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{dir: filepath.Dir(path)}
+	const again = "make the shard again with firstseen features"
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("%s is not a manifest of features: %w", path, err)
+		return nil, fmt.Errorf("%s is not a manifest of features: %w; %s", path, err, again)
 	}
 	switch {
 	case m.Version != manifestVersion:
-		return nil, fmt.Errorf("%s has version %d, and this firstseen reads version %d", path, m.Version, manifestVersion)
+		return nil, fmt.Errorf("%s has version %d, and this firstseen reads version %d; %s", path, m.Version, manifestVersion, again)
 	case m.Shard < 1 || m.Of < m.Shard || m.Of > MaxShards:
-		return nil, fmt.Errorf("%s is not a manifest of features: shard %d of %d", path, m.Shard, m.Of)
+		return nil, fmt.Errorf("%s is not a manifest of features: shard %d of %d; %s", path, m.Shard, m.Of, again)
 	case filepath.Base(path) != Name(m.Shard, m.Of)+manifestEnding:
 		return nil, fmt.Errorf("%s describes shard %d of %d: it was renamed", path, m.Shard, m.Of)
 	}

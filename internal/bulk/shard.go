@@ -121,14 +121,20 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 	if err != nil {
 		return err
 	}
-	for _, in := range m.Inputs { // shards of equal digests were made of the same inputs
-		digest.Write(appendBytes(nil, []byte(in.Name)))
-	}
-	m.Digest = fmt.Sprintf("%x", digest.Sum128().Bytes())
+	m.Digest = m.digestOf(digest)
 	if _, err := out.Write(m.end(seed)); err != nil {
 		return err
 	}
 	return out.Flush()
+}
+
+// digestOf returns the digest of records and the names of their inputs. Shards of equal digests
+// were made of the same inputs.
+func (m *Manifest) digestOf(records *xxh3.Hasher) string {
+	for _, in := range m.Inputs {
+		records.Write(appendBytes(nil, []byte(in.Name)))
+	}
+	return fmt.Sprintf("%x", records.Sum128().Bytes())
 }
 
 // end returns the bytes after the last frame: a head without a frame, counts, digest and checksum.
@@ -160,7 +166,7 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 		return err
 	}
 	defer decoder.Close()
-	r := &reader{in: bufio.NewReaderSize(file, 1<<20), decoder: decoder}
+	r := &reader{in: bufio.NewReaderSize(file, 1<<20), decoder: decoder, digest: xxh3.New()}
 	damaged := func(err error) error { return fmt.Errorf("%s: %w", file.Name(), err) }
 	if err := r.begin(m); err != nil {
 		return damaged(err)
@@ -197,6 +203,7 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 type reader struct {
 	in      *bufio.Reader
 	decoder *zstd.Decoder
+	digest  *xxh3.Hasher // of all records
 	seed    uint64
 	packed  []byte
 	records []byte // of the last frame
@@ -236,6 +243,7 @@ func (r *reader) frame() (documents uint64, err error) {
 	if r.records, err = r.decoder.DecodeAll(r.packed, r.records[:0]); err != nil {
 		return 0, ErrDamaged
 	}
+	r.digest.Write(r.records)
 	return documents, nil
 }
 
@@ -247,8 +255,8 @@ func (r *reader) end(m *Manifest, read uint64) error {
 	}
 	got := make([]byte, endBytes+1)
 	n, _ := io.ReadFull(r.in, got)
-	if n != endBytes || string(got[:n]) != string(want[frameHead:]) || read != m.Documents {
-		return fmt.Errorf("%w; its counts or its digest differ from its manifest", ErrDamaged)
+	if n != endBytes || string(got[:n]) != string(want[frameHead:]) || read != m.Documents || m.digestOf(r.digest) != m.Digest {
+		return fmt.Errorf("%w; its counts, its inputs or its digest differ from its manifest", ErrDamaged)
 	}
 	return nil
 }
