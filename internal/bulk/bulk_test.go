@@ -434,6 +434,27 @@ func TestFlips(t *testing.T) {
 	}
 }
 
+// TestOtherSketch checks that a document with data of another version is refused with its shard.
+func TestOtherSketch(t *testing.T) {
+	dir := t.TempDir()
+	doc := &Doc{Sketch: feature.Sketch{Features: []feature.Feature{{Key: 7, Units: 20}}, Units: 20, Data: []byte("other")}}
+	m := &Manifest{Shard: 1, Of: 1, Scheme: feature.Scheme{}.Name(), Inputs: []File{{Name: "a"}}}
+	err := Write(dir, m, func(add func(*Frame) error) error {
+		var f Frame
+		f.Add(doc, false)
+		f.Add(doc, false)
+		return add(&f)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := readSet(t, dir)
+	_, err = decide(t, set, reduce(t, rowsOf(t, set)), &Decision{})
+	if !errors.Is(err, errRecord) || !strings.Contains(err.Error(), set[0].path(shardEnding)) {
+		t.Error(err)
+	}
+}
+
 // TestReduce checks that unsorted or malformed rows are refused with their line number.
 func TestReduce(t *testing.T) {
 	row := func(key uint64, p Place) string { return string(Row{key, p}.AppendLine(nil)) }

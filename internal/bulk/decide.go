@@ -104,6 +104,17 @@ func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	return table, deduper, err
 }
 
+// Decide decides a document by a sketch that another process made. A judge panics on data that its
+// method does not write, as a later version may. Decide returns an error instead.
+func Decide(d *dedup.Deduper, doc dedup.Document) (r dedup.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w; %v", errRecord, p)
+		}
+	}()
+	return d.Decide(doc)
+}
+
 // Bytes returns the approximate memory of the kept documents.
 func (d *Decision) Bytes() int64 { return d.table.bytes() }
 
@@ -135,6 +146,9 @@ func (w *decider) shard(ctx context.Context, m *Manifest) error {
 		return w.document(m, owner, record)
 	})
 	w.Tally.Bad += int64(m.Bad)
+	if errors.Is(err, errRecord) {
+		err = fmt.Errorf("%s: %w", m.path(shardEnding), err)
+	}
 	return err
 }
 
@@ -162,7 +176,7 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 		return err
 	}
 	id := string(w.doc.ID)
-	r, err := w.deduper.Decide(dedup.Document{ID: id, Sketch: &w.doc.Sketch})
+	r, err := Decide(w.deduper, dedup.Document{ID: id, Sketch: &w.doc.Sketch})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type Doc struct {
 	keys []uint64 // set by readKeys
 }
 
-var errRecord = errors.New("a document of the shard differs from what was written: make the shard again")
+var errRecord = errors.New("a document differs from what this version of firstseen writes: make the shard again with it")
 
 const (
 	flagTruncated = 1 << iota

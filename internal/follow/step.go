@@ -135,8 +135,8 @@ func takeFeatures(s *apply.Step, scheme string) {
 	}
 }
 
-// judged reports whether a sketch can be of the scheme. A judge panics on another method's data.
-func judged(scheme string, s *feature.Sketch) (ok bool) {
+// judged reports whether a sketch can be of the scheme.
+func judged(scheme string, s *feature.Sketch) bool {
 	of, known := feature.Named(scheme, nil)
 	if !known || len(s.Features) > of.Features() {
 		return false
@@ -145,9 +145,8 @@ func judged(scheme string, s *feature.Sketch) (ok bool) {
 	if err != nil {
 		return false
 	}
-	defer func() { ok = recover() == nil && ok }()
 	for range 2 { // the second time it is compared with itself
-		if _, err = d.Decide(dedup.Document{ID: "x", Sketch: s}); err != nil {
+		if _, err = bulk.Decide(d, dedup.Document{ID: "x", Sketch: s}); err != nil {
 			return false
 		}
 	}
