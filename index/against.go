@@ -67,7 +67,7 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	if err != nil {
 		return err
 	}
-	scheme, err := schemeNamed(files.SchemeName, key)
+	scheme, err := schemeIn(dir, files.SchemeName, key)
 	if err != nil {
 		return err
 	}
