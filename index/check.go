@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -315,10 +316,18 @@ func (c *checker) checkKey() error {
 	}
 	switch _, err = schemeIn(c.dir, c.out.Scheme, key); {
 	case err == nil:
+	case errors.As(err, new(*fs.PathError)):
+		return err
 	case errors.Is(err, terms.ErrTable):
 		c.find(TermsFile, Damaged, cause(err, terms.ErrTable), "put back the table of terms that the index was made with")
 	case errors.Is(err, errTermsGone):
 		c.find(TermsFile, Damaged, fmt.Sprintf("it is gone, but the scheme %q needs it", c.out.Scheme), "put back the table of terms that the index was made with")
+	case !isOurs(c.out.Scheme):
+		file := FilterFile
+		if c.table != nil {
+			file = TableFile
+		}
+		c.find(file, Unreadable, fmt.Sprintf("this program does not have the rules of its scheme %q", c.out.Scheme), otherVersion)
 	case key == nil:
 		c.find(KeyFile, Missing, fmt.Sprintf("without a key, this program has no scheme %q", c.out.Scheme), "put it back before the index is used, or use the version that made the index")
 	default:

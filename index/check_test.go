@@ -125,6 +125,11 @@ func TestCheckFinds(t *testing.T) {
 		}, []string{"key damaged"}, []string{"key damaged"}},
 		{"key cut short", base, inDir(KeyFile, func(path string) error { return os.Truncate(path, 7) }), []string{"key damaged"}, []string{"key damaged"}},
 		{"filter alone", only, func(*testing.T, string) {}, nil, nil},
+		{
+			"filter alone, of other rules", only, func(t *testing.T, dir string) { saveFilterWith(t, dir, "fs2-u15-xxh3-n50-w10", nil) },
+			[]string{"filter.bloom unreadable"},
+			[]string{"filter.bloom unreadable"},
+		},
 		{"filter alone, cut short", only, inDir(FilterFile, cut), []string{"filter.bloom damaged"}, []string{"filter.bloom damaged"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,7 +143,7 @@ func TestCheckFinds(t *testing.T) {
 				}
 			}
 			sound := func(found []string) bool {
-				return !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, Damaged) })
+				return !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, Damaged) || strings.HasSuffix(s, Unreadable) })
 			}
 			got := checkIndex(t, dir, CheckOptions{})
 			if !slices.Equal(got.findings(), c.found) || got.Sound != sound(c.found) || got.Rebuilt {

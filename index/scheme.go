@@ -151,18 +151,21 @@ func (x *Index) keepTerms(p *presence) error {
 
 // schemeIn returns the scheme of the index in dir, by its name and key.
 func schemeIn(dir, name string, key []byte) (feature.Scheme, error) {
-	if s, ok := feature.Named(name, key); ok {
-		return s, nil
+	if !weighsTerms(name) || !isOurs(name) {
+		return schemeNamed(name, key)
 	}
 	table, err := ReadTerms(dir)
 	if err != nil {
 		return feature.Scheme{}, err
 	}
-	if s, ok := feature.NamedWith(name, key, table); ok {
+	s, ok := feature.NamedWith(name, key, table)
+	switch {
+	case ok:
 		return s, nil
-	}
-	if table == nil && weighsTerms(name) {
-		return feature.Scheme{}, fmt.Errorf("%w: put back the table of terms that the index was made with; its scheme is %q", errTermsGone, name)
+	case table == nil:
+		return s, fmt.Errorf("%w: put back the table of terms that the index was made with; its scheme is %q", errTermsGone, name)
+	case !strings.Contains(name, "-t"+table.Digest()):
+		return s, fmt.Errorf("its file %s is %w: it belongs to another index; put back the one that the index was made with", TermsFile, terms.ErrTable)
 	}
 	return schemeNamed(name, key)
 }
