@@ -254,14 +254,15 @@ func ReadHeader(path string) (h Header, err error) {
 }
 
 func explain(path string, err error) error {
+	const afresh = "delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)"
 	hint := ""
 	switch {
 	case errors.Is(err, ErrDamaged):
-		hint = "; delete it to have it rebuilt from the side table (without one, restore a copy or begin a new index)"
+		hint = "; " + afresh
 	case errors.Is(err, ErrScheme):
 		hint = "; use the options it was made with, or another index"
 	case errors.Is(err, ErrVersion):
-		hint = "; use a newer program, or delete it to have it rebuilt from the side table"
+		hint = "; use a newer program, or " + afresh
 	}
 	return fmt.Errorf("opening filter %s: %w%s", path, err, hint)
 }

@@ -263,11 +263,11 @@ func (c *checker) compare(f *bloomstore.Filter) error {
 }
 
 func (c *checker) findFilter(err error) bool {
-	remedy := rebuild
+	remedy, version := rebuild, rebuild
 	if !c.p.table {
-		remedy = "put it back from a copy, or begin a new index"
+		remedy, version = "put it back from a copy, or begin a new index", otherVersion
 	}
-	return c.findError(FilterFile, err, bloomstore.ErrDamaged, bloomstore.ErrVersion, remedy, remedy)
+	return c.findError(FilterFile, err, bloomstore.ErrDamaged, bloomstore.ErrVersion, remedy, version)
 }
 
 // findError turns an error about a file's content into a finding. damaged and version are such

@@ -77,7 +77,7 @@ func (c *checker) checkJournal(path string) error {
 }
 
 func (c *checker) findJournal(name string, err error) bool {
-	remedy := fromACopy + ", or remove it: documents kept in that time will be kept again"
+	remedy := fromACopy + ", or remove it and the later journals: documents kept in that time will be kept again"
 	return c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, remedy, otherVersion)
 }
 

@@ -373,6 +373,27 @@ func TestMixedFilesAreRefused(t *testing.T) {
 	}
 }
 
+// TestDamagedJournalIsGivenUp follows the remedy in the message about a damaged journal.
+func TestDamagedJournalIsGivenUp(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Key: KeyAsIs, FilterOnly: true}
+	for range 3 {
+		l := openLife(t, dir, 0)
+		l.feed(2)
+		l.save()
+		l.crash()
+	}
+	path := func(n uint64) string { return filepath.Join(dir, filterlog.LogName(n)) }
+	flipByte(t, path(1), 50)
+	if x, err := Open(dir, o); err == nil || !strings.Contains(err.Error(), path(1)) || !strings.Contains(err.Error(), "remove this file and the later journals") {
+		t.Errorf("%v, %v", x, err)
+	}
+	indextest.Must(t, errors.Join(os.Remove(path(1)), os.Remove(path(2))))
+	if got := rememberedIn(t, dir, 2); got != 2 {
+		t.Errorf("%d documents remembered, want 2", got)
+	}
+}
+
 func copyNamed(from, to, name string) error {
 	data, err := os.ReadFile(filepath.Join(from, name))
 	if err != nil {

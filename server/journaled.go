@@ -112,7 +112,7 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	}
 	next = first + uint64(n)
 	if n < len(have) || len(have) == 0 && at.Next > 0 && !at.Ended {
-		err = fmt.Errorf("index %s: %s is missing, and its documents were answered; put the whole index back from a copy", dir, index.ServedName(next))
+		err = fmt.Errorf("index %s: %s is missing, and its documents were answered; put the whole index back from a copy, or give them up: remove any journals and run firstseen index abandon %s", dir, index.ServedName(next), dir)
 	}
 	return have, next, err
 }
@@ -138,7 +138,7 @@ func (j *journaled) replay(want journal.Header) error {
 		for len(group) > 0 {
 			e, rest, err := journal.CutEntry(group)
 			if err != nil {
-				return fmt.Errorf("reading %s: %w; put the whole index back from a copy", path, err)
+				return err
 			}
 			if group = rest; j.replayed.Done < skip {
 				j.replayed.Done++

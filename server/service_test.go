@@ -186,6 +186,37 @@ func TestKilledWhileReadingJournal(t *testing.T) {
 	}
 }
 
+// TestDamagedJournalIsGivenUp follows the remedy in the message about a damaged journal.
+func TestDamagedJournalIsGivenUp(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, nil)
+	give(t, s, texts(60))
+	settle(t, s)
+	dir = indextest.Copy(t, dir)
+	closed(t, s, x)
+	path := filepath.Join(dir, index.ServedName(1))
+	data, err := os.ReadFile(path)
+	indextest.Must(t, err)
+	data[10] ^= 1
+	indextest.Must(t, os.WriteFile(path, data, 0o666))
+	for _, want := range []string{"remove this file and run firstseen index abandon", "run firstseen index abandon " + dir} {
+		x, err := index.Open(dir, index.Options{Serve: true})
+		indextest.Must(t, err)
+		if _, err := Open(Config{Index: x, Dir: dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		indextest.Must(t, errors.Join(x.Close(), os.RemoveAll(path)))
+	}
+	x, err = index.Open(dir, index.Options{Serve: true})
+	indextest.Must(t, err)
+	if lost, err := x.ForgetServer(); !lost || err != nil {
+		t.Error(lost, err)
+	}
+	indextest.Must(t, x.Close())
+	s, x = opened(t, dir, 0, nil)
+	closed(t, s, x)
+}
+
 // failedOpen opens a service that fails right after the checkpoint numbered stop, if one comes.
 func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 	step.Hook = func(name string) error {

@@ -92,7 +92,7 @@ func Find(dir string) (a Found, err error) {
 	case len(logs) > 0:
 		first := &logs[0].header
 		if first.Generation != 0 {
-			return a, &MisplacedError{FilterFile, "is gone, and the journals hold only later keys"}
+			return a, &MisplacedError{filepath.Join(dir, FilterFile), "is gone, and the journals hold only later keys"}
 		}
 		a.at = mark{0, first.Token}
 		a.Header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}

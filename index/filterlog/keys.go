@@ -49,7 +49,7 @@ var logKind = journal.Kind{
 	Fields: 16,
 	Unit:   8,
 	Most:   1 << 24,
-	Remedy: "the documents kept in that time will be kept again",
+	Remedy: "remove this file and the later journals: then the documents kept in that time will be kept again",
 }
 
 func (h *LogHeader) encode() []byte {

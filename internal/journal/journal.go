@@ -37,7 +37,7 @@ type Kind struct {
 	Wide        bool   // length and checksum of a body have 64 bits, not 32
 	Unit        int    // bytes that the length counts; headers and bodies are multiples of it
 	Least, Most uint64 // length of a body
-	Remedy      string // the effect of removing the journal, for messages
+	Remedy      string // how to go on without a damaged journal, for messages
 }
 
 var (

@@ -12,8 +12,8 @@ import (
 
 // Read returns a journal's header, the size of the file, and the length of a torn group that a
 // crash left at its end. Groups for which Append returned nil are whole. each gets the groups in
-// order, valid until it returns; if it is nil, only the header is read. Its errors are returned
-// unchanged. Others wrap ErrDamaged or ErrVersion, or come from reading the file.
+// order, valid until it returns; if it is nil, only the header is read. Errors that wrap ErrDamaged
+// or ErrVersion, also those of each, name the file and a remedy. Others are returned unchanged.
 func (k *Kind) Read(path string, each func(fields, body []byte) error) (header []byte, size, torn int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -29,8 +29,11 @@ func (k *Kind) Read(path string, each func(fields, body []byte) error) (header [
 	if err == nil && each != nil {
 		torn, err = in.groups(int64(len(header)), each)
 	}
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrVersion) {
-		err = fmt.Errorf("reading %s: %w; put the index back from a copy, or remove this file: then %s", path, err, k.Remedy)
+	switch {
+	case errors.Is(err, ErrDamaged):
+		err = fmt.Errorf("reading %s: %w; put the index back from a copy, or %s", path, err, k.Remedy)
+	case errors.Is(err, ErrVersion):
+		err = fmt.Errorf("reading %s: %w; use that version", path, err)
 	}
 	return header, info.Size(), torn, err
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 )
 
@@ -32,7 +31,7 @@ var served = Kind{
 	Unit:   1,
 	Least:  1,
 	Most:   1 << 30,
-	Remedy: "the documents answered since the last checkpoint are kept again",
+	Remedy: "remove this file and run firstseen index abandon: then the documents answered since the last checkpoint are kept again",
 }
 
 // Create makes the journal of a server, as [Kind.Create] does.
@@ -98,7 +97,7 @@ func (e *Entry) Append(b []byte) []byte {
 	return append(append(b, e.Added...), e.Text...)
 }
 
-var errEntry = errors.New("an entry is malformed")
+var errEntry = damage("an entry is malformed")
 
 // CutEntry reads the entry at the beginning of b. Added and Text share its bytes. It returns
 // ErrVersion for an entry that only a later version can have written.
