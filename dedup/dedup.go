@@ -20,6 +20,10 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 )
 
+// RulesVersion counts the changes of the rules in docs/design.md, "The decision". A change of any
+// verdict raises it. A program with another version does not continue a run or replay a journal.
+const RulesVersion = 1
+
 // Rules are the choices behind a decision. The zero value is the default.
 type Rules struct {
 	// Threshold is the share of a document's text, above 0 and at most 1, that one earlier document

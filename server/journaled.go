@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
@@ -53,7 +54,7 @@ func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journa
 func (j *journaled) recover() error {
 	p := &j.cfg.Policy
 	rules, err := json.Marshal(map[string]any{
-		"scheme": j.cfg.Index.Scheme().Name(), "rules": p.Rules, "window": j.cfg.Index.Window(), "told": p.TellsTimes,
+		"version": dedup.RulesVersion, "scheme": j.cfg.Index.Scheme().Name(), "rules": p.Rules, "window": j.cfg.Index.Window(), "told": p.TellsTimes,
 	})
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (j *journaled) replay(want journal.Header) error {
 	case h.Owner != want.Owner || h.Generation != want.Generation:
 		return fmt.Errorf("%s belongs to another index: put the whole index back from a copy", path)
 	case h.Settings != want.Settings:
-		return fmt.Errorf("%s was written under other rules: start the server once with the rules %s, stop it, and then change them", path, h.Settings)
+		return fmt.Errorf("%s was written under other rules: start the server once with the rules %s and the version of firstseen that wrote it, stop it, and then change them", path, h.Settings)
 	}
 	skip := uint64(0)
 	if j.replayed.Next == want.Generation {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
@@ -215,6 +216,29 @@ func TestDamagedJournalIsGivenUp(t *testing.T) {
 	indextest.Must(t, x.Close())
 	s, x = opened(t, dir, 0, nil)
 	closed(t, s, x)
+}
+
+// TestJournalOfOtherRules checks that the journal of a version with other rules is not replayed.
+func TestJournalOfOtherRules(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, nil)
+	give(t, s, texts(60))
+	settle(t, s)
+	dir = indextest.Copy(t, dir)
+	closed(t, s, x)
+	path := filepath.Join(dir, index.ServedName(1))
+	h, _, err := journal.Read(path, nil)
+	indextest.Must(t, err)
+	h.Settings = strings.Replace(h.Settings, fmt.Sprintf(`,"version":%d`, dedup.RulesVersion), "", 1)
+	l, err := journal.Create(path, h)
+	indextest.Must(t, err)
+	indextest.Must(t, l.Close())
+	x, err = index.Open(dir, index.Options{Serve: true})
+	indextest.Must(t, err)
+	defer x.Close()
+	if _, err := Open(Config{Index: x, Dir: dir}); err == nil || !strings.Contains(err.Error(), "the version of firstseen that wrote it") {
+		t.Error(err)
+	}
 }
 
 // failedOpen opens a service that fails right after the checkpoint numbered stop, if one comes.

@@ -9,6 +9,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/step"
@@ -63,6 +64,7 @@ type Ledger struct {
 type Unfinished struct {
 	Args     []string `json:"command"` // the INPUT arguments, for messages
 	Choices  choices  `json:"choices"`
+	Version  int      `json:"version"`  // dedup.RulesVersion; 0 in version 0.2
 	Progress Progress `json:"progress"` // up to its last checkpoint
 	Pipe     bool     `json:"pipe"`     // cannot be continued: it read or wrote a pipe
 	// Gone marks a run that read a pipe and wrote no file. No file can then be the only copy of a
@@ -152,6 +154,8 @@ func (l *Ledger) Continue() (*Progress, error) {
 		return nil, &RefusedError{Why: OtherVersion, Run: *e}
 	case e.Pipe:
 		return nil, &RefusedError{Why: OverPipe, Run: *e}
+	case e.Version != dedup.RulesVersion: // no undisturbed run would have these outputs
+		return nil, &RefusedError{Why: OtherVersion, Run: *e}
 	case !l.CanContinue():
 		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: []Choice{ChosenPipe}}
 	case !reflect.DeepEqual(l.chosen, e.Choices):
@@ -210,7 +214,7 @@ func (l *Ledger) Save(p Progress) map[string][]byte {
 		return nil
 	}
 	e := Unfinished{
-		Args: job.Args, Progress: p,
+		Args: job.Args, Progress: p, Version: dedup.RulesVersion,
 		Pipe: !l.CanContinue(), Gone: job.leavesNothing(), Saved: job.now().Unix(),
 	}
 	if l.repeatable() {

@@ -354,6 +354,27 @@ func TestLedgerOfAnotherVersion(t *testing.T) {
 	}
 }
 
+// TestLedgerOfOtherRules checks that a run of a version with other rules is not continued: its
+// outputs would be those of no version. It can be given up.
+func TestLedgerOfOtherRules(t *testing.T) {
+	r := halfway(t)
+	x, l, err := r.open()
+	indextest.Must(t, err)
+	e := *l.Unfinished()
+	e.Version--
+	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{LedgerName: encoded(e)}), x.Close()))
+	var refused *RefusedError
+	if err := r.run(); !errors.As(err, &refused) || refused.Why != OtherVersion {
+		t.Error(err)
+	}
+	x, l, err = r.open()
+	indextest.Must(t, err)
+	defer x.Close()
+	if left, err := l.GiveUp(); len(left) != 3 || err != nil {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // TestLedgerOfAPipe checks that such a run is reported and not continued. The next may begin
 // unasked if it left no file.
 func TestLedgerOfAPipe(t *testing.T) {
