@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -124,7 +125,7 @@ func OpenLedger(x *index.Index, job *Job) (*Ledger, error) {
 	if json.Unmarshal(stored, l.found) != nil {
 		l.found = &Unfinished{Foreign: true}
 	} else if left := x.Left(); left != nil {
-		l.found.Progress.Tally.Documents, l.found.Saved = int64(left.Documents), left.Time
+		l.found.Progress.Tally.Documents, l.found.Saved = int64(left.Documents), cmp.Or(left.Time, l.found.Saved)
 	}
 	return l, nil
 }

@@ -380,6 +380,7 @@ func TestLedgerOfOtherRules(t *testing.T) {
 func TestLedgerOfAPipe(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		r := newTold(t)
+		r.alone = gone
 		r.command.Inputs = []input.Input{{Path: input.Stdin, Name: "stdin", Size: -1}}
 		if gone {
 			r.command.Out, r.command.Report, r.command.Rejects = input.Stdin, "", ""
@@ -395,7 +396,7 @@ func TestLedgerOfAPipe(t *testing.T) {
 		indextest.Must(t, x.Close())
 		x, l, err = r.open()
 		indextest.Must(t, err)
-		if u := l.Unfinished(); u == nil || !u.Pipe || u.Gone != gone {
+		if u := l.Unfinished(); u == nil || !u.Pipe || u.Gone != gone || u.Saved != 1700000000 {
 			t.Errorf("%+v", u)
 		}
 		var refused *RefusedError
