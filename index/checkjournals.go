@@ -19,24 +19,10 @@ const fromACopy = "put the index back from a copy, or begin a new one"
 // checkJournals reads the journals of a filter-only index. It checks that each continues the one
 // before, and the checksums of all groups.
 func (c *checker) checkJournals() error {
-	generations, err := filterlog.Logs(c.dir)
-	if err != nil {
-		return err
-	}
-	readable := true
-	for _, n := range generations {
-		name := filterlog.LogName(n)
-		_, err := filterlog.ReadLogHeader(c.path(name))
-		found := c.findJournal(name, err)
-		if err != nil && !found {
-			return err
-		}
-		readable = readable && !found
-	}
-	if !readable {
-		return nil
-	}
 	a, err := filterlog.Find(c.dir)
+	if errors.Is(err, journal.ErrDamaged) || errors.Is(err, journal.ErrVersion) {
+		return c.checkHeaders()
+	}
 	if misplaced := (*filterlog.MisplacedError)(nil); errors.As(err, &misplaced) {
 		c.find(filepath.Base(misplaced.Path), Damaged, "it "+misplaced.What, fromACopy)
 		return nil
@@ -57,6 +43,17 @@ func (c *checker) checkJournals() error {
 		}
 	}
 	return nil
+}
+
+// checkHeaders finds the journals without a readable header.
+func (c *checker) checkHeaders() error {
+	generations, err := filterlog.Logs(c.dir)
+	for _, n := range generations {
+		name := filterlog.LogName(n)
+		_, err := filterlog.ReadLogHeader(c.path(name))
+		c.findJournal(name, err)
+	}
+	return err
 }
 
 func (c *checker) checkJournal(path string) error {

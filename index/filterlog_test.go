@@ -373,6 +373,28 @@ func TestMixedFilesAreRefused(t *testing.T) {
 	}
 }
 
+// TestDamagedStaleJournal damages a journal whose keys are in the filter. It is not needed.
+func TestDamagedStaleJournal(t *testing.T) {
+	dir := t.TempDir()
+	l := openLife(t, dir, 0)
+	l.feed(5)
+	indextest.Must(t, l.index.Finish(nil))
+	l.crash()
+	stale := filepath.Join(dir, filterlog.LogName(0))
+	indextest.Must(t, os.WriteFile(stale, []byte("firstseen"), 0o666))
+	if found := checkIndex(t, dir, CheckOptions{}).findings(); !slices.Equal(found, []string{"filter.0.log stale"}) {
+		t.Error(found)
+	}
+	if got := rememberedIn(t, dir, 5); got != 5 {
+		t.Errorf("%d documents remembered, want 5", got)
+	}
+	l = openLife(t, dir, 0)
+	l.crash()
+	if _, err := os.Stat(stale); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
 // TestDamagedJournalIsGivenUp follows the remedy in the message about a damaged journal.
 func TestDamagedJournalIsGivenUp(t *testing.T) {
 	dir := t.TempDir()

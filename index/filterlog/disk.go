@@ -69,40 +69,34 @@ func Find(dir string) (a Found, err error) {
 	if err != nil {
 		return a, err
 	}
-	var logs []chained
+	a.Header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
+	if a.there = err == nil; a.there {
+		a.at, a.values, err = markOf(&a.Header)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return a, err
+	}
 	for _, n := range generations {
 		c := chained{path: filepath.Join(dir, LogName(n))}
-		if c.header, err = ReadLogHeader(c.path); err != nil {
-			return a, err
-		}
-		if n != c.header.Generation {
+		c.header, err = ReadLogHeader(c.path)
+		switch {
+		case err == nil && n != c.header.Generation:
 			return a, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
-		}
-		logs = append(logs, c)
-	}
-	a.Header, err = bloomstore.ReadHeader(filepath.Join(dir, FilterFile))
-	switch {
-	case err == nil:
-		a.there = true
-		if a.at, a.values, err = markOf(&a.Header); err != nil {
+		case n < a.at.generation && (err == nil || errors.Is(err, journal.ErrDamaged)):
+			a.Stale = append(a.Stale, c.path) // in the filter already
+		case err != nil:
 			return a, err
+		default:
+			a.chain = append(a.chain, c)
 		}
-	case !errors.Is(err, fs.ErrNotExist):
-		return a, err
-	case len(logs) > 0:
-		first := &logs[0].header
+	}
+	if !a.there && len(a.chain) > 0 {
+		first := &a.chain[0].header
 		if first.Generation != 0 {
 			return a, &MisplacedError{filepath.Join(dir, FilterFile), "is gone, and the journals hold only later keys"}
 		}
 		a.at = mark{0, first.Token}
 		a.Header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
-	}
-	for _, c := range logs {
-		if c.header.Generation < a.at.generation {
-			a.Stale = append(a.Stale, c.path) // in the filter already
-			continue
-		}
-		a.chain = append(a.chain, c)
 	}
 	return a, a.check()
 }
