@@ -375,6 +375,16 @@ func TestSet(t *testing.T) {
 	if set := readSet(t, copyTo(t, good, 3, 1), copyTo(t, good, 2)); len(set) != 3 || set[1].Shard != 2 {
 		t.Errorf("%+v", set)
 	}
+	for name, text := range map[string]string{"empty": "", "version": `{"version":2}`, "shard": `{"version":1}`} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, Name(1, 1)+manifestEnding)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadSet([]string{dir}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove it and make the shard again") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	same := t.TempDir()
 	for i := range 2 {
 		m := &Manifest{Shard: i + 1, Of: 2, Scheme: "x", Inputs: []File{{Name: "a"}}}

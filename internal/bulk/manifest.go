@@ -76,7 +76,7 @@ func readManifest(path string) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{dir: filepath.Dir(path)}
-	const again = "make the shard again with firstseen features"
+	const again = "remove it and make the shard again with firstseen features"
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%s is not a manifest of features: %w; %s", path, err, again)
 	}

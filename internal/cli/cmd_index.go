@@ -168,7 +168,7 @@ func newAbandonCommand() *cobra.Command {
 	return onIndex("index-abandon", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
 		made, err := index.ReadMade(dir)
 		if err == nil && made == nil {
-			err = fmt.Errorf("%s holds no index that this version can continue", dir)
+			err = fmt.Errorf("%s holds no index that this version can continue; firstseen index check says why", dir)
 		}
 		if err != nil {
 			return err
