@@ -22,7 +22,7 @@ type Doc struct {
 	keys []uint64 // set by readKeys
 }
 
-var errRecord = errors.New("a document differs from what this version of firstseen writes: make the shard again with it")
+var errRecord = errors.New("a document differs from what this version of firstseen writes: remove the shard and its manifest, and make it again")
 
 const (
 	flagTruncated = 1 << iota
