@@ -33,7 +33,18 @@ func (s *Service) Handler(token string) http.Handler {
 			mux.Handle(pattern, authorized(token, handle))
 		}
 	}
-	return mux
+	return drained(mux)
+}
+
+// drained reads the rest of a refused body. Many clients send everything before they read, and a
+// closed connection would hide the refusal. A client with Expect reads first.
+func drained(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r)
+		if r.Header.Get("Expect") == "" {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+	})
 }
 
 // routes returns the handlers of the interface by pattern.
@@ -127,6 +138,7 @@ func fail(w http.ResponseWriter, err error) {
 		p.Message += ": start the server again with --limit full=grow, or with more --docs or --memory"
 	}
 	reply(w, p.status, p)
+	_ = http.NewResponseController(w).Flush() // drained may wait for the client
 }
 
 func reply(w http.ResponseWriter, status int, value any) {
@@ -169,7 +181,6 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	case s.reading <- struct{}{}:
 		defer func() { <-s.reading }()
 	default:
-		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, s.cfg.MaxBody)) // clients send everything before they read
 		return nil, apply.ErrBusy
 	}
 	body, err := s.body(w, r)

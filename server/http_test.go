@@ -327,6 +327,32 @@ func TestAbuse(t *testing.T) {
 	}
 }
 
+// TestRefusedAfterBody checks that a client that sends everything before it reads learns why it is
+// refused.
+func TestRefusedAfterBody(t *testing.T) {
+	s, _ := served(t, func(c *Config) { c.MaxBody = 1 << 20 })
+	web := httptest.NewServer(s.Handler("0123456789abcdef"))
+	defer web.Close()
+	body := bytes.Repeat([]byte("x"), 32<<20)
+	for _, c := range []struct{ path, header, want string }{
+		{"/v1/see", "Authorization: Bearer 0123456789abcdef", "413"},
+		{"/v1/see?check=true", "Authorization: Bearer 0123456789abcdef", "400"},
+		{"/v1/see", "Authorization: Bearer another", "401"},
+		{"/v1/seen", "Authorization: Bearer 0123456789abcdef", "404"},
+	} {
+		to, err := net.Dial("tcp", web.Listener.Addr().String())
+		indextest.Must(t, err)
+		_, err = fmt.Fprintf(to, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", c.path, c.header, len(body), body)
+		if err != nil {
+			t.Errorf("%s: the server stopped reading: %v", c.want, err)
+		}
+		if got, err := bufio.NewReader(to).ReadString('\n'); !strings.Contains(got, c.want) {
+			t.Errorf("status %q, error %v; want %s", got, err, c.want)
+		}
+		to.Close()
+	}
+}
+
 func TestToken(t *testing.T) {
 	s, _ := served(t, nil)
 	web := httptest.NewServer(s.Handler("0123456789abcdef"))
