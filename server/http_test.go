@@ -185,6 +185,8 @@ func TestAnswers(t *testing.T) {
 		{"bad lines in their places", "", "application/x-ndjson", "x\n" + line("b", article) + "{\"text\":\"no id\"}\n", `[{ bad false  false} {b duplicate false a false} { bad false  false}]`},
 		{"one object", "", "application/json", "{\"id\": \"c\",\n \"text\": \"another\"}", `[{c unique true  false}]`},
 		{"an array", "", "application/json; charset=utf-8", `[{"id":"d","text":"another"}, {"id":5,"text":"a fifth"}]`, `[{d duplicate false c false} {5 unique true  false}]`},
+		{"lines after a byte order mark", "?check=1", "", "\ufeff" + line("e", article), `[{e duplicate false a false}]`},
+		{"an array after a byte order mark", "?check=1", "application/json", "\ufeff[" + line("e", article) + "]", `[{e duplicate false a false}]`},
 		{"plain text", "?id=http%3A%2F%2Fx%2F&batch=m", "text/plain", article, `[{http://x/ duplicate false a false}]`},
 	} {
 		code, body := post(t, see+c.query, c.contentType, c.body)
@@ -372,7 +374,8 @@ type patient struct{ net.Conn }
 
 func (patient) SetWriteDeadline(time.Time) error { return errors.New("a pause of the client ends it") }
 
-// TestLinesInParts answers a line that arrives in parts, an empty line and a bad one.
+// TestLinesInParts answers a line that arrives in parts after a byte order mark, an empty line and a
+// bad one.
 func TestLinesInParts(t *testing.T) {
 	s, _ := served(t, nil)
 	ours, theirs := net.Pipe()
@@ -381,7 +384,7 @@ func TestLinesInParts(t *testing.T) {
 		theirs.Close()
 	}()
 	go func() {
-		for _, part := range []string{line("a", article)[:20], line("a", article)[20:], "\n", "bad\n", line("b", article)} {
+		for _, part := range []string{"\ufeff" + line("a", article)[:20], line("a", article)[20:], "\n", "bad\n", line("b", article)} {
 			_, _ = io.WriteString(ours, part)
 		}
 	}()

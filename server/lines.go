@@ -62,14 +62,18 @@ func (s *Service) serveLines(c net.Conn) error {
 	in.Buffer(make([]byte, min(64<<10, s.cfg.MaxBody)), int(s.cfg.MaxBody))
 	in.Split(s.wholeLines())
 	for next := int64(1); in.Scan(); {
-		out, err := s.answerLines(parser, apply.Lines(in.Bytes(), next))
+		lines := in.Bytes()
+		if next == 1 {
+			lines = bytes.TrimPrefix(lines, []byte(corpus.ByteOrderMark))
+		}
+		out, err := s.answerLines(parser, apply.Lines(lines, next))
 		if err == nil {
 			_, err = c.Write(out)
 		}
 		if err != nil {
 			return err
 		}
-		next += int64(bytes.Count(in.Bytes(), []byte{'\n'}))
+		next += int64(bytes.Count(lines, []byte{'\n'}))
 	}
 	return in.Err()
 }

@@ -45,11 +45,12 @@ func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, err
 	if err != nil {
 		return nil, errType
 	}
+	unmarked := bytes.TrimPrefix(body, []byte(corpus.ByteOrderMark))
 	switch kind {
 	case "application/x-ndjson", "application/jsonl", "application/json-lines":
-		return s.parseLines(body)
+		return s.parseLines(unmarked)
 	case "application/json":
-		lines, err := linesOf(body)
+		lines, err := linesOf(unmarked)
 		if err != nil {
 			return nil, err
 		}
