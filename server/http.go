@@ -194,7 +194,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	case n == 0:
 		return nil, refuse(http.StatusBadRequest, "the body has no document")
 	case n > s.cfg.MaxDocuments:
-		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has %d documents, at most %d are allowed: send fewer at once", n, s.cfg.MaxDocuments)
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has too many documents, at most %d are allowed: send fewer at once", s.cfg.MaxDocuments)
 	}
 	s.prepare(req)
 	if err := s.decide(req); err != nil {

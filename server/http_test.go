@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -269,10 +270,17 @@ func TestAbuse(t *testing.T) {
 		{"POST", see, "", strings.Repeat("y", 4001), 413, "4000 bytes"},
 		{"POST", see, "", strings.Repeat("{}\n", 6), 413, "at most 5"},
 		{"POST", see, "application/json", "", 400, "empty"},
-		{"POST", see, "application/json", "{", 400, "EOF"},
+		{"POST", see, "application/json", "{", 400, "end of JSON"},
 		{"POST", see, "application/json", "[{},\n{]", 400, `"line":2`},
 		{"POST", see, "application/json", "{}\n{}", 400, "x-ndjson"},
+		{"POST", see, "application/json", "{}]", 400, "x-ndjson"},
+		{"POST", see, "application/json", "{\"id\":\"a\",\"text\":\"x\"}}", 400, "x-ndjson"},
+		{"POST", see, "application/json", "[{}]]", 400, "x-ndjson"},
+		{"POST", see, "application/json", "[{}", 400, "end of JSON"},
+		{"POST", see, "application/json", "[{} {}]", 400, "error"},
+		{"POST", see, "application/json", "[0,0,0,0,0,0]", 413, "at most 5"},
 		{"POST", see, "application/json", "[]", 400, "no document"},
+		{"POST", see, "application/json", "\ufeff", 400, "end of JSON"},
 		{"POST", see, "application/json", strings.Repeat("[", 3000), 400, "error"},
 		{"POST", see, "application/json", "[1,\"a\",null]", 200, `"verdict":"bad"`},
 		{"POST", see, "text/plain", "text", 400, "?id="},
@@ -352,6 +360,20 @@ func TestRefusedAfterBody(t *testing.T) {
 			t.Errorf("status %q, error %v; want %s", got, err, c.want)
 		}
 		to.Close()
+	}
+}
+
+// TestTooManyDocuments checks that millions of tiny documents in a body take no memory.
+func TestTooManyDocuments(t *testing.T) {
+	s, _ := served(t, nil)
+	for kind, body := range map[string]string{"application/x-ndjson": strings.Repeat("0\n", 1<<20), "application/json": "[" + strings.Repeat("0,", 1<<20) + "0]"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		docs, err := s.parse([]byte(body), kind, "")
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err != nil || len(docs) <= 1000 || took > 4*uint64(len(body)) {
+			t.Errorf("%s: %d documents, error %v, %d bytes of memory for %d", kind, len(docs), err, took, len(body))
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"unicode/utf8"
@@ -50,7 +51,7 @@ func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, err
 	case "application/x-ndjson", "application/jsonl", "application/json-lines":
 		return s.parseLines(unmarked)
 	case "application/json":
-		lines, err := linesOf(unmarked)
+		lines, err := s.linesOf(unmarked)
 		if err != nil {
 			return nil, err
 		}
@@ -123,46 +124,46 @@ func plainText(body []byte, id string) ([]*apply.Step, error) {
 	return []*apply.Step{apply.NewDocument(id, body, false)}, nil
 }
 
-// linesOf converts an object, or an array of objects, to lines of JSON.
-func linesOf(body []byte) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	bad := func(err error) error {
-		at := int(dec.InputOffset())
+// linesOf converts an object, or an array of objects, to lines of JSON. An array with too many gives
+// one too many.
+func (s *Service) linesOf(body []byte) ([]byte, error) {
+	if err := json.Unmarshal(body, &json.RawMessage{}); err != nil {
+		at := 0
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-			at = max(at, int(syntax.Offset)-1)
+			at = max(0, int(syntax.Offset)-1)
 		}
-		return badLine(body, at, err)
+		return nil, badLine(body, at, fmt.Errorf("%w; lines of JSON need Content-Type application/x-ndjson", err))
 	}
-	values := []json.RawMessage{nil}
-	array := bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'['})
-	target := any(&values[0])
-	if array {
-		target = &values
-	}
-	if err := dec.Decode(target); err != nil {
-		return nil, bad(err)
-	}
-	if dec.More() {
-		return nil, bad(errors.New("something follows the value: lines of JSON need Content-Type application/x-ndjson"))
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte{'['}) {
+		_, _ = dec.Token()
 	}
 	var lines bytes.Buffer
-	for _, v := range values {
-		if err := json.Compact(&lines, v); err != nil {
-			return nil, bad(err)
+	for n := 0; n <= s.cfg.MaxDocuments && dec.More(); n++ {
+		var value json.RawMessage
+		err := dec.Decode(&value)
+		if err == nil {
+			err = json.Compact(&lines, value)
+		}
+		if err != nil {
+			return nil, err
 		}
 		lines.WriteByte('\n')
 	}
 	return lines.Bytes(), nil
 }
 
-// parseLines returns the documents of lines of JSON, with a bad document for each malformed line.
+// parseLines returns the documents of lines of JSON, with a bad document for each malformed line. Of
+// too many it returns one too many: millions would take gigabytes.
 func (s *Service) parseLines(body []byte) (docs []*apply.Step, err error) {
 	p, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser("")
 	if err != nil {
 		return nil, err
 	}
 	for doc := range p.Parse(apply.Lines(body, 1)) {
-		docs = append(docs, apply.Parsed(doc))
+		if docs = append(docs, apply.Parsed(doc)); len(docs) > s.cfg.MaxDocuments {
+			break
+		}
 	}
 	return docs, nil
 }
