@@ -128,11 +128,14 @@ var errStopped = errors.New("the work of a checkpoint is left to a later one")
 // stepBytes bounds the values in a transaction of Step: about 10 ms.
 const stepBytes = 1 << 20
 
+// Owes reports whether Step has work to do.
+func (t *Table) Owes() bool { return len(t.steps.owed) > 0 }
+
 // Step does one transaction of the work that checkpoints of a [Options.Stepwise] table left, and
 // reports whether there is more. After an error, a later checkpoint resumes the work.
 func (t *Table) Step() (more bool, err error) {
 	s := &t.steps
-	if len(s.owed) == 0 {
+	if !t.Owes() {
 		return false, nil
 	}
 	if err := t.writable(); err != nil {
@@ -151,7 +154,7 @@ func (t *Table) Step() (more bool, err error) {
 	}
 	err = s.err
 	s.next, s.owed, s.err = nil, s.owed[1:], nil
-	return len(s.owed) > 0, err
+	return t.Owes(), err
 }
 
 // pause returns control to the caller of Step. Meanwhile, nothing writes runs.

@@ -49,7 +49,7 @@ func (o *Options) table(scheme string) docmap.Options {
 
 // Step does some milliseconds of the work that checkpoints left, and reports whether more is left.
 func (x *Index) Step() (more bool, err error) {
-	if x.table == nil {
+	if x.table == nil || !x.table.Owes() {
 		return false, nil
 	}
 	begun := time.Now()

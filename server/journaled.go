@@ -36,7 +36,7 @@ type journaled struct {
 func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journaled, error) {
 	j := &journaled{cfg: cfg, extractors: free, count: count}
 	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, j.noteSaving)
-	j.steps = apply.Applier{Index: cfg.Index, Done: j.record, Decided: count.decided}
+	j.steps = apply.Applier{Index: cfg.Index, Done: j.record}
 	p := cfg.Policy
 	p.Now, p.Flush = j.steps.Now, j.flush
 	j.steps.Arrive(cfg.Policy.Now().UnixNano())
@@ -46,6 +46,7 @@ func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journa
 	if err := j.recover(); err != nil {
 		return nil, err
 	}
+	j.steps.Decided = count.decided // the last server counted what was replayed
 	go j.loop.Run()
 	return j, nil
 }

@@ -113,6 +113,26 @@ func dumped(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
+// TestMetrics checks that each document counts once, though its server is killed, and each checkpoint
+// once, however many documents were decided.
+func TestMetrics(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	s, x := opened(t, dir, 0, nil)
+	defer closed(t, s, x)
+	give(t, s, texts(30))
+	settle(t, s)
+	var all strings.Builder
+	s.count.write(&all)
+	if n := s.count.kept.Get() + s.count.removed.Get(); n != 30 || !strings.Contains(all.String(), "firstseen_checkpoint_seconds_count 1\n") {
+		t.Errorf("%d documents, want 30 and one checkpoint in\n%s", n, all.String())
+	}
+	next, y := opened(t, indextest.Copy(t, dir), 0, nil)
+	defer closed(t, next, y)
+	if n := next.count.kept.Get() + next.count.removed.Get(); n != 0 {
+		t.Errorf("the next server counted %d documents that it did not answer", n)
+	}
+}
+
 // TestKilledAnywhere kills a server after any request and opens the index with another server. The
 // result must equal an undisturbed index, whatever checkpoints came before or during the replay.
 func TestKilledAnywhere(t *testing.T) {
