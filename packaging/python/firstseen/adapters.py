@@ -12,10 +12,9 @@ from ._seen import Seen, connect, open
 
 def frame(fs: Seen, rows: Any) -> Any:
     """Returns the kept rows of a pandas or polars data frame, or of a pyarrow table or batch."""
-    library = type(rows).__module__.partition(".")[0]
-    if library != "pyarrow":
+    if type(rows).__module__.partition(".")[0] != "pyarrow":
         keep = fs.keep(rows)
-        return rows[keep] if library == "pandas" else rows.filter(keep)
+        return rows.loc[keep] if hasattr(rows, "loc") else rows.filter(keep)
     import pyarrow  # type: ignore[import-untyped]
 
     names = rows.schema.names

@@ -58,6 +58,9 @@ class AdapterTest(unittest.TestCase):
 
         rows = pandas.DataFrame({"id": range(30), "text": ROWS}, index=range(100, 130))
         self.assertEqual(list(adapters.frame(self.fs, rows)["id"]), list(range(20)))
+        self.assertEqual(adapters.frame(self.fs, rows[:0]).shape, (0, 2))
+        more = type("More", (pandas.DataFrame,), {})(rows)  # as in geopandas
+        self.assertEqual(adapters.frame(self.fs, more).shape, (20, 2))
 
     @needs("polars")
     def test_polars(self):
