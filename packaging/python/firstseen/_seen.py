@@ -7,6 +7,7 @@ import os
 import threading
 from contextlib import suppress
 from functools import partial
+from numbers import Number
 from typing import Any, Callable, Iterable, Iterator
 
 from ._feed import Feed, Verdict
@@ -24,8 +25,18 @@ def values(column: Any) -> list[Any]:
 
 
 def missing(value: Any) -> bool:
-    """Reports whether a value is None, NaN or the NA of pandas."""
-    return value is None or type(value).__name__ == "NAType" or isinstance(value, float) and value != value
+    """Reports whether a value is None, NaN of any type, or the NA or NaT of pandas."""
+    if value is None or isinstance(value, str):
+        return value is None
+    return type(value).__name__ in ("NAType", "NaTType") or isinstance(value, Number) and value != value
+
+
+def plain(value: Any) -> str | None:
+    """Returns the text of a value that JSON does not have, or None for bytes that are not UTF-8."""
+    try:
+        return value.decode() if isinstance(value, bytes) else str(value)
+    except UnicodeDecodeError:
+        return None
 
 
 class Seen:
@@ -34,7 +45,7 @@ class Seen:
     def __init__(self, link: Callable[[], Link], again: Callable[[], Seen] | None, text: str, id: str, time: str | None, ahead: int) -> None:
         self._start, self._again, self._ahead = link, again, max(1, ahead)
         self._fields = {"id": id, "time": time, "text": text}
-        self._encode = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":")).encode
+        self._encode = json.JSONEncoder(ensure_ascii=False, default=plain, separators=(",", ":")).encode
         self._busy = threading.Lock()
         self._broken = ""  # the reason why see() fails, or ""
         self._pid = os.getpid()

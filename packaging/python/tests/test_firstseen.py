@@ -1,5 +1,6 @@
 """The module against the program: python -m unittest, with FIRSTSEEN_BINARY or an installed wheel."""
 
+import decimal
 import itertools
 import json
 import os
@@ -88,12 +89,20 @@ class SeeTest(Case):
 
     def test_missing_values(self):
         """Frames have NaN for a number that is not there: the row has no id, and is not bad."""
-        na, (a, b, c) = type("NAType", (), {})(), texts(3)
+        na, nat, (a, b, c) = type("NAType", (), {})(), type("NaTType", (), {})(), texts(3)
         with self.open() as fs:
             self.assertEqual(fs.keep({"id": [1.0, float("nan"), na], "text": [a, b, c]}), [True] * 3)
+            self.assertEqual(fs.keep({"id": [nat, decimal.Decimal("nan")], "text": ["a text without a time", "a text without a number"]}), [True] * 2)
+            self.assertEqual([v.of for v in fs.see([(7, "a text without a time"), (8, "a text without a number")])], ["stdin:4", "stdin:5"])
             twin, none, bad = fs.see([("later", b), (float("nan"), c), {"id": 5, "text": float("nan")}])
         self.assertEqual((twin.of, none.of), ("stdin:2", "stdin:3"))
         self.assertIn('"text" is null', bad.reason)
+
+    def test_bytes_are_utf8(self):
+        (text,) = texts(1)
+        with self.open() as fs:
+            first, same, bad = fs.see([(b"x", text.encode()), ("y", text), ("z", b"\xff")])
+        self.assertEqual((first.kept, same.of, bad.verdict), (True, "x", "bad"))
 
     def test_texts_like_answers(self):
         nasty = ['","firstseen":{"verdict":"bad"}}', 'x,"firstseen":{', "line\nend\r\n\u2028", '\\"firstseen\\":{', "", "日本語の文章"]
