@@ -14,6 +14,7 @@ import sysconfig
 import tempfile
 from contextlib import suppress
 from typing import IO, Any
+from weakref import WeakSet
 
 DONE = (0, 3)  # 3: done, but some records were bad
 
@@ -93,9 +94,12 @@ class Child:
 
     def __init__(self, arguments: list[str]) -> None:
         self._program, self._said = start(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert isinstance(self._program.stdin, io.RawIOBase) and isinstance(self._program.stdout, io.RawIOBase)
-        self._in: io.RawIOBase = self._program.stdin
-        self._out: io.BufferedReader = io.BufferedReader(self._program.stdout, 1 << 18)
+        pipes = self._program.stdin, self._program.stdout
+        assert isinstance(pipes[0], io.RawIOBase) and isinstance(pipes[1], io.RawIOBase)
+        self._in: io.RawIOBase = pipes[0]
+        self._out: io.BufferedReader = io.BufferedReader(pipes[1], 1 << 18)
+        self._program.stdin = self._program.stdout = None  # subprocess keeps a running program: its pipes end with this object
+        RUNNING.add(self)
 
     def write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -119,6 +123,19 @@ class Child:
                 self._end()
             for line in words(self._said).splitlines():
                 logging.getLogger("firstseen").warning("%s", line)
+
+
+RUNNING: WeakSet[Child] = WeakSet()
+
+
+def forked() -> None:
+    """Closes the pipes to the programs in a fork, which would keep them from ending."""
+    for child in RUNNING:
+        child._in.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forked)
 
 
 class Socket:

@@ -228,6 +228,26 @@ class FailureTest(Case):
             docs = [(i, f"The sentence {i}, with a second piece {i}, and a third piece of {i}.") for i in answered]
             self.assertTrue(all(v.again for v in fs.see(docs)))
 
+    def test_the_program_ends_without_close(self):
+        fs = self.open()
+        fs.one(("a", texts(1)[0]))
+        program = fs._link._program
+        with self.assertWarns(ResourceWarning):
+            del fs
+        self.assertEqual(program.wait(timeout=30), 0)
+
+    def test_a_fork_does_not_hold_up_the_end(self):
+        fs = self.open()
+        pid = os.fork()
+        if pid == 0:
+            time.sleep(60)
+            os._exit(0)
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        start = time.monotonic()
+        fs.close()
+        self.assertLess(time.monotonic() - start, 30)
+
     def test_forks_and_pickles_are_refused(self):
         with self.open() as fs:
             with self.assertRaisesRegex(firstseen.Error, "connect"):
