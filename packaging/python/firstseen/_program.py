@@ -152,13 +152,17 @@ class Socket:
             self._socket.close()
             raise Error(f"{address}: {e.strerror}: start the server first") from e
         self._out = self._socket.makefile("rb", 1 << 18)
-        self.write, self.close = self._socket.sendall, self._socket.close
+        self.write = self._socket.sendall
 
     def line(self) -> bytes:
         with suppress(ConnectionError):
             if (line := self._out.readline()).endswith(b"\n"):
                 return line
         raise Error(f"{self._address}: the server closed the connection: send the unanswered documents again")
+
+    def close(self) -> None:
+        self._socket.close()
+        self._out.close()  # the connection ends with both
 
 
 Link = Child | Socket

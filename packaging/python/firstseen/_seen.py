@@ -94,6 +94,7 @@ class Seen:
             if self._again is None:
                 raise Error(ALONE)
             self._pid, self._link, self._busy = os.getpid(), self._start(), threading.Lock()
+            self._broken = self._broken.replace(LOST, "")  # the answers of a see() in the other process
 
     def _line(self, doc: Any) -> bytes:
         if isinstance(doc, (str, tuple)):

@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -284,6 +285,29 @@ class ServerTest(Case):
         self.addCleanup(server.close)
         with firstseen.connect(server.address) as fs:
             self.assertFalse(fs.one(("after", docs[2][1])).kept)
+
+    def test_close_ends_the_connection(self):
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(f"{self.folder}/lines")
+            listener.listen()
+            fs = firstseen.connect(f"unix:{self.folder}/lines")
+            with listener.accept()[0] as server:
+                server.settimeout(10)
+                fs.close()
+                self.assertEqual(server.recv(1), b"")
+
+    def test_a_fork_in_the_middle_has_its_own_connection(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        with firstseen.connect(server.address) as fs:
+            for v in fs.see([("a", texts(1)[0]), ("b", texts(2)[1])]):
+                pid = os.fork()
+                if pid == 0:
+                    try:
+                        os._exit(7 if fs.one(("fork", texts(1)[0])).of == "a" else 1)
+                    finally:
+                        os._exit(2)
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
 
     def test_no_server(self):
         for address in "unix:/nowhere/lines", "tcp:1", "lines":
