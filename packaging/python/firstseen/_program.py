@@ -72,7 +72,7 @@ def words(said: IO[bytes]) -> str:
 def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
     """Runs `firstseen dedup` over files, with its flags as settings, and returns its summary, bad records included."""
     with tempfile.TemporaryDirectory() as folder:
-        summary = settings.setdefault("summary", os.path.join(folder, "summary.json"))
+        summary = settings["summary"] = settings.get("summary") or os.path.join(folder, "summary.json")
         arguments = ["dedup", "--quiet", *flags(settings), "--", *(os.fspath(path) for path in inputs)]
         program, said = start(arguments, stdin=subprocess.DEVNULL)
         try:

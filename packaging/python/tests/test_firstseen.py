@@ -329,6 +329,12 @@ class DedupTest(Case):
             firstseen.dedup(self.folder / "nothing.jsonl", out=self.folder / "x.jsonl")
         self.assertIn(caught.exception.code, (1, 2))
 
+    def test_a_finished_run_gives_its_summary(self):
+        (self.folder / "in.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts(5) + texts(5)))
+        for _ in range(2):
+            summary = firstseen.dedup(self.folder / "in.jsonl", out=self.folder / "kept.jsonl", index=self.folder / "seen", docs=1000, summary=None)
+            self.assertEqual((summary["kept"], summary["removed"]), (5, 5))
+
     def test_howto(self):
         """The code of the how-to runs, and prints what it should."""
         page = (Path(__file__).parents[3] / "docs" / "howto.md").read_text(encoding="utf-8")
