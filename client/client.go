@@ -91,7 +91,7 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 			return parse(data, len(docs))
 		}
 		var refused *StatusError
-		if errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusServiceUnavailable {
+		if errors.As(err, &refused) && !passing[refused.Status] {
 			return nil, err
 		}
 		select {
@@ -100,6 +100,11 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// passing has the statuses of a busy server, and of a proxy before one that is down.
+var passing = map[int]bool{
+	http.StatusTooManyRequests: true, http.StatusBadGateway: true, http.StatusServiceUnavailable: true, http.StatusGatewayTimeout: true,
 }
 
 func parse(data []byte, want int) (answers []Answer, err error) {

@@ -46,7 +46,8 @@ func served(t *testing.T, wrap func(http.Handler) http.Handler) *client.Client {
 	return c
 }
 
-// TestSee first meets a busy server, then one that decides but loses its answer.
+// TestSee first meets a busy server, then one that decides but loses its answer, then a proxy
+// whose server is down.
 func TestSee(t *testing.T) {
 	var tries atomic.Int32
 	c := served(t, func(next http.Handler) http.Handler {
@@ -57,6 +58,8 @@ func TestSee(t *testing.T) {
 			case 2:
 				next.ServeHTTP(httptest.NewRecorder(), r)
 				panic(http.ErrAbortHandler)
+			case 3:
+				w.WriteHeader(http.StatusBadGateway)
 			default:
 				next.ServeHTTP(w, r)
 			}
@@ -66,7 +69,7 @@ func TestSee(t *testing.T) {
 	got, err := c.See(t.Context(), docs)
 	indextest.Must(t, err)
 	want := []client.Answer{{ID: "a", Verdict: "unique", Kept: true, Again: true}, {ID: "b", Verdict: "duplicate", Of: "a", Score: 1}}
-	if diff := cmp.Diff(want, got); diff != "" || tries.Load() != 3 {
+	if diff := cmp.Diff(want, got); diff != "" || tries.Load() != 4 {
 		t.Errorf("%d tries: %s", tries.Load(), diff)
 	}
 }
