@@ -29,7 +29,7 @@ type Client struct {
 
 // New returns a client for a server at unix:PATH, http://HOST:PORT or https://HOST:PORT.
 func New(address string) (*Client, error) {
-	if path, unix := strings.CutPrefix(address, "unix:"); unix {
+	if path, unix := strings.CutPrefix(address, "unix:"); unix && path != "" {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}

@@ -95,8 +95,10 @@ func TestRefusals(t *testing.T) {
 	if _, err := away.See(t.Context(), nil); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an address that cannot be asked: error %v", err)
 	}
-	if _, err := client.New("localhost:80"); err == nil {
-		t.Error("an address without a scheme was taken")
+	for _, address := range []string{"localhost:80", "unix:", "http://", ""} {
+		if _, err := client.New(address); err == nil {
+			t.Errorf("the address %q was taken", address)
+		}
 	}
 }
 
