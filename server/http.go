@@ -200,23 +200,21 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	if err := s.decide(req); err != nil {
 		return nil, err
 	}
-	var out []byte
-	for _, doc := range req.docs {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	for _, doc := range req.docs { // one by one: each may name an id of 64 KiB
 		switch {
 		case req.check && req.report:
-			out = fmt.Appendf(out, "%s\n", doc.Answer)
+			_, err = fmt.Fprintf(w, "%s\n", doc.Answer)
 		case doc.Kind == 0:
-			out = fmt.Appendf(out, "{%s\n", doc.Answer[1:])
+			_, err = fmt.Fprintf(w, "{%s\n", doc.Answer[1:])
 		default:
-			id, err := json.Marshal(doc.ID)
-			if err != nil {
-				return nil, err
-			}
-			out = fmt.Appendf(out, `{"id":%s,%s`+"\n", id, doc.Answer[1:])
+			id, _ := json.Marshal(doc.ID) // it is a string
+			_, err = fmt.Fprintf(w, `{"id":%s,%s`+"\n", id, doc.Answer[1:])
+		}
+		if err != nil {
+			break // the client is gone
 		}
 	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	_, _ = w.Write(out) // the client may be gone
 	return nil, nil
 }
 

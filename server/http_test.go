@@ -377,6 +377,29 @@ func TestTooManyDocuments(t *testing.T) {
 	}
 }
 
+// largest is a response that keeps the length of its largest part.
+type largest struct {
+	*httptest.ResponseRecorder
+	n int
+}
+
+func (l *largest) Write(b []byte) (int, error) {
+	l.n = max(l.n, len(b))
+	return l.ResponseRecorder.Write(b)
+}
+
+// TestLongAnswers checks that the answers of a small body are not put together in memory: each may
+// name a document with the longest id.
+func TestLongAnswers(t *testing.T) {
+	s, _ := served(t, nil)
+	body := line(strings.Repeat("i", maxID-1), article) + strings.Repeat(line("a", article), 20)
+	w := &largest{ResponseRecorder: httptest.NewRecorder()}
+	s.Handler("").ServeHTTP(w, httptest.NewRequest("POST", "/v1/see", strings.NewReader(body)))
+	if w.Body.Len() < 21*maxID || w.n > 2*maxID {
+		t.Errorf("%d bytes of answers, the largest part %d", w.Body.Len(), w.n)
+	}
+}
+
 func TestToken(t *testing.T) {
 	s, _ := served(t, nil)
 	web := httptest.NewServer(s.Handler("0123456789abcdef"))
