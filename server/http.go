@@ -187,7 +187,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	req.docs, err = s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")))
+	req.docs, err = s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")), q.Get("exact") == "1")
 	switch n := len(req.docs); {
 	case err != nil:
 		return nil, err

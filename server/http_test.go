@@ -369,7 +369,7 @@ func TestTooManyDocuments(t *testing.T) {
 	for kind, body := range map[string]string{"application/x-ndjson": strings.Repeat("0\n", 1<<20), "application/json": "[" + strings.Repeat("0,", 1<<20) + "0]"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		docs, err := s.parse([]byte(body), kind, "")
+		docs, err := s.parse([]byte(body), kind, "", false)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; err != nil || len(docs) <= 1000 || took > 4*uint64(len(body)) {
 			t.Errorf("%s: %d documents, error %v, %d bytes of memory for %d", kind, len(docs), err, took, len(body))

@@ -37,8 +37,9 @@ func badLine(body []byte, at int, err error) *problem {
 // maxID is the maximum length of an id in bytes, as in lines of JSON.
 const maxID = 64 << 10
 
-// parse returns the documents of a body, which may refer to it.
-func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, error) {
+// parse returns the documents of a body, which may refer to it. A plain text may be exact: only an
+// exact copy of it counts.
+func (s *Service) parse(body []byte, contentType, id string, exact bool) ([]*apply.Step, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if contentType == "" || kind == "application/x-www-form-urlencoded" { // the default of curl
 		kind, err = "application/x-ndjson", nil
@@ -57,7 +58,7 @@ func (s *Service) parse(body []byte, contentType, id string) ([]*apply.Step, err
 		}
 		return s.parseLines(lines)
 	case "text/plain":
-		return plainText(body, id)
+		return plainText(body, id, exact)
 	case "text/html", "application/xhtml+xml":
 		return s.page(body, contentType, id)
 	case "application/warc":
@@ -113,7 +114,7 @@ func (s *Service) archive(body []byte) (docs []*apply.Step, err error) {
 	return docs, nil
 }
 
-func plainText(body []byte, id string) ([]*apply.Step, error) {
+func plainText(body []byte, id string, exact bool) ([]*apply.Step, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func plainText(body []byte, id string) ([]*apply.Step, error) {
 		_, at, _ := transform.Bytes(encoding.UTF8Validator, body)
 		return nil, badLine(body, at, errors.New("the text is not UTF-8"))
 	}
-	return []*apply.Step{apply.NewDocument(id, body, false)}, nil
+	return []*apply.Step{apply.NewDocument(id, body, exact)}, nil
 }
 
 // linesOf converts an object, or an array of objects, to lines of JSON. An array with too many gives

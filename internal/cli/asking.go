@@ -46,12 +46,16 @@ func (h *holder) ask(ctx context.Context, method, path string, body []byte, valu
 }
 
 // check judges a document. The line has no place, which the server does not know.
-func (h *holder) check(ctx context.Context, id string, text []byte) (report.Reported, error) {
+func (h *holder) check(ctx context.Context, id string, text []byte, exact bool) (report.Reported, error) {
 	if len(text) == 0 {
 		text = []byte("\n") // the request needs a body
 	}
+	path := "/v1/see?check=1&report=1&id=" + url.QueryEscape(id)
+	if exact {
+		path += "&exact=1"
+	}
 	var line report.Reported
-	err := h.ask(ctx, http.MethodPost, "/v1/see?check=1&report=1&id="+url.QueryEscape(id), text, &line)
+	err := h.ask(ctx, http.MethodPost, path, text, &line)
 	return line, err
 }
 

@@ -97,7 +97,9 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	case h != nil && f.Rules != dedup.Rules{}:
 		return nil, nil, usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", f.index)}
 	case h != nil:
-		check := func(id string, text []byte, _ bool) (report.Reported, error) { return h.check(ctx, id, text) }
+		check := func(id string, text []byte, exact bool) (report.Reported, error) {
+			return h.check(ctx, id, text, exact)
+		}
 		return check, func() error { return nil }, nil
 	}
 	x, err := f.openReader()

@@ -78,6 +78,9 @@ func TestHeld(t *testing.T) {
 	runs(0, `"file":"one.jsonl","line":1`, "query", "seen", "one.jsonl")
 	runs(0, `"id":"http://x/3","verdict":"duplicate","kept":false,"of":"http://x/3","exact":true`, "query", "seen", "same.jsonl")
 	runs(0, `"verdict":"unique"`, "query", "--id", "seen", "http://x/3")
+	links := strings.Repeat("<li><a href='/x'>"+text+"</a></li>", 20)
+	indextest.Must(t, os.WriteFile(filepath.Join(dir, "links.html"), []byte("<html><body><ul>"+links+"</ul></body></html>"), 0o666))
+	runs(0, `"verdict":"unique","kept":true,"of":null,"exact":false,"same_id":false,"score":0,"seen":0`, "query", "seen", "links.html") // as without the server
 	runs(0, `"documents":[]`, "query", "--id", "seen", "http://x/2")
 	runs(exitUsage, "its own --threshold", "query", "seen", "--threshold", "0.9", "one.jsonl")
 	runs(0, "table    2 documents", "index", "stats", "seen")
