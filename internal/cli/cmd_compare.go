@@ -92,7 +92,8 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 	columns, colours := terminalStyle(out)
-	style = textdiff.Style{Width: cmp.Or(f.width, columns, 120), Whole: f.whole}
+	columns = min(max(cmp.Or(columns, 120), 20), 1000) // a terminal can have any number
+	style = textdiff.Style{Width: cmp.Or(f.width, columns), Whole: f.whole}
 	if style.Width < 20 || style.Width > 1000 {
 		return style, fmt.Errorf("--width %d: want 20 to 1000", f.width)
 	}
