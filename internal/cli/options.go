@@ -247,7 +247,7 @@ func clock() (func() time.Time, error) {
 	if epoch == "" {
 		return time.Now, nil
 	}
-	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	seconds, err := strconv.ParseInt(epoch, 10, 36) // until the year 3058; JSON has no times after 9999
 	if err != nil {
 		return nil, fmt.Errorf("the environment variable %s is %q: want whole seconds since 1970, or unset it", epochVariable, epoch)
 	}
