@@ -87,10 +87,12 @@ func Remove(path string) error {
 
 // RemoveLeft removes a file or an empty folder, if it exists. A power cut may bring it back.
 func RemoveLeft(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := os.Remove(path)
+	// On a read-only file system, removing a missing file is another error.
+	if _, missing := os.Lstat(path); errors.Is(missing, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Rename renames a file within its folder, replacing any file of the new name. The content must be
