@@ -34,6 +34,8 @@ func TestRemoveLeftIndex(t *testing.T) {
 	}{
 		{"a temporary index", left, true},
 		{"one half made", made(lockFile, TableFile+".new"), true},
+		{"a temporary report", made(lockFile, TemporaryReport), true},
+		{"a report half written", made(lockFile, TemporaryReport+".partial"), true},
 		{"an index for later use", kept, false},
 		{"one with a key", made(lockFile, TableFile, KeyFile), false},
 		{"one of a run that begins", made(lockFile, TableFile, startedFile), false},

@@ -15,10 +15,23 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// temporaryFiles names all files of a temporary index, which stores neither filter nor key.
-var temporaryFiles = map[string]bool{lockFile: true, TableFile: true, TableFile + ".new": true}
+// TemporaryReport is the name of a report in a temporary folder of its own.
+const TemporaryReport = "report.jsonl"
 
-// RemoveLeftIndex removes the temporary index of a killed process, and reports whether it did. It
+// temporaryFiles names all files of a temporary folder. A temporary index stores neither filter nor
+// key.
+var temporaryFiles = map[string]bool{
+	lockFile: true, TableFile: true, TableFile + ".new": true,
+	TemporaryReport: true, TemporaryReport + ".partial": true,
+}
+
+// HoldTemporary takes the lock of a temporary folder, which RemoveLeftIndex then skips.
+func HoldTemporary(dir string) (release func() error, err error) {
+	x := newLocked(dir)
+	return x.lock.Unlock, x.takeLock()
+}
+
+// RemoveLeftIndex removes the temporary folder of a killed process, and reports whether it did. It
 // skips a directory with anything but regular files of one, or with a lock in use. It also skips
 // one with only a lock file, which the owner may be about to lock. dir must not be an index for
 // later use.

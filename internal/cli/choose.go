@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -49,12 +48,16 @@ type choosing struct {
 const onlyCounts = 1 << 31
 
 func (f *options) choose(cmd *cobra.Command) (err error) {
-	dir, err := os.MkdirTemp("", tempPrefix)
+	dir, remove, err := makeTemp("report")
 	if err != nil {
-		return fmt.Errorf("making a temporary report: %w", err)
+		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	c := &choosing{options: f, decided: filepath.Join(dir, "report.jsonl"), plan: report.NewSurvivors()}
+	release, err := index.HoldTemporary(dir)
+	defer func() { err = errors.Join(err, release(), remove()) }()
+	if err != nil {
+		return err
+	}
+	c := &choosing{options: f, decided: filepath.Join(dir, index.TemporaryReport), plan: report.NewSurvivors()}
 	bad, err := c.decide(cmd)
 	if err != nil {
 		return err

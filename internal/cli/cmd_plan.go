@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"time"
 
@@ -262,11 +261,11 @@ func (r *replay) Close() error                                { return nil }
 // run sends the sample through the pipeline and records the results.
 func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
 	runtime.GOMAXPROCS(p.Workers)
-	dir, err := makeTempIndex()
+	dir, remove, err := makeTemp("index")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	scheme := p.Scheme
 	scheme.Key = index.DrawKey() // as a new index has one
 	x, err := index.Open(dir, index.Options{Scheme: scheme, Key: index.KeyAsIs, Shape: bloomstore.ForMemory(sampleFilter)})

@@ -104,10 +104,9 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 	dir, remove := f.index, func() error { return nil }
 	if dir == "" {
-		if dir, err = makeTempIndex(); err != nil {
+		if dir, remove, err = makeTemp("index"); err != nil {
 			return nil, nil, err
 		}
-		remove = func() error { return os.RemoveAll(dir) }
 	}
 	o := index.Options{
 		Key: f.key, Shape: f.filterShape(), FilterOnly: f.filterOnly, MemtableKeys: f.memtableKeys,
@@ -189,12 +188,17 @@ func tempVariable() string {
 	return "TMPDIR"
 }
 
-func makeTempIndex() (string, error) {
-	dir, err := os.MkdirTemp("", tempPrefix)
+// makeTemp makes a folder for a temporary index or report. remove removes its lock last, since a
+// folder without one is never swept.
+func makeTemp(what string) (dir string, remove func() error, err error) {
+	dir, err = os.MkdirTemp("", tempPrefix)
 	if err != nil {
-		return "", fmt.Errorf("making a temporary index (set %s to have it elsewhere): %w", tempVariable(), err)
+		return "", nil, fmt.Errorf("making a temporary %s (set %s to have it elsewhere): %w", what, tempVariable(), err)
 	}
-	return dir, nil
+	return dir, func() error {
+		_, _ = index.RemoveLeftIndex(dir)
+		return os.RemoveAll(dir)
+	}, nil
 }
 
 // filterShape returns the size of the filter, or zero for the usual one. A temporary index that may
@@ -213,8 +217,8 @@ func (f *options) filterShape() bloomstore.Shape {
 // leastTempKeys is the number of keys for a filter of 128 KiB.
 const leastTempKeys = 1 << 16
 
-// sweepTempIndexes removes the temporary indexes that killed runs left in dir. A folder that cannot
-// be removed, or may not be such an index, stays: cleaning up must not fail a run.
+// sweepTempIndexes removes the temporary indexes and reports that killed runs left in dir. A folder
+// that cannot be removed, or may not be such a one, stays: cleaning up must not fail a run.
 func sweepTempIndexes(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

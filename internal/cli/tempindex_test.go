@@ -168,3 +168,32 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	in.Close()
 	exits(t, alive, 0)
 }
+
+// TestTemporaryReportIsSwept checks the same for the report of --prefer. The process is killed while
+// it writes to a pipe that nobody reads, and has only the report.
+func TestTemporaryReportIsSwept(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3000)+document(0)+"\n")
+	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--prefer", "id=longest", "--out", "-", "in.jsonl")
+	_, out := startPiped(t, cmd)
+	if _, err := out.Peek(1); err != nil {
+		t.Fatal(err)
+	}
+	left := tempIndexes(t, dir)
+	sweep := func(text string, want []string) {
+		t.Helper()
+		runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "in.jsonl")
+		if got := tempIndexes(t, dir); !slices.Equal(got, want) {
+			t.Errorf("%s: there are %q, want %q", text, got, want)
+		}
+	}
+	if len(left) != 1 {
+		t.Fatalf("there are %q", left)
+	}
+	sweep("alive", left)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	sweep("killed", nil)
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/pipeline"
+)
+
+// TestTemporaryIndexLosesItsLockLast checks the order in which a run removes its temporary index. A
+// folder without a lock is never swept, so a kill in between would leave it for good.
+func TestTemporaryIndexLosesItsLockLast(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	writeFile(t, path, documents(1))
+	task := &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
+	if err := task.check([]string{path}); err != nil {
+		t.Fatal(err)
+	}
+	x, remove, err := task.openIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK)
+	if err == nil {
+		defer unix.Close(watch)
+		_, err = unix.InotifyAddWatch(watch, task.openedIn, unix.IN_DELETE)
+	}
+	if err := errors.Join(err, x.Close(), remove()); err != nil {
+		t.Fatal(err)
+	}
+	events := make([]byte, 4096)
+	n, err := unix.Read(watch, events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var removed []string
+	for e := events[:n]; len(e) >= unix.SizeofInotifyEvent; {
+		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(e[12:]))
+		if name := string(bytes.TrimRight(e[unix.SizeofInotifyEvent:end], "\x00")); name != "" {
+			removed = append(removed, name)
+		}
+		e = e[end:]
+	}
+	if want := []string{index.TableFile, "lock"}; !slices.Equal(removed, want) {
+		t.Errorf("removed %q, want %q", removed, want)
+	}
+	if _, err := os.Stat(task.openedIn); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
