@@ -107,7 +107,7 @@ func clearAway(c *claim.Claim, name string, worthless bool) (aside string, err e
 			err = f.Close()
 		}
 		if err == nil {
-			err = c.Rename(aside)
+			err = c.Rename(aside, durable.Rename)
 		}
 		if err != nil {
 			return "", fmt.Errorf("putting %s aside: %w", name, err)
@@ -141,7 +141,7 @@ func (p partial) publish() error {
 	if err := step.Done("closed " + filepath.Base(p.path)); err != nil {
 		return err
 	}
-	if err := p.claim.Rename(p.path); err != nil {
+	if err := p.claim.Rename(p.path, durable.Rename); err != nil {
 		return err
 	}
 	return step.Done("named " + filepath.Base(p.path))

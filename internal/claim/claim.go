@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/firstseen/firstseen/internal/durable"
 )
 
 var (
@@ -98,13 +96,13 @@ func (c *Claim) Size() (int64, error) {
 // Sync brings all processes' writes to the file to disk.
 func (c *Claim) Sync() error { return c.file.Sync() }
 
-// Rename durably renames the file within its folder, replacing any file of that name. It returns
-// ErrMoved, and does nothing, if the file no longer has its name.
-func (c *Claim) Rename(to string) error {
+// Rename renames the file with a function such as durable.Rename. It returns ErrMoved, and does
+// nothing, if the file no longer has its name.
+func (c *Claim) Rename(to string, rename func(from, to string) error) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := durable.Rename(c.path, to); err != nil {
+	if err := rename(c.path, to); err != nil {
 		return err
 	}
 	c.path = to

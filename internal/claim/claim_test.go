@@ -62,7 +62,7 @@ func TestClaimLeavesAnotherFileAlone(t *testing.T) {
 			}
 		}
 		_, openErr := c.Open()
-		for what, err := range map[string]error{"Check": c.Check(), "Rename": c.Rename(path + ".new"), "Remove": c.Remove()} {
+		for what, err := range map[string]error{"Check": c.Check(), "Rename": c.Rename(path+".new", os.Rename), "Remove": c.Remove()} {
 			if !errors.Is(err, ErrMoved) {
 				t.Errorf("%s with %q in its place: %v", what, other, err)
 			}
@@ -79,7 +79,7 @@ func TestClaimLeavesAnotherFileAlone(t *testing.T) {
 func TestRename(t *testing.T) {
 	path := made(t, "a", "mine")
 	c := take(t, path)
-	if err := c.Rename(path + ".new"); err != nil {
+	if err := c.Rename(path+".new", os.Rename); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Check(); err != nil {

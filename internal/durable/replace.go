@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/firstseen/firstseen/internal/claim"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -32,7 +33,7 @@ var system = struct {
 // permissions; a symbolic link at path is replaced, not followed. write must not close the file.
 //
 // The temporary file is path with ".tmp" appended. A killed process leaves at most that file, and
-// the next Replace of path removes it. So two calls for one path must not run at the same time.
+// the next Replace of path removes it. Replace returns claim.ErrTaken during another call for path.
 func Replace(path string, write func(*os.File) error) error {
 	temp := path + ".tmp"
 	if err := replaceBy(path, temp, write); err != nil {
@@ -42,17 +43,27 @@ func Replace(path string, write func(*os.File) error) error {
 }
 
 func replaceBy(path, temp string, write func(*os.File) error) (err error) {
-	f, err := create(path, temp)
+	f, err := create(temp)
 	if err != nil {
 		return err
 	}
+	c, err := claim.Take(temp)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer c.Release()
 	defer func() {
 		if err != nil {
 			// The first error is the one to report; a second Close is harmless.
 			f.Close()
-			os.Remove(temp)
+			_ = c.Remove()
 		}
 	}()
+	if old, err := os.Stat(path); err == nil { // else the umask decides
+		if err := f.Chmod(old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
 	if err := write(f); err != nil {
 		return err
 	}
@@ -67,7 +78,7 @@ func replaceBy(path, temp string, write func(*os.File) error) (err error) {
 	if err := step.Done("wrote " + filepath.Base(temp)); err != nil {
 		return err
 	}
-	return renameSynced(temp, path)
+	return c.Rename(path, renameSynced)
 }
 
 // Remove removes a file. When it returns nil, a power cut does not bring the file back.
@@ -122,24 +133,15 @@ func renameSynced(from, to string) error {
 	return system.syncDir(filepath.Dir(to))
 }
 
-// create creates the temporary file with the permissions of the file it will replace. It never
-// opens an existing file of that name, such as a link to elsewhere.
-func create(path, temp string) (*os.File, error) {
-	if err := RemoveLeft(temp); err != nil {
+// create creates the temporary file, in place of one that a killed process left. It never writes to
+// an existing file of that name, such as a link to elsewhere.
+func create(temp string) (*os.File, error) {
+	c, err := claim.Take(temp)
+	if errors.Is(err, claim.ErrTaken) {
 		return nil, err
 	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
+	if err := errors.Join(RemoveLeft(temp), c.Release()); err != nil {
 		return nil, err
 	}
-	old, err := os.Stat(path)
-	if err != nil {
-		return f, nil // nothing there yet: the umask decides
-	}
-	if err := f.Chmod(old.Mode().Perm()); err != nil {
-		f.Close()
-		os.Remove(temp)
-		return nil, err
-	}
-	return f, nil
+	return os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/internal/claim"
 	"github.com/firstseen/firstseen/internal/filetest"
 )
 
@@ -48,6 +49,25 @@ func TestReplaceMakesAndReplaces(t *testing.T) {
 		}
 		expect(t, path, text)
 	}
+}
+
+// TestReplaceTwiceAtOnce checks that a second call for a file is refused and disturbs nothing. The
+// first one would otherwise put the second's incomplete file at path.
+func TestReplaceTwiceAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	err := Replace(path, func(f *os.File) error {
+		if err := put("whole")(f); err != nil {
+			return err
+		}
+		if err := Replace(path, put("other")); !errors.Is(err, claim.ErrTaken) {
+			t.Errorf("a second call: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, path, "whole")
 }
 
 func TestReplaceKeepsPermissions(t *testing.T) {
