@@ -222,6 +222,7 @@ type Made struct {
 	Scheme     feature.Scheme // without its key
 	FilterOnly bool
 	Window     uint32 // seconds, 0 for an index without a window
+	HalfMade   bool   // a kill interrupted its creation, and it may lack the window and the filter's size
 }
 
 // Exists reports whether dir holds an index, sound or not.
@@ -244,6 +245,7 @@ func ReadMade(dir string) (_ *Made, err error) {
 	m := &Made{FilterOnly: files.Table == nil}
 	if files.Table != nil {
 		m.Window, _, _ = files.Table.Window()
+		m.HalfMade = files.Table.Generation().Sequence == 0
 	}
 	key, err := ReadKey(dir)
 	if err != nil {

@@ -42,7 +42,8 @@ func newCreateCommand() *cobra.Command {
 }
 
 func (f *options) create(dir string) (err error) {
-	if index.Exists(dir) {
+	made, _ := index.ReadMade(dir)
+	if index.Exists(dir) && (made == nil || !made.HalfMade) {
 		return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
 	}
 	f.index, f.OnFull = dir, onFullDefault

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -195,6 +196,23 @@ func (k *killing) stopBefore(n int) (over bool) {
 	_ = cmd.Wait() // killed, or at its end
 	code := cmd.ProcessState.ExitCode()
 	return code == exitBadRecords || code == exitDone
+}
+
+// TestKilledCreation kills index create after each step. The same command then makes the index with
+// all its properties, or it is there with them.
+func TestKilledCreation(t *testing.T) {
+	want := ""
+	for n, over := 0, false; !over; n++ { // not killed before step 0
+		k := &killing{t: t, dir: t.TempDir(), args: []string{"index", "create", "index", "--docs", "3k", "--window", "2d"}}
+		over = k.stopBefore(n) && n > 0
+		again := k.command()
+		start(t, again)
+		_ = again.Wait()
+		got, _ := runProgram(t, k.dir, 0, "index", "stats", "--json", "index")
+		if want = cmp.Or(want, got); got != want || !strings.Contains(got, `"window"`) {
+			t.Errorf("killed after step %d: %s\nthe index is %s\nwant %s", n, again.Stderr, got, want)
+		}
+	}
 }
 
 // stopAt runs the command up to the nth step, or to its end if n is 0, and returns its steps.
