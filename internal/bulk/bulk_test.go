@@ -119,7 +119,7 @@ func readSet(t *testing.T, dirs ...string) []*Manifest {
 // rowsOf returns the sorted rows of a set as lines.
 func rowsOf(t *testing.T, set []*Manifest) (lines []string) {
 	t.Helper()
-	err := EachRow(set, func(r Row) error {
+	err := EachRow(t.Context(), set, func(r Row) error {
 		lines = append(lines, string(r.AppendLine(nil)))
 		return nil
 	})
@@ -279,7 +279,7 @@ func TestAllMarked(t *testing.T) {
 	write(t, dir, feature.Scheme{}, texts, 100, 300)
 	set := readSet(t, dir)
 	var all strings.Builder
-	err := EachRow(set, func(r Row) error {
+	err := EachRow(t.Context(), set, func(r Row) error {
 		all.Write(r.Place.AppendLine(r.Place.AppendLine(nil))) // each twice
 		return nil
 	})
@@ -417,7 +417,7 @@ func TestFlips(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+		if err := EachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -434,7 +434,7 @@ func TestFlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	set[0].Rows++
-	if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+	if err := EachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 		t.Error("a manifest with other counts:", err)
 	}
 	set = readSet(t, dir)
@@ -600,7 +600,7 @@ func FuzzShard(f *testing.F) {
 		if err := os.WriteFile(m.path(shardEnding), append(m.header(), b...), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		err := m.eachRecord(func(*Manifest, Place, []byte) error { return nil })
+		err := m.eachRecord(t.Context(), func(*Manifest, Place, []byte) error { return nil })
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Error(err)
 		}

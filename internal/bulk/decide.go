@@ -81,9 +81,10 @@ func (d *Decision) pass(ctx context.Context, offer func(component uint32, m repo
 				return err
 			}
 		}
-		if err := w.shard(ctx, m); err != nil {
+		if err := m.eachRecord(ctx, w.document); err != nil {
 			return err
 		}
+		w.Tally.Bad += int64(m.Bad)
 	}
 	if w.places.some {
 		return fmt.Errorf("%w: there is no place %v", ErrMarks, w.places.next)
@@ -135,21 +136,6 @@ type keptDoc struct {
 	at      corpus.Place
 	made    time.Time
 	offered bool
-}
-
-func (w *decider) shard(ctx context.Context, m *Manifest) error {
-	n := 0
-	err := m.eachRecord(func(_ *Manifest, owner Place, record []byte) error {
-		if n++; n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return w.document(m, owner, record)
-	})
-	w.Tally.Bad += int64(m.Bad)
-	if errors.Is(err, errRecord) {
-		err = fmt.Errorf("%s: %w", m.path(shardEnding), err)
-	}
-	return err
 }
 
 func (w *decider) document(m *Manifest, owner Place, record []byte) error {

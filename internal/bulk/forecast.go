@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -114,7 +115,7 @@ func (d *Decision) sampleEntries() (mean float64, err error) {
 	var doc Doc
 	for i := 0; i < len(d.Set); i += 1 + len(d.Set)/sampleWindows {
 		n := 0
-		err := d.Set[i].eachRecord(func(_ *Manifest, _ Place, record []byte) error {
+		err := d.Set[i].eachRecord(context.Background(), func(_ *Manifest, _ Place, record []byte) error {
 			if n++; n > sampleRecords {
 				return errEnough
 			}

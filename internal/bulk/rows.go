@@ -3,6 +3,7 @@ package bulk
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -53,9 +54,9 @@ type Row struct {
 }
 
 // EachRow calls f for every row of a set, in order of places.
-func EachRow(set []*Manifest, f func(Row) error) error {
+func EachRow(ctx context.Context, set []*Manifest, f func(Row) error) error {
 	var doc Doc
-	return eachRecord(set, func(_ *Manifest, owner Place, record []byte) error {
+	return eachRecord(ctx, set, func(_ *Manifest, owner Place, record []byte) error {
 		if _, err := doc.readKeys(record); err != nil {
 			return err
 		}
@@ -79,10 +80,10 @@ type Document struct {
 }
 
 // EachDocument calls f for every document of a set, in order. The Document is reused.
-func EachDocument(set []*Manifest, f func(*Document) error) error {
+func EachDocument(ctx context.Context, set []*Manifest, f func(*Document) error) error {
 	var doc Doc
 	var d Document
-	return eachRecord(set, func(m *Manifest, owner Place, record []byte) error {
+	return eachRecord(ctx, set, func(m *Manifest, owner Place, record []byte) error {
 		if err := doc.read(record); err != nil {
 			return err
 		}
@@ -101,9 +102,9 @@ func EachDocument(set []*Manifest, f func(*Document) error) error {
 	})
 }
 
-func eachRecord(set []*Manifest, f func(m *Manifest, owner Place, record []byte) error) error {
+func eachRecord(ctx context.Context, set []*Manifest, f func(m *Manifest, owner Place, record []byte) error) error {
 	for _, m := range set {
-		if err := m.eachRecord(f); err != nil {
+		if err := m.eachRecord(ctx, f); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -154,8 +155,8 @@ func (m *Manifest) end(seed uint64) []byte {
 var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen features")
 
 // eachRecord calls f for every record of the shard, with the place of its first key. A record is
-// valid until f returns. No byte is trusted before it is checked.
-func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) error) (err error) {
+// valid until f returns. No byte is trusted before it is checked. It ends with ctx, between frames.
+func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Place, record []byte) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
 		return fmt.Errorf("%w: make the shard again with firstseen features", err)
@@ -175,6 +176,8 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 	for {
 		documents, err := r.frame()
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case err != nil:
 			return damaged(err)
 		case documents == 0:
@@ -189,7 +192,10 @@ func (m *Manifest) eachRecord(f func(m *Manifest, owner Place, record []byte) er
 			if records.Short {
 				return damaged(ErrDamaged)
 			}
-			if err := f(m, placeOf(m.Shard-1, read, 0), record); err != nil {
+			switch err := f(m, placeOf(m.Shard-1, read, 0), record); {
+			case errors.Is(err, errRecord):
+				return damaged(err)
+			case err != nil:
 				return err
 			}
 			read++

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -37,25 +36,31 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r := rowWriter{ctx: cmd.Context(), set: set}
-		to := file{name: out}
-		write := func(w io.Writer) error { return r.write(w, bulk.Row.AppendLine, rowBatch) }
+		to, appendRow := file{name: out}, bulk.Row.AppendLine
 		switch {
-		case as == "documents":
-			write = r.writeDocuments
-			if isTable(out) {
-				to.around, err = parquet.Features()
-			}
-		case isTable(out): // each row is a record of the table
-			write = func(w io.Writer) error { return r.write(w, appendNumbers, 0) }
+		case as == "documents" && isTable(out):
+			to.around, err = parquet.Features()
+		case isTable(out):
 			to.around, err = parquet.Integers("k", "v")
+			appendRow = appendNumbers
 		case as == "binary":
-			write = func(w io.Writer) error { return r.write(w, bulk.Row.AppendBinary, rowBatch) }
+			appendRow = bulk.Row.AppendBinary
 		}
 		if err != nil {
 			return err
 		}
-		return writeOutput(cmd, to, write)
+		return writeOutput(cmd, to, func(w io.Writer) error {
+			if as == "documents" {
+				lines := json.NewEncoder(w)
+				return bulk.EachDocument(cmd.Context(), set, func(d *bulk.Document) error { return lines.Encode(d) })
+			}
+			var record []byte
+			return bulk.EachRow(cmd.Context(), set, func(r bulk.Row) error {
+				record = appendRow(r, record[:0])
+				_, err := w.Write(record)
+				return err
+			})
+		})
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
@@ -63,49 +68,9 @@ func newRowsCommand() *cobra.Command {
 	return cmd
 }
 
-// rowBatch is the number of bytes of rows written at once.
-const rowBatch = 256 << 10
-
 // appendNumbers appends a row as two numbers of a table.
 func appendNumbers(r bulk.Row, dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, r.Key), uint64(r.Place))
-}
-
-// A rowWriter writes the rows or the documents of a set.
-type rowWriter struct {
-	ctx context.Context
-	set []*bulk.Manifest
-}
-
-// write writes rows, batch bytes at a time.
-func (r *rowWriter) write(w io.Writer, appendRow func(bulk.Row, []byte) []byte, batch int) error {
-	buf := make([]byte, 0, batch+64)
-	n := 0
-	err := bulk.EachRow(r.set, func(row bulk.Row) error {
-		if n++; n%1024 == 0 && r.ctx.Err() != nil {
-			return r.ctx.Err()
-		}
-		if buf = appendRow(row, buf); len(buf) < batch {
-			return nil
-		}
-		_, err := w.Write(buf)
-		buf = buf[:0]
-		return err
-	})
-	if err == nil && len(buf) > 0 {
-		_, err = w.Write(buf)
-	}
-	return err
-}
-
-func (r *rowWriter) writeDocuments(w io.Writer) error {
-	lines := json.NewEncoder(w)
-	return bulk.EachDocument(r.set, func(d *bulk.Document) error {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
-		return lines.Encode(d)
-	})
 }
 
 func newMarksCommand() *cobra.Command {
