@@ -55,8 +55,12 @@ type bads struct {
 	fate  string           // of bad records; "" if they are not kept
 }
 
-// check counts a record and reports whether it is good. It fails beyond --limit bad.
-func (b *bads) check(r corpus.Record, most int64) (good bool, err error) {
+// check counts a record that was read without err, and reports whether it is good. It fails beyond
+// --limit bad.
+func (b *bads) check(r corpus.Record, err error, most int64) (good bool, _ error) {
+	if err != nil {
+		return false, err
+	}
 	b.noun = r.Block.Format.Noun()
 	b.all++
 	if r.Bad == nil {

@@ -85,10 +85,7 @@ func (f *options) documents() *corpus.Source { return f.formats.source(f.Inputs,
 func eachDocument(cmd *cobra.Command, f *options, do func(corpus.Record) error) error {
 	bad := bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
 	for r, err := range corpus.Records(cmd.Context(), f.documents()) {
-		good := false
-		if err == nil {
-			good, err = bad.check(r, f.MaxBad)
-		}
+		good, err := bad.check(r, err, f.MaxBad)
 		if good {
 			err = do(r)
 		}

@@ -102,10 +102,7 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 	err = writeOutput(cmd, to, func(out io.Writer) error {
 		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
 			var raw []byte
-			good := false
-			if err == nil {
-				good, err = bad.check(one.Record, r.MaxBad)
-			}
+			good, err := bad.check(one.Record, err, r.MaxBad)
 			if good {
 				raw, err = record(one)
 			}
@@ -124,9 +121,6 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 func newAttributesCommand() *cobra.Command {
 	var r rereading
 	cmd := command("report-attributes", nil, func(cmd *cobra.Command, args []string) error {
-		if err := r.open(cmd, args); err != nil {
-			return err
-		}
 		if err := readTwice("attributes", r.report); err != nil {
 			return err
 		}
@@ -136,6 +130,7 @@ func newAttributesCommand() *cobra.Command {
 		}
 		return writeAttributes(cmd, &r.options, names, r.report, r.Out)
 	})
+	cmd.PreRunE = r.open
 	r.register(cmd, "write the tree of attributes below this folder")
 	return cmd
 }
@@ -148,7 +143,7 @@ func writeAttributes(cmd *cobra.Command, f *options, names []string, report *lin
 	var bad bads
 	opened := func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) }
 	return derive.Attributes(cmd.Context(), f.documents(), names, report, plan.Documents, dir, opened, func(r corpus.Record) error {
-		_, err := bad.check(r, f.MaxBad)
+		_, err := bad.check(r, nil, f.MaxBad)
 		return err
 	})
 }
@@ -156,9 +151,6 @@ func writeAttributes(cmd *cobra.Command, f *options, names []string, report *lin
 func newKeptCommand() *cobra.Command {
 	var r rereading
 	cmd := command("report-kept", nil, func(cmd *cobra.Command, args []string) error {
-		if err := r.open(cmd, args); err != nil {
-			return err
-		}
 		if err := checkEnding("--out", r.Out, holdsText); err != nil {
 			return err
 		}
@@ -178,6 +170,7 @@ func newKeptCommand() *cobra.Command {
 		}
 		return bad.end()
 	})
+	cmd.PreRunE = r.open
 	r.register(cmd, "write the names here, one a line; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the files to list: originals, or duplicates, the removed ones")
 	return cmd
@@ -195,10 +188,7 @@ func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name strin
 	}
 	err = writeOutput(cmd, file{name: name}, func(names io.Writer) error {
 		for r, err := range derive.Records(cmd.Context(), f.documents(), report) {
-			good := false
-			if err == nil {
-				good, err = bad.check(r.Record, f.MaxBad)
-			}
+			good, err := bad.check(r.Record, err, f.MaxBad)
 			if err != nil {
 				return err
 			}
@@ -293,9 +283,6 @@ func writePairs(cmd *cobra.Command, report *lines.Reports, name string) error {
 func newApplyCommand() *cobra.Command {
 	var r rereading
 	cmd := command("report-apply", nil, func(cmd *cobra.Command, args []string) error {
-		if err := r.open(cmd, args); err != nil {
-			return err
-		}
 		if err := output.CheckOutputs(slices.Concat(r.Inputs, r.formats.lists, r.report.Inputs), "", r.Out); err != nil {
 			return usageError{err}
 		}
@@ -314,6 +301,7 @@ func newApplyCommand() *cobra.Command {
 		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", bad.all, bad.n)
 		return bad.end()
 	})
+	cmd.PreRunE = r.open
 	r.register(cmd, "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	registerKeep(cmd.Flags(), &r.Others, "the records to write: originals, or duplicates, the removed ones")
 	return cmd
