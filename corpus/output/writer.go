@@ -172,6 +172,9 @@ func (w *Writer) WriteRecord(parts ...[]byte) error {
 	return w.err()
 }
 
+// Write is WriteRecord, for a record in one piece.
+func (w *Writer) Write(record []byte) (int, error) { return len(record), w.WriteRecord(record) }
+
 // WriteAlone is WriteRecord, but gives the record a separate frame or member in compressed output.
 func (w *Writer) WriteAlone(parts ...[]byte) error {
 	if w.size != compressedFrame {
@@ -266,7 +269,11 @@ func (w *Writer) Seal() (Mark, error) {
 
 // Close writes the rest, syncs it to disk and gives the file its name. After an error the output is
 // incomplete, or its name may not survive a power failure. Further calls return the same result.
+// Like Abort and Discard, it does nothing for nil.
 func (w *Writer) Close() error {
+	if w == nil {
+		return nil
+	}
 	if w.done {
 		return w.result
 	}
@@ -289,7 +296,7 @@ func (w *Writer) Abort() error { return w.giveUp(false) }
 func (w *Writer) Discard() error { return w.giveUp(true) }
 
 func (w *Writer) giveUp(useless bool) error {
-	if w.done {
+	if w == nil || w.done {
 		return nil
 	}
 	w.result = fmt.Errorf("writing %s: given up", w.name)

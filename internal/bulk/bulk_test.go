@@ -439,7 +439,7 @@ func TestFlips(t *testing.T) {
 	}
 	set = readSet(t, dir)
 	set[0].Inputs[0].Name += "l"
-	if err := EachRow(set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+	if err := EachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 		t.Error("a manifest with another input:", err)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -41,8 +41,7 @@ type choosing struct {
 	plan    *report.Survivors
 	kept    int64
 	out     *output.Writer // nil if kept records are not wanted
-	lines   *output.Writer // the report; nil if not wanted
-	buf     []byte
+	lines   *json.Encoder  // of the report, if that is wanted
 }
 
 const onlyCounts = 1 << 31
@@ -238,9 +237,9 @@ func (c *choosing) values(ctx context.Context, field string, long bool) (at func
 }
 
 func (c *choosing) write(cmd *cobra.Command) error {
-	return writeOutput(cmd, file{name: c.Out, around: c.Enclosure, head: c.Head}, func(kept io.Writer) error {
-		return writeOutput(cmd, file{name: c.Report}, func(reported io.Writer) error {
-			c.out, c.lines = kept.(recordWriter).to, reported.(recordWriter).to
+	return writeOutput(cmd, file{name: c.Out, around: c.Enclosure, head: c.Head}, func(kept *output.Writer) error {
+		return writeOutput(cmd, file{name: c.Report}, func(reported *output.Writer) error {
+			c.out, c.lines = kept, newEncoder(reported)
 			return c.each(cmd.Context(), c.documents(), c.record)
 		})
 	})
@@ -267,8 +266,8 @@ func (c *choosing) record(r derive.Record, component uint32) (err error) {
 }
 
 // report writes the line of a document, if it has one now.
-func (c *choosing) report(r derive.Record, kept bool, fate report.Fate) (err error) {
-	if c.lines == nil || r.Line == nil && kept && fate.Copies == 0 {
+func (c *choosing) report(r derive.Record, kept bool, fate report.Fate) error {
+	if c.Report == "" || r.Line == nil && kept && fate.Copies == 0 {
 		return nil
 	}
 	now := r.Line
@@ -277,9 +276,5 @@ func (c *choosing) report(r derive.Record, kept bool, fate report.Fate) (err err
 		now = &first
 	}
 	now.Kept, now.Fate = kept, fate
-	if c.buf, err = report.AppendJSON(c.buf[:0], now); err != nil {
-		return err
-	}
-	c.buf = append(c.buf, '\n')
-	return c.lines.WriteRecord(c.buf)
+	return c.lines.Encode(now)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -49,7 +48,7 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeOutput(cmd, to, func(w io.Writer) error {
+		return writeOutput(cmd, to, func(w *output.Writer) error {
 			if as == "documents" {
 				lines := json.NewEncoder(w)
 				return bulk.EachDocument(cmd.Context(), set, func(d *bulk.Document) error { return lines.Encode(d) })
@@ -180,7 +179,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 	if f.Report != "" {
 		d.Begin, d.Line = out.begin, out.line
 	}
-	defer func() { err = errors.Join(err, out.end((*output.Writer).Discard)) }()
+	defer func() { err = errors.Join(err, out.out.Discard()) }()
 	if err := d.Run(cmd.Context()); err != nil {
 		return err
 	}
@@ -190,7 +189,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 			return usageError{errors.New("--prefer time: no copy has a time: make the features of web archives, or with --format auto:time=FIELD")}
 		}
 	}
-	if err := out.end((*output.Writer).Close); err != nil {
+	if err := out.out.Close(); err != nil {
 		return err
 	}
 	if !f.quiet {
@@ -203,15 +202,15 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 
 // bulkReport writes the report of a decision to one file, or to a file for each shard in a folder.
 type bulkReport struct {
-	name string // with a separator at its end for a folder
-	out  *output.Writer
-	buf  []byte
+	name  string         // with a separator at its end for a folder
+	out   *output.Writer // the last file; nil for none
+	lines *json.Encoder  // to out
 }
 
 func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
 	path := r.name
 	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
-		if err := errors.Join(r.end((*output.Writer).Close), os.MkdirAll(path, 0o777)); err != nil {
+		if err := errors.Join(r.out.Close(), os.MkdirAll(path, 0o777)); err != nil {
 			return err
 		}
 		path = filepath.Join(path, bulk.Name(m.Shard, m.Of)+".jsonl")
@@ -219,21 +218,8 @@ func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
 		return nil
 	}
 	r.out, err = output.Create(path)
+	r.lines = newEncoder(r.out)
 	return err
 }
 
-func (r *bulkReport) line(line *report.Reported) (err error) {
-	if r.buf, err = report.AppendJSON(r.buf[:0], line); err != nil {
-		return err
-	}
-	r.buf = append(r.buf, '\n')
-	return r.out.WriteRecord(r.buf)
-}
-
-// end closes or discards the last file, if there is one. It may be called again.
-func (r *bulkReport) end(how func(*output.Writer) error) error {
-	if r.out == nil {
-		return nil
-	}
-	return how(r.out)
-}
+func (r *bulkReport) line(line *report.Reported) error { return r.lines.Encode(line) }

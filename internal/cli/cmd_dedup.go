@@ -101,9 +101,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	if summaryFile != nil {
-		defer func() { err = errors.Join(err, summaryFile.Abort()) }()
-	}
+	defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	tellTreeAside(stderr, f.Outputs.Tree)
 	tellAside(stderr, f.Outputs.Kept, f.Outputs.Report, f.Outputs.Rejects, summaryFile)
 	stop := f.showProgress(stderr)
@@ -292,7 +290,7 @@ func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Write
 	case file == nil:
 		return nil
 	}
-	if err := encodeIndented(recordWriter{file}, s); err != nil {
+	if err := encodeIndented(file, s); err != nil {
 		return err
 	}
 	return file.Close()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -37,8 +36,7 @@ func (f *options) texts(cmd *cobra.Command, args []string) error {
 	}
 	limitHeap(f.source.MaxWindow, 0)
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
+	lines := newEncoder(out)
 	err := eachDocument(cmd, f, func(r corpus.Record) error {
 		line := seenText{ID: string(r.ID), Text: string(r.Text), Exact: r.Exact, File: r.Block.File, Line: r.At}
 		if !r.Time.IsZero() {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 // rewrite writes record's results for good records to --out, unless nil, and returns the bad ones.
 func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]byte, error)) (bad bads, err error) {
 	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
-	err = writeOutput(cmd, to, func(out io.Writer) error {
+	err = writeOutput(cmd, to, func(out *output.Writer) error {
 		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
 			var raw []byte
 			good, err := bad.check(one.Record, err, r.MaxBad)
@@ -107,7 +106,7 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 				raw, err = record(one)
 			}
 			if err == nil && raw != nil {
-				err = r.found.Keep(out.(recordWriter).to, raw)
+				err = r.found.Keep(out, raw)
 			}
 			if err != nil {
 				return err
@@ -186,7 +185,7 @@ func writeKept(cmd *cobra.Command, f *options, report *lines.Reports, name strin
 	for _, in := range inputs {
 		given[filepath.Clean(in.Path)]++
 	}
-	err = writeOutput(cmd, file{name: name}, func(names io.Writer) error {
+	err = writeOutput(cmd, file{name: name}, func(names *output.Writer) error {
 		for r, err := range derive.Records(cmd.Context(), f.documents(), report) {
 			good, err := bad.check(r.Record, err, f.MaxBad)
 			if err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case s.page != "":
-		return writeOutput(cmd, file{name: s.page}, func(w io.Writer) error {
+		return writeOutput(cmd, file{name: s.page}, func(w *output.Writer) error {
 			return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says")
 		})
 	case s.asJSON:

@@ -56,9 +56,15 @@ func encodeAll[T any](out *json.Encoder, values []T) error {
 	return nil
 }
 
-func encodeIndented(w io.Writer, value any) error {
+// newEncoder returns an encoder of JSON lines that leaves <, > and & readable, as ids often have them.
+func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
+	return enc
+}
+
+func encodeIndented(w io.Writer, value any) error {
+	enc := newEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(value)
 }
@@ -94,9 +100,9 @@ func (f file) create() (*output.Writer, error) {
 
 // writeOutput writes an output, which gets its name at the end. Without a name, write gets no
 // output. It writes through links, pipes and devices, and replaces nothing but a whole file.
-func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err error) {
+func writeOutput(cmd *cobra.Command, f file, write func(*output.Writer) error) (err error) {
 	if f.name == "" {
-		return write(recordWriter{})
+		return write(nil)
 	}
 	w, err := opened(cmd.Context(), f.create)
 	if err != nil {
@@ -104,16 +110,11 @@ func writeOutput(cmd *cobra.Command, f file, write func(io.Writer) error) (err e
 	}
 	defer func() { err = errors.Join(err, w.Discard()) }()
 	tellAside(cmd.ErrOrStderr(), w)
-	if err := write(recordWriter{w}); err != nil {
+	if err := write(w); err != nil {
 		return err
 	}
 	return w.Close()
 }
-
-// recordWriter writes bytes to an output, one record in each call.
-type recordWriter struct{ to *output.Writer }
-
-func (w recordWriter) Write(p []byte) (int, error) { return len(p), w.to.WriteRecord(p) }
 
 // A table is lines of JSON, each an object with its columns in order. A name ending in .csv or .tsv
 // gives values between commas or tabs under a line of column names, as in RFC 4180. If .gz or .zst
@@ -128,7 +129,7 @@ type table struct {
 
 // writeTable writes a table of these columns. The file gets its name if write does not fail.
 func writeTable(cmd *cobra.Command, name string, columns []string, write func(*table) error) error {
-	return writeOutput(cmd, file{name: name}, func(w io.Writer) error {
+	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
 		t, err := newTable(w, name, columns...)
 		if err != nil {
 			return err

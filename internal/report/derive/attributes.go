@@ -115,22 +115,12 @@ func AttributesName(name string) string {
 // order. It replaces files atomically. It calls opened with each file, and check with each record.
 func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), check func(corpus.Record) error) (err error) {
 	var out *output.Writer
-	defer func() {
-		if out != nil {
-			err = errors.Join(err, out.Discard())
-		}
-	}()
-	finish := func() error {
-		if out == nil {
-			return nil
-		}
-		return out.Close()
-	}
+	defer func() { err = errors.Join(err, out.Discard()) }()
 	begun := 0
 	begin := func(behind int) (err error) {
 		for ; begun < behind && err == nil; begun++ {
 			path := filepath.Join(dir, AttributesName(names[begun]))
-			if err = finish(); err == nil {
+			if err = out.Close(); err == nil {
 				err = os.MkdirAll(filepath.Dir(path), 0o777)
 			}
 			if err == nil {
@@ -164,5 +154,5 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, all 
 	if err := begin(len(names)); err != nil {
 		return fmt.Errorf("writing attributes: %w", err)
 	}
-	return finish()
+	return out.Close()
 }
