@@ -237,7 +237,7 @@ func limitHeap(maxWindow, outside int64) {
 
 // finish ends a run that read everything, or cannot be continued after a signal or a full filter.
 func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
-	err := ledger.Publish(&f.Outputs)
+	err := f.Outputs.Close()
 	if err == nil {
 		err = ledger.Note(early)
 	}

@@ -46,7 +46,7 @@ type Progress struct {
 //
 //	reading    Save stores how far the run has come
 //	decided    Save stores that all is decided, and how long the outputs are
-//	published  Publish gives the outputs their names
+//	published  Outputs.Close gives the outputs their names
 //	noted      Note stores that no run is unfinished, and that this one is over
 //
 // Without an index that outlasts the process it stores nothing, and otherwise works the same.
@@ -239,12 +239,10 @@ func encoded(value any) []byte {
 	return stored
 }
 
-// Publish gives all outputs their names. It precedes Note: if the index had documents that are in
-// no output, the next run would drop them too.
-func (l *Ledger) Publish(o *Outputs) error { return o.Close() }
-
-// Note saves the index and stores this run as over, and none as unfinished. It is over when all is
-// decided or, if it cannot be continued, the filter is full. early is the error then, or nil.
+// Note saves the index and stores this run as over, and none as unfinished. The outputs must have
+// their names: if the index had documents that are in no output, the next run would drop them too.
+// It is over when all is decided or, if it cannot be continued, the filter is full. early is the
+// error then, or nil.
 func (l *Ledger) Note(early error) error {
 	state := map[string][]byte{LedgerName: nil}
 	runs, err := l.overNow(early)

@@ -104,7 +104,7 @@ func (r *told) run() (err error) {
 	if _, err := Run(context.Background(), x, job); err != nil {
 		return err
 	}
-	if err := l.Publish(&job.Outputs); err != nil {
+	if err := job.Outputs.Close(); err != nil {
 		return err
 	}
 	return l.Note(nil)

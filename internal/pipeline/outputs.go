@@ -266,12 +266,19 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 	if err := errors.Join(BeginOutput(o.Kept, l.job.Enclosure, l.job.Head), BeginOutput(o.Report, l.job.Tabled, nil)); err != nil {
 		return o, err
 	}
-	if plan := l.job.Tree; plan != nil {
-		if o.Tree, err = l.openTree(plan, worthless); err != nil {
-			return o, err
+	switch {
+	case l.job.Tree == nil:
+	case l.goesOn == nil || l.goesOn.Tree == nil:
+		o.Tree, err = output.CreateTree(l.job.Tree, worthless...)
+	default:
+		if o.Tree, err = output.OpenTree(l.job.Tree, *l.goesOn.Tree); err != nil {
+			err = &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 		}
 	}
-	return o, l.noteStarted(&o)
+	if err == nil {
+		err = l.noteStarted(&o)
+	}
+	return o, err
 }
 
 // reopen continues an output. It returns nil for one that already has its name: the run was stopped
@@ -288,17 +295,6 @@ func (l *Ledger) reopen(name string, at output.Mark) (*output.Writer, error) {
 		}
 	}
 	return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
-}
-
-func (l *Ledger) openTree(plan *output.TreePlan, worthless []output.FileID) (*output.Tree, error) {
-	if l.goesOn == nil || l.goesOn.Tree == nil {
-		return output.CreateTree(plan, worthless...)
-	}
-	t, err := output.OpenTree(plan, *l.goesOn.Tree)
-	if err != nil {
-		return nil, &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
-	}
-	return t, nil
 }
 
 // BeginOutput begins an output with its enclosure or its head, if it has either.
