@@ -194,7 +194,10 @@ func (f *forest) node(id string) (n uint32, fresh bool) {
 	var h [2]uint64
 	h[0], h[1] = siphash.Hash128(f.key[0], f.key[1], []byte(id))
 	if 4*len(f.hash) >= 3*len(f.slots) {
-		f.grow()
+		f.slots = make([]uint32, 2*len(f.slots))
+		for n, h := range f.hash {
+			f.slots[f.find(h)] = uint32(n + 1)
+		}
 	}
 	at := f.find(h)
 	if f.slots[at] != 0 {
@@ -218,13 +221,6 @@ func (f *forest) find(h [2]uint64) uint64 {
 		at = (at + 1) & mask
 	}
 	return at
-}
-
-func (f *forest) grow() {
-	f.slots = make([]uint32, 2*len(f.slots))
-	for n, h := range f.hash {
-		f.slots[f.find(h)] = uint32(n + 1)
-	}
 }
 
 // rootOf returns the root of a node's tree, and shortens the path to it.
