@@ -149,8 +149,11 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		p.shape = index.ShapeFor(known, p.Scheme, false)
 	}
 	c := predict(p.documents, p.shape, p.Scheme, measured)
-	if p.Window.Seconds > 0 {
-		c.inWindow(p.Window.Seconds)
+	if p.Window.Seconds > 0 { // add the times of documents, slices about to be dropped and one being merged
+		c.Window = float64(p.Window.Seconds)
+		c.MemoryBytes = index.WindowMemory(c.Documents)
+		c.DiskBytes += c.TableBytes / 2
+		c.TableBytes += c.TableBytes / 2
 	}
 	beside := memoryOfParquet(p.found)
 	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
@@ -332,13 +335,4 @@ func (p *planning) planned() (uint64, error) {
 		return 0, fmt.Errorf("plan: %.0f documents in a window, and at most %d are possible: give a shorter --window", n, uint32(math.MaxUint32))
 	}
 	return uint64(n), nil
-}
-
-// inWindow adds the costs of a window: times of documents and, in the side table, slices about to
-// be dropped and one being merged.
-func (c *forecast) inWindow(seconds uint32) {
-	c.Window = float64(seconds)
-	c.MemoryBytes = index.WindowMemory(c.Documents)
-	c.DiskBytes += c.TableBytes / 2
-	c.TableBytes += c.TableBytes / 2
 }

@@ -228,8 +228,6 @@ func newClustersCommand() *cobra.Command {
 			if err := readTwice("clusters", report); err != nil {
 				return err
 			}
-		}
-		if out != "" {
 			if err := writeClusters(cmd, report, out, links, least); err != nil {
 				return err
 			}
