@@ -15,22 +15,6 @@ import (
 // partial file of an earlier run is removed if it is among the worthless, and otherwise put aside,
 // see Aside. Create returns ErrBusy if another run is writing the output.
 func Create(name string, worthless ...FileID) (*Writer, error) {
-	return begin(name, packingOf(name), worthless...)
-}
-
-// CreatePlain is Create without compression, whatever the name.
-func CreatePlain(name string) (*Writer, error) { return begin(name, packings[""]) }
-
-// NoFolder returns an error if the folder of an output is missing.
-func NoFolder(name string) error {
-	dir := filepath.Dir(name)
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return fmt.Errorf("%s: there is no folder %s: make it first, or give another name", name, dir)
-}
-
-func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	if name == input.Stdin {
 		return newWriter("standard output", partial{}, stdout{os.Stdout}, regular(os.Stdout) != nil, packings[""]), nil
 	}
@@ -40,7 +24,7 @@ func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("opening output: %w", err)
 		}
-		return newWriter(name, partial{}, f, false, p), nil
+		return newWriter(name, partial{}, f, false, packingOf(name)), nil
 	}
 	if err == nil {
 		err = inTree(path)
@@ -61,7 +45,16 @@ func begin(name string, p packing, worthless ...FileID) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating output: %w", err)
 	}
-	return newWriter(name, part, f, true, p), nil
+	return newWriter(name, part, f, true, packingOf(name)), nil
+}
+
+// NoFolder returns an error if the folder of an output is missing.
+func NoFolder(name string) error {
+	dir := filepath.Dir(name)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%s: there is no folder %s: make it first, or give another name", name, dir)
 }
 
 // OpenAt continues an output that was not closed: it truncates the partial file to a mark from

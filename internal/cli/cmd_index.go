@@ -243,7 +243,7 @@ func newExportCommand() *cobra.Command {
 		if args[0] == input.Stdin {
 			err = export(cmd.OutOrStdout())
 		} else {
-			err = writeOutput(cmd, file{name: args[0], plain: true}, func(w *output.Writer) error { return export(w) })
+			err = writeOutput(cmd, file{name: args[0]}, func(w *output.Writer) error { return export(w) })
 		}
 		key, keyErr := index.ReadKey(dir)
 		if err == nil {

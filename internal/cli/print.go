@@ -79,23 +79,8 @@ func flushed(out *bufio.Writer, err error) error {
 
 type file struct {
 	name   string
-	plain  bool             // not compressed, whatever its name
 	around output.Enclosure // enclosure of its records; nil for none
 	head   []byte           // precedes the records if there is no enclosure
-}
-
-func (f file) create() (*output.Writer, error) {
-	if f.plain {
-		return output.CreatePlain(f.name)
-	}
-	w, err := output.Create(f.name)
-	if err != nil {
-		return nil, err
-	}
-	if err := pipeline.BeginOutput(w, f.around, f.head); err != nil {
-		return nil, errors.Join(err, w.Discard())
-	}
-	return w, nil
 }
 
 // writeOutput writes an output, which gets its name at the end. Without a name, write gets no
@@ -104,13 +89,16 @@ func writeOutput(cmd *cobra.Command, f file, write func(*output.Writer) error) (
 	if f.name == "" {
 		return write(nil)
 	}
-	w, err := opened(cmd.Context(), f.create)
+	w, err := opened(cmd.Context(), func() (*output.Writer, error) { return output.Create(f.name) })
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Discard()) }()
 	tellAside(cmd.ErrOrStderr(), w)
-	if err := write(w); err != nil {
+	if err = pipeline.BeginOutput(w, f.around, f.head); err == nil {
+		err = write(w)
+	}
+	if err != nil {
 		return err
 	}
 	return w.Close()
