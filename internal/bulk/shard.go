@@ -77,11 +77,10 @@ func Write(dir string, m *Manifest, frames func(add func(*Frame) error) error) e
 }
 
 func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) error) error {
-	out := bufio.NewWriterSize(f, 1<<20)
 	head := m.header()
 	le := binary.LittleEndian
 	seed := le.Uint64(head[len(head)-8:])
-	if _, err := out.Write(head); err != nil {
+	if _, err := f.Write(head); err != nil {
 		return err
 	}
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
@@ -99,7 +98,7 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 		head := le.AppendUint32(nil, uint32(len(packed)))
 		head = le.AppendUint32(head, uint32(pending.documents))
 		head = le.AppendUint64(head, xxh3.HashSeed(packed, seed^pending.documents))
-		_, err := out.Write(append(head, packed...))
+		_, err := f.Write(append(head, packed...))
 		pending.Reset()
 		return err
 	}
@@ -123,10 +122,8 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 		return err
 	}
 	m.Digest = m.digestOf(digest)
-	if _, err := out.Write(m.end(seed)); err != nil {
-		return err
-	}
-	return out.Flush()
+	_, err = f.Write(m.end(seed))
+	return err
 }
 
 // digestOf returns the digest of records and the names of their inputs. Shards of equal digests
