@@ -178,14 +178,11 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 
 // checkFinished refuses an index on which a run over files was interrupted.
 func (f *serving) checkFinished(x *index.Index) error {
-	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
-	if err != nil {
-		return err
+	err := pipeline.CheckCompleted(x.Value)
+	if errors.Is(err, pipeline.ErrUnfinished) {
+		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.index, f.index)
 	}
-	if u := ledger.Unfinished(); u != nil && !u.Gone {
-		return fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.index, f.index)
-	}
-	return nil
+	return err
 }
 
 // token returns the token, or "" if there is none.
