@@ -15,8 +15,7 @@ import (
 func newReadCommand() *cobra.Command {
 	var f options
 	cmd := command("read", needInput, f.texts)
-	fs := cmd.Flags()
-	f.registerInputs(fs)
+	f.registerInputs(cmd.Flags())
 	return cmd
 }
 

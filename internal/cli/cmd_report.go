@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -164,10 +165,7 @@ func newKeptCommand() *cobra.Command {
 			return usageError{err}
 		}
 		bad, err := writeKept(cmd, &r.options, r.report, r.Out)
-		if err != nil {
-			return err
-		}
-		return bad.end()
+		return cmp.Or(err, bad.end())
 	})
 	cmd.PreRunE = r.open
 	r.register(cmd, "write the names here, one a line; - is standard output")

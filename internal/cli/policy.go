@@ -45,6 +45,7 @@ func (p *policy) register(fs *pflag.FlagSet) {
 			p.by = values
 		} else {
 			p.order = strings.Split(values, ",")
+			p.met = make([]bool, len(p.order))
 		}
 		return nil
 	}
@@ -141,9 +142,6 @@ func (p *policy) rankIn(is func(string) bool) int64 {
 	if i < 0 {
 		return report.LastRank
 	}
-	if p.met == nil {
-		p.met = make([]bool, len(p.order))
-	}
 	p.met[i] = true
 	return int64(i)
 }
@@ -151,7 +149,7 @@ func (p *policy) rankIn(is func(string) bool) int64 {
 // tellUnmet names the values of --prefer that no copy has: they may be mistyped.
 func (p *policy) tellUnmet(stderr io.Writer) {
 	for i, value := range p.order {
-		if p.met == nil || !p.met[i] {
+		if !p.met[i] {
 			fmt.Fprintf(stderr, "firstseen: --prefer: no copy has the %s %q\n", p.field, value)
 		}
 	}
