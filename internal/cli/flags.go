@@ -19,17 +19,17 @@ import (
 
 // flagError reports a mistake in the flags of a command and refers to its help.
 func flagError(cmd *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	var unknown *pflag.NotExistError
-	switch {
-	case errors.As(err, &invalid):
-		err = plain(err)
-	case errors.As(err, &unknown) && removed[unknown.GetSpecifiedName()] != "":
-		err = fmt.Errorf("--%s is gone: %s", unknown.GetSpecifiedName(), removed[unknown.GetSpecifiedName()])
-	case errors.As(err, &unknown) && cmd.Name() == "serve" && notServed[unknown.GetSpecifiedName()] != "":
-		err = fmt.Errorf("a server has no --%s: %s", unknown.GetSpecifiedName(), notServed[unknown.GetSpecifiedName()])
-	case errors.As(err, &unknown):
-		err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), unknown.GetSpecifiedName())))
+	err = plain(err)
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := unknown.GetSpecifiedName()
+		switch {
+		case removed[name] != "":
+			err = fmt.Errorf("--%s is gone: %s", name, removed[name])
+		case cmd.Name() == "serve" && notServed[name] != "":
+			err = fmt.Errorf("a server has no --%s: %s", name, notServed[name])
+		default:
+			err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), name)))
+		}
 	}
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
@@ -127,9 +127,6 @@ func eachOnce(cmd *cobra.Command) {
 			return
 		}
 		f.Value = &once{Value: f.Value}
-		if f.DefValue == "0s" { // makes the help show no default
-			f.DefValue = "0"
-		}
 	})
 }
 
