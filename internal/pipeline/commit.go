@@ -73,10 +73,7 @@ const mostWaiting = 4096
 // when that output is complete.
 func (c *committer) turn(b *block) (err error) {
 	tree := c.out.Tree
-	if len(b.records) == 0 {
-		return nil
-	}
-	if tree == nil && c.led == b.source.Input {
+	if len(b.records) == 0 || tree == nil && c.led == b.source.Input {
 		return nil
 	}
 	if err := c.beside.Wait(); err != nil {
