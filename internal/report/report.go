@@ -185,11 +185,7 @@ func samples(r *dedup.Result, set *feature.Set, text []byte) []string {
 func Quote(text []byte, f feature.Feature) string {
 	s := bytes.TrimSpace(text[f.Start:f.End])
 	if len(s) > maxSampleBytes {
-		cut := maxSampleBytes
-		for cut > 0 && !utf8.RuneStart(s[cut]) {
-			cut--
-		}
-		s = s[:cut]
+		s = bytes.ToValidUTF8(s[:maxSampleBytes], nil) // without part of a character
 	}
 	return string(s)
 }
