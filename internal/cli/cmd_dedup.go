@@ -152,7 +152,7 @@ func (f *options) writeSummary(cmd *cobra.Command, s any) error {
 	case input.Stdin:
 		return encodeIndented(cmd.OutOrStdout(), s)
 	}
-	return writeOutput(cmd, file{name: f.summary}, func(w io.Writer) error { return encodeIndented(w, s) })
+	return writeOutput(cmd, file{name: f.summary}, func(w *output.Writer) error { return encodeIndented(w, s) })
 }
 
 // stopped adds the remedy to the error of an unfinished run.
