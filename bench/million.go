@@ -211,7 +211,7 @@ func (w *watcher) measure(took usage) row {
 	r.Hits = probe(f, uint64(w.done), w.cfg.probes)
 	if t := w.index.Table(); t != nil {
 		st := t.Stats()
-		r.Entries, r.Merges, r.FileBytes, r.FreeBytes = st.Entries, st.Merges, st.FileBytes, st.FreeBytes
+		r.Entries, r.Merges, r.FileBytes, r.FreeBytes = st.Entries, st.Merges, st.Bytes, st.FreeBytes
 		r.Runs = st.Runs
 	}
 	return r

@@ -159,7 +159,7 @@ func (w *windowWatcher) each(id string, r *dedup.Result, _ dedup.Counts) error {
 	w.peak.note(readMemory())
 	row := windowRow{
 		docs: w.done, rate: float64(w.cfg.every) / took.wall, cpu: took.cpu / float64(w.cfg.every) * 1e6,
-		anonymous: w.peak.take().Anonymous, file: st.FileBytes, free: st.FreeBytes, entries: st.Entries, fill: w.index.Filter().Fill(),
+		anonymous: w.peak.take().Anonymous, file: st.Bytes, free: st.FreeBytes, entries: st.Entries, fill: w.index.Filter().Fill(),
 	}
 	w.rows = append(w.rows, row)
 	fmt.Fprintf(w.out, "| %d | %.0f | %.1f | %d | %.0f | %.0f | %.1f | %.3f |\n", row.docs, row.rate, row.cpu,

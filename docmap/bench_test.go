@@ -78,7 +78,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportMetric(float64(cpu.Nanoseconds())/keys, "cpu-ns/key")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/keys, "ns/key")
 	b.ReportMetric(keys/b.Elapsed().Seconds(), "keys/s")
-	b.ReportMetric(float64(st.FileBytes)/keys, "bytes/key")
+	b.ReportMetric(float64(st.Bytes)/keys, "bytes/key")
 	b.ReportMetric(float64(st.FreeBytes)/keys, "free/key")
 	b.ReportMetric(float64(t.head.merged)/keys, "merged/key")
 }

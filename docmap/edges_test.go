@@ -229,7 +229,7 @@ func TestClosedTable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if table.Full() || table.Stats().Docs != 0 {
+	if table.Full() || table.Stats().Documents != 0 {
 		t.Error("a closed table is full, or has documents")
 	}
 }
@@ -261,7 +261,7 @@ func TestSlicesThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if n := table.Stats().Docs; n != 0 {
+	if n := table.Stats().Documents; n != 0 {
 		t.Errorf("%d documents were added", n)
 	}
 }

@@ -189,8 +189,8 @@ func (o *takenOracle) equalDocs(t tb, table *Table) {
 			t.Fatalf("ByID(%q) = %v, %v, want %v", d.ID, got, err, ids[d.ID])
 		}
 	}
-	if st := table.Stats(); int(st.Dead) != len(o.dead) || int(st.Docs) != len(o.docs) {
-		t.Fatalf("%d of %d documents dead, want %d of %d", st.Dead, st.Docs, len(o.dead), len(o.docs))
+	if st := table.Stats(); int(st.Forgotten) != len(o.dead) || int(st.Documents) != len(o.docs) {
+		t.Fatalf("%d of %d documents dead, want %d of %d", st.Forgotten, st.Documents, len(o.dead), len(o.docs))
 	}
 }
 

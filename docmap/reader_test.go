@@ -69,7 +69,7 @@ func TestSharedTableAnswersLikeOne(t *testing.T) {
 		}
 	}
 	a, b := one.Stats(), many.Stats()
-	if one.Generation().Content != many.Generation().Content || a.Docs != b.Docs || a.Entries != b.Entries || !cmp.Equal(a.Runs, b.Runs) || a.Merges == 0 {
+	if one.Generation().Content != many.Generation().Content || a.Documents != b.Documents || a.Entries != b.Entries || !cmp.Equal(a.Runs, b.Runs) || a.Merges == 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	if x, _ := one.ByID("same"); len(x) == 0 || !slices.Equal(x, second(many.ByID("same"))) {

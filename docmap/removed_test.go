@@ -161,7 +161,7 @@ func TestRecallUndoesUnsavedForget(t *testing.T) {
 			t.Errorf("document %d: live %v", num, !live)
 		}
 	}
-	if dead := table.Stats().Dead; dead != 2 {
+	if dead := table.Stats().Forgotten; dead != 2 {
 		t.Errorf("%d are dead", dead)
 	}
 }
@@ -293,7 +293,7 @@ func TestTombstonesThatCannotBe(t *testing.T) {
 	}))
 	must(t, table.Close())
 	if table, err := Open(path, smallOptions); err == nil {
-		t.Errorf("%d dead documents", table.Stats().Dead)
+		t.Errorf("%d dead documents", table.Stats().Forgotten)
 		must(t, table.Close())
 	}
 	if err := countedList.check(tombstone{1, 2, 3}, 5); err == nil || strings.Contains(err.Error(), "exceed") {

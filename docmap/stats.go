@@ -1,23 +1,52 @@
 package docmap
 
-import "os"
+import (
+	"fmt"
+	"os"
+	"time"
+)
 
-// Stats describe a table. Entries are pairs of a key and a document.
+// Stats describe a table. The JSON form is a contract.
 type Stats struct {
-	Docs    uint32 // documents, including those not in the file yet and those taken back
-	Dead    uint32 // documents taken back or older than the window
-	Expired uint32 // dead documents older than the window
-	Counted uint32 // live documents that only count
-	Batches int    // named batches
-	Entries uint64 // in the file's runs and in memory
+	Documents   uint32       `json:"documents"` // including those not in the file yet, taken back or expired
+	Entries     uint64       `json:"entries"`   // pairs of a key and a document, in runs and in memory
+	PendingKeys uint64       `json:"pending_keys"`
+	Runs        []int        `json:"runs"` // runs of keys by level, from 0
+	Merges      uint64       `json:"merges"`
+	Checkpoints uint64       `json:"checkpoints"`
+	Bytes       int64        `json:"bytes"`               // of the file
+	FreeBytes   int64        `json:"free_bytes"`          // of these, not in use
+	Forgotten   uint32       `json:"forgotten,omitempty"` // documents taken back and not expired
+	Counted     uint32       `json:"counted,omitempty"`   // live documents that only count
+	Batches     int          `json:"batches,omitempty"`
+	Window      *WindowStats `json:"window,omitempty"`
+}
 
-	PendingKeys uint64 // keys in the file that are not in a run yet
+// WindowStats describes the window of a table.
+type WindowStats struct {
+	Seconds  uint32    `json:"seconds"` // for which documents count, at least
+	Clock    time.Time `json:"clock"`   // latest time of a document
+	Edge     time.Time `json:"edge"`    // documents of an earlier time do not count
+	Slices   int       `json:"slices"`
+	Counting uint32    `json:"counting"` // documents that count
+	Expired  uint32    `json:"expired"`  // documents older than the window
+}
 
-	Runs        []int  // runs of keys by level, from 0
-	Merges      uint64 // finished merges, of keys and of ids
-	FileBytes   int64  // of the file
-	FreeBytes   int64  // bytes of the file not in use: free pages, and those beyond the last page
-	Checkpoints uint64
+// Live returns the number of kept documents that still count.
+func (s *Stats) Live() uint32 {
+	if s.Window != nil {
+		return s.Window.Counting
+	}
+	return s.Documents - s.Forgotten - s.Counted
+}
+
+// Kept returns the number of documents kept, including those taken back or expired.
+func (s *Stats) Kept() uint32 { return s.Documents - s.Counted }
+
+// String describes the window in one line.
+func (w *WindowStats) String() string {
+	return fmt.Sprintf("%v to %s; %d documents count, from %s on, in %d slices; %d expired",
+		time.Duration(w.Seconds)*time.Second, w.Clock.Format(time.RFC3339), w.Counting, w.Edge.Format(time.RFC3339), w.Slices, w.Expired)
 }
 
 // A RunStats describes a run. The JSON form is a contract.
@@ -59,22 +88,28 @@ func (t *Table) Stats() Stats {
 	}
 	g := &t.tombstones
 	st := Stats{
-		Docs: t.docs, Dead: g.dead.n, Batches: len(t.batches.names()), Entries: t.Entries(),
-		PendingKeys: t.head.pending, Merges: t.head.merges, Checkpoints: t.head.seq,
+		Documents: t.docs, Forgotten: g.dead.n, Batches: len(t.batches.names()), Entries: t.Entries(),
+		PendingKeys: t.head.pending, Runs: []int{}, Merges: t.head.merges, Checkpoints: t.head.seq,
 	}
-	if g.win.length > 0 || g.counted.n > 0 {
-		st.Expired, st.Dead = g.win.watermark()-1, 0
-		for num := st.Expired + 1; num <= t.docs; num++ {
+	if w := &g.win; w.length > 0 || g.counted.n > 0 {
+		expired := w.watermark() - 1
+		st.Forgotten = 0
+		for num := w.watermark(); num <= t.docs; num++ {
 			switch {
-			case g.win.expired(num):
-				st.Expired++
+			case w.expired(num):
+				expired++
 			case g.dead.has(num):
-				st.Dead++
+				st.Forgotten++
 			case g.counted.has(num):
 				st.Counted++
 			}
 		}
-		st.Dead += st.Expired
+		if w.length > 0 {
+			st.Window = &WindowStats{
+				Seconds: w.length, Clock: time.Unix(int64(w.clock), 0).UTC(), Edge: time.Unix(int64(w.edge), 0).UTC(),
+				Slices: len(w.slices), Counting: t.docs - expired - st.Forgotten - st.Counted, Expired: expired,
+			}
+		}
 	}
 	for _, r := range t.spaces[ofKeys].runs {
 		for len(st.Runs) <= int(r.level) {
@@ -83,14 +118,14 @@ func (t *Table) Stats() Stats {
 		st.Runs[r.level]++
 	}
 	if info, err := os.Stat(t.path); err == nil {
-		st.FileBytes = info.Size()
+		st.Bytes = info.Size()
 	}
 	_ = t.look(func(s *snapshot) error {
 		pages := t.db.Stats().FreePageN
 		if t.frozen {
 			pages = t.freePages
 		}
-		st.FreeBytes = st.FileBytes - s.tx.Size() + int64(pages)*pageSize
+		st.FreeBytes = st.Bytes - s.tx.Size() + int64(pages)*pageSize
 		return nil
 	})
 	return st

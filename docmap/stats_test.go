@@ -30,6 +30,6 @@ func TestFreeBytes(t *testing.T) {
 	want := table.Stats()
 	must(t, table.Close())
 	if got := reading(); got.FreeBytes != want.FreeBytes || got.FreeBytes < 10*pageSize {
-		t.Errorf("%d of %d bytes are free, to a writer %d of %d", got.FreeBytes, got.FileBytes, want.FreeBytes, want.FileBytes)
+		t.Errorf("%d of %d bytes are free, to a writer %d of %d", got.FreeBytes, got.Bytes, want.FreeBytes, want.Bytes)
 	}
 }

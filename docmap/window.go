@@ -165,9 +165,6 @@ func (t *Table) Window() (seconds, clock, edge uint32) {
 // First returns the first document that may be present: slices before it were dropped.
 func (t *Table) First() uint32 { return t.head.win.watermark() }
 
-// Slices returns the number of slices, 0 without a window.
-func (t *Table) Slices() int { return len(t.tombstones.win.slices) }
-
 // Advance moves the clock to the time of the next document, before its look-up. A late document
 // does not count and must not be added. If BeginsSlice then returns true, a checkpoint must precede
 // adding the document. Without a window, Advance does nothing.

@@ -25,7 +25,7 @@ func TestWindowStaysFlat(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	used := func() (used, file int64) {
 		st := table.Stats()
-		return st.FileBytes - st.FreeBytes, st.FileBytes
+		return st.Bytes - st.FreeBytes, st.Bytes
 	}
 	var first int64                              // pages in use after two windows
 	for num := uint32(1); num <= 40_000; num++ { // a window holds 8000
@@ -282,7 +282,7 @@ func TestLastNumbers(t *testing.T) {
 			t.Fatalf("%v, %v, %v", p.of(0), nums, err)
 		}
 		found, err := table.Verify(context.Background())
-		if st := table.Stats(); err != nil || len(found) > 0 || st.Docs-st.Dead != 20 {
+		if st := table.Stats(); err != nil || len(found) > 0 || st.Live() != 20 {
 			t.Fatalf("%v, %v, %+v", found, err, st)
 		}
 		n := 0

@@ -180,7 +180,7 @@ func (o *windowOracle) equalDocs(t *testing.T, table *Table) {
 			t.Fatalf("ByID(%q) = %v, %v, want %v", id, got, err, ids[id])
 		}
 	}
-	if st := table.Stats(); st.Dead != dead || int(st.Docs) != len(o.docs) {
-		t.Fatalf("%d of %d documents dead, want %d of %d", st.Dead, st.Docs, dead, len(o.docs))
+	if st := table.Stats(); st.Forgotten+st.Window.Expired != dead || int(st.Documents) != len(o.docs) {
+		t.Fatalf("%d of %d documents dead, want %d of %d", st.Forgotten+st.Window.Expired, st.Documents, dead, len(o.docs))
 	}
 }

@@ -130,7 +130,7 @@ func (a *Against) IDs() (ids []AgainstID) {
 // Documents returns the number of documents that count, in all indexes.
 func (a *Against) Documents() (n uint64) {
 	for _, p := range a.parts {
-		s := StatsOf(p.Table)
+		s := p.Table.Stats()
 		n += uint64(s.Live())
 	}
 	return n

@@ -168,7 +168,7 @@ func (c *checker) checkTable() error {
 			return err
 		}
 	}
-	stats := StatsOf(t)
+	stats := t.Stats()
 	c.out.Table, c.out.Scheme = &stats, t.Scheme()
 	stored, err := t.State(c.o.State)
 	if err != nil {

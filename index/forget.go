@@ -226,7 +226,7 @@ type Compacted struct {
 // rebuilds the filter at its size. Each new file replaces the old one in one step, so a kill at any
 // moment leaves a usable index. It needs disk space for a second table, and memory for the filter.
 func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
-	c.Before = StatsOf(e.x.table)
+	c.Before = e.x.table.Stats()
 	if err := e.x.table.Compact(ctx); err != nil {
 		return c, err
 	}
@@ -237,7 +237,7 @@ func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	if err != nil {
 		return c, fmt.Errorf("the table is compacted, and the filter is not yet: %w; compact once more", err)
 	}
-	c.After = StatsOf(e.x.table)
+	c.After = e.x.table.Stats()
 	c.Filter, err = e.rebuildFilter(ctx)
 	return c, err
 }

@@ -21,64 +21,14 @@ type FilterState struct {
 }
 
 // TableStats describes a side table.
-type TableStats struct {
-	Documents   uint32       `json:"documents"` // including those taken back or expired
-	Entries     uint64       `json:"entries"`   // pairs of a key and a document
-	PendingKeys uint64       `json:"pending_keys"`
-	Runs        []int        `json:"runs"` // number by level
-	Merges      uint64       `json:"merges"`
-	Checkpoints uint64       `json:"checkpoints"`
-	Bytes       int64        `json:"bytes"`               // of the file
-	FreeBytes   int64        `json:"free_bytes"`          // of these, reusable
-	Forgotten   uint32       `json:"forgotten,omitempty"` // documents taken back
-	Counted     uint32       `json:"counted,omitempty"`   // removed documents that only count
-	Batches     int          `json:"batches,omitempty"`
-	Window      *WindowStats `json:"window,omitempty"`
-}
-
-// WindowStats describes the window of a table.
-type WindowStats struct {
-	Seconds  uint32    `json:"seconds"` // for which documents count, at least
-	Clock    time.Time `json:"clock"`   // latest time of a document
-	Edge     time.Time `json:"edge"`    // documents of an earlier time do not count
-	Slices   int       `json:"slices"`
-	Counting uint32    `json:"counting"` // documents that count
-	Expired  uint32    `json:"expired"`  // documents older than the window
-}
-
-// Live returns the number of kept documents that still count.
-func (s *TableStats) Live() uint32 {
-	if s.Window != nil {
-		return s.Window.Counting
-	}
-	return s.Documents - s.Forgotten - s.Counted
-}
-
-// Kept returns the number of documents kept, including those taken back or expired.
-func (s *TableStats) Kept() uint32 { return s.Documents - s.Counted }
-
-// StatsOf returns the sizes of a table.
-func StatsOf(t *docmap.Table) TableStats {
-	st := t.Stats()
-	s := TableStats{
-		Documents: st.Docs, Counted: st.Counted, Forgotten: st.Dead - st.Expired, Batches: st.Batches, Entries: st.Entries, PendingKeys: st.PendingKeys, Runs: append([]int{}, st.Runs...),
-		Merges: st.Merges, Checkpoints: st.Checkpoints, Bytes: st.FileBytes, FreeBytes: st.FreeBytes,
-	}
-	if seconds, clock, edge := t.Window(); seconds > 0 {
-		s.Window = &WindowStats{
-			Seconds: seconds, Clock: time.Unix(int64(clock), 0).UTC(), Edge: time.Unix(int64(edge), 0).UTC(),
-			Slices: t.Slices(), Counting: st.Docs - st.Dead - st.Counted, Expired: st.Expired,
-		}
-	}
-	return s
-}
+type TableStats = docmap.Stats
 
 // TableStats returns the counts of the index's table, nil in an index without one.
 func (x *Index) TableStats() *TableStats {
 	if x.table == nil {
 		return nil
 	}
-	s := StatsOf(x.table)
+	s := x.table.Stats()
 	return &s
 }
 
@@ -97,12 +47,6 @@ func HeaderState(h bloomstore.Header) FilterState {
 		Bytes: h.Shape.Bytes(), Items: h.Items, Capacity: h.Shape.Capacity(),
 		Fill: fill, Rate: math.Pow(fill, float64(h.Shape.Hashes)),
 	}
-}
-
-// String describes the window in one line.
-func (w *WindowStats) String() string {
-	return fmt.Sprintf("%v to %s; %d documents count, from %s on, in %d slices; %d expired",
-		time.Duration(w.Seconds)*time.Second, w.Clock.Format(time.RFC3339), w.Counting, w.Edge.Format(time.RFC3339), w.Slices, w.Expired)
 }
 
 // The lines of a dump. The JSON forms are a contract.

@@ -109,7 +109,7 @@ func readStats(dir string) (_ *indexStats, err error) {
 		s.Unfinished = files.Journals
 		return s, nil
 	}
-	t := index.StatsOf(files.Table)
+	t := files.Table.Stats()
 	s.Table = &t
 	stored, err := files.Table.State(pipeline.LedgerName)
 	s.Unfinished = len(stored) > 0

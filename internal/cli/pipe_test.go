@@ -167,7 +167,7 @@ func savedSomething(t *testing.T, dir string) bool {
 		return false // copied while it was written
 	}
 	defer table.Close()
-	return table.Stats().Docs > 0
+	return table.Stats().Documents > 0
 }
 
 // TestKilledPipe kills runs over pipes at random instants. Only answered documents are remembered,

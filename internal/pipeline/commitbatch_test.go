@@ -168,7 +168,7 @@ func TestTogetherTooManyBad(t *testing.T) {
 		x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs})
 		s, err := Run(t.Context(), x, Job{Source: sourceOf(lines), Workers: workers, MaxBad: 20})
 		st := x.Table().Stats()
-		if !errors.Is(err, ErrTooManyBad) || s.Bad != 21 || s.Documents != 159 || int64(st.Docs-st.Counted) != s.Kept {
+		if !errors.Is(err, ErrTooManyBad) || s.Bad != 21 || s.Documents != 159 || int64(st.Kept()) != s.Kept {
 			t.Errorf("%d workers: %+v, %v", workers, s.Tally, err)
 		}
 	}

@@ -189,12 +189,12 @@ func TestIdlePipeIsSavedByTime(t *testing.T) {
 	for i := range 3 {
 		p.ask(i)
 	}
-	if got := p.onDisk(); got.Docs != 0 {
-		t.Fatalf("%d documents on disk before the clock moved", got.Docs)
+	if got := p.onDisk(); got.Documents != 0 {
+		t.Fatalf("%d documents on disk before the clock moved", got.Documents)
 	}
 	p.tick()
-	if got := p.onDisk(); got.Docs != 3 || got.Checkpoints != before.Checkpoints+1 {
-		t.Fatalf("after a tick: %d documents, %d checkpoints more", got.Docs, got.Checkpoints-before.Checkpoints)
+	if got := p.onDisk(); got.Documents != 3 || got.Checkpoints != before.Checkpoints+1 {
+		t.Fatalf("after a tick: %d documents, %d checkpoints more", got.Documents, got.Checkpoints-before.Checkpoints)
 	}
 	p.tick()
 	p.tick()
@@ -323,7 +323,7 @@ func TestCancelledPipeIsSaved(t *testing.T) {
 	}
 	p.cancel()
 	p.end(context.Canceled)
-	if got := p.onDisk().Docs; got != 3 {
+	if got := p.onDisk().Documents; got != 3 {
 		t.Errorf("%d documents remembered, want 3", got)
 	}
 }
