@@ -177,8 +177,8 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	next := t.head
 	next.seq++
 	next.docs, next.content = t.docs, t.content
-	if next.openBlock = 0; len(t.recs.open.ends) > 0 {
-		next.openBlock = t.recs.open.first
+	if next.openBlock = 0; len(t.recs.open().ends) > 0 {
+		next.openBlock = t.recs.open().first
 	}
 	all := t.rotate(&next)
 	write := t.writePending

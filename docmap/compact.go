@@ -89,8 +89,8 @@ func (c *compaction) cut() error {
 
 func (c *compaction) blocks() error {
 	log := &c.fresh.recs
-	log.open.first = c.fresh.head.win.watermark()
-	for num := log.open.first; num <= c.fresh.head.docs; num++ {
+	log.begin(docBlock{first: c.fresh.head.win.watermark()})
+	for num := log.open().first; num <= c.fresh.head.docs; num++ {
 		if c.fresh.head.win.first(num) == num {
 			log.closeBlock() // a slice begins
 		}
@@ -111,7 +111,7 @@ func (c *compaction) blocks() error {
 		}
 	}
 	if c.fresh.head.win.first(c.fresh.head.docs+1) <= c.fresh.head.docs {
-		c.fresh.head.openBlock = log.open.first
+		c.fresh.head.openBlock = log.open().first
 	}
 	return c.flush(log)
 }

@@ -175,7 +175,7 @@ func (r *reader) record(num uint32) ([]byte, error) {
 	if num == 0 || num > t.docs {
 		return nil, ErrNoDoc
 	}
-	if num >= t.recs.first() {
+	if num >= t.recs.blocks[0].first {
 		return t.recs.record(num), nil
 	}
 	want := binKey(uint64(num))

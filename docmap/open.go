@@ -229,17 +229,17 @@ func (t *Table) load() error {
 
 func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
 	t.docs, t.content = t.head.docs, t.head.content
-	t.recs.open.first = t.docs + 1
+	open := &docBlock{first: t.docs + 1}
 	if first := t.head.openBlock; first > 0 {
-		open, err := decodeBlock(docs.Get(binKey(uint64(first))), first)
-		if err != nil {
+		var err error
+		if open, err = decodeBlock(docs.Get(binKey(uint64(first))), first); err != nil {
 			return err
 		}
-		t.recs.open = *open
 	}
-	if t.recs.open.next() != t.docs+1 {
-		return damage("the documents end at %d, not %d", t.recs.open.next()-1, t.docs)
+	if open.next() != t.docs+1 {
+		return damage("the documents end at %d, not %d", open.next()-1, t.docs)
 	}
+	t.recs.begin(*open)
 	return nil
 }
 

@@ -246,66 +246,62 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 
 // docLog holds the documents added since the last checkpoint, and the whole block of the first one.
 type docLog struct {
-	closed []docBlock
-	open   docBlock
-	bytes  int    // of the records in closed
-	last   []byte // record added
+	blocks []docBlock // the last one is open
+	bytes  int        // of the records in the others
+	last   []byte     // record added
 }
 
+// begin makes a block the only one.
+func (l *docLog) begin(k docBlock) { l.blocks = append(l.blocks[:0], k) }
+
+func (l *docLog) open() *docBlock { return &l.blocks[len(l.blocks)-1] }
+
 // size returns the memory of the records and their end offsets.
-func (l *docLog) size() int { return l.bytes + len(l.open.recs) + 4*len(l.open.ends) }
+func (l *docLog) size() int { return l.bytes + len(l.open().recs) + 4*len(l.open().ends) }
 
 // add appends a document and returns its record, valid until the next add.
 func (l *docLog) add(id string, data []byte) []byte {
-	l.last = appendRecord(l.last[:0], l.open.next(), id, data)
+	l.last = appendRecord(l.last[:0], l.open().next(), id, data)
 	l.addRecord(l.last)
 	return l.last
 }
 
 func (l *docLog) addRecord(rec []byte) {
-	if !l.open.add(rec) {
+	if !l.open().add(rec) {
 		l.closeBlock()
-		l.open.add(rec)
+		l.open().add(rec)
 	}
 }
 
 // closeBlock makes the next document begin a block.
 func (l *docLog) closeBlock() {
-	if len(l.open.ends) == 0 {
+	k := l.open()
+	if len(k.ends) == 0 {
 		return
 	}
 	l.bytes = l.size()
-	l.closed = append(l.closed, l.open)
 	// Blocks have similar lengths. This capacity avoids copying them as they grow.
-	l.open = docBlock{
-		first: l.open.next(),
-		ends:  make([]uint32, 0, len(l.open.ends)+len(l.open.ends)/8),
+	l.blocks = append(l.blocks, docBlock{
+		first: k.next(),
+		ends:  make([]uint32, 0, len(k.ends)+len(k.ends)/8),
 		recs:  make([]byte, 0, blockBytes),
-	}
+	})
 }
 
 func (l *docLog) write(c *change) {
-	for i := range l.closed {
-		c.add(bucketDocs, uint64(l.closed[i].first), l.closed[i].encode())
+	for i := range l.blocks {
+		if k := &l.blocks[i]; len(k.ends) > 0 {
+			c.add(bucketDocs, uint64(k.first), k.encode())
+		}
 	}
-	if len(l.open.ends) > 0 {
-		c.add(bucketDocs, uint64(l.open.first), l.open.encode())
-	}
-	c.tx.OnCommit(func() { l.closed, l.bytes = l.closed[:0], 0 })
-}
-
-func (l *docLog) first() uint32 {
-	if len(l.closed) > 0 {
-		return l.closed[0].first
-	}
-	return l.open.first
+	c.tx.OnCommit(func() {
+		l.begin(*l.open())
+		l.bytes = 0
+	})
 }
 
 func (l *docLog) record(num uint32) []byte {
-	k := &l.open
-	if num < k.first {
-		i := sort.Search(len(l.closed), func(i int) bool { return l.closed[i].first > num })
-		k = &l.closed[i-1]
-	}
+	i := sort.Search(len(l.blocks), func(i int) bool { return l.blocks[i].first > num })
+	k := &l.blocks[i-1]
 	return k.record(int(num - k.first))
 }

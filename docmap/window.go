@@ -228,9 +228,8 @@ func (t *Table) rotate(next *header) (all bool) {
 	next.needs |= needsWindow
 	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(w.slices)}
 	if w.due {
-		counts := func(s timeSlice) bool { return s.times.n > 0 && s.newest >= w.edge }
-		all = !slices.ContainsFunc(w.slices, counts)
 		next.win.slices = w.next(t.docs + 1)
+		all = len(next.win.slices) == 1
 		t.recs.closeBlock()
 		next.openBlock = 0
 	}

@@ -255,7 +255,7 @@ func TestLastNumbers(t *testing.T) {
 	must(t, table.SetWindow(80))
 	table.Advance(1000)
 	const before = math.MaxUint32 - 21 // as if that many had come and gone
-	table.docs, table.head.docs, table.head.flushed, table.recs.open.first = before, before, before, before+1
+	table.docs, table.head.docs, table.head.flushed, table.recs.open().first = before, before, before, before+1
 	table.batches.from = before
 	table.tombstones.win.slices[0].first, table.head.win = before+1, window{length: table.tombstones.win.length, clock: table.tombstones.win.clock, edge: table.tombstones.win.edge}
 	add := func(n int) error {
