@@ -18,20 +18,14 @@ func AppendTime(added []byte, seconds int64) []byte {
 	return dedup.AppendField(added, TagTime, binary.LittleEndian.AppendUint32(nil, uint32(seconds)))
 }
 
-// toldTime returns the time that AppendTime appended.
-func toldTime(added []byte) (time uint32, ok bool) {
+// ToldTime returns the time that AppendTime appended, if it has.
+func ToldTime(added []byte) (time uint32, ok bool) {
 	r := dedup.Record{Added: added}
 	b, ok, err := r.Field(TagTime)
 	if err != nil || !ok || len(b) != 4 {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint32(b), true
-}
-
-// TellsTime reports whether AppendTime has appended a time.
-func TellsTime(added []byte) bool {
-	_, told := toldTime(added)
-	return told
 }
 
 // timing is the state of a session's clock. Without a window, only arrived is used.
@@ -94,7 +88,7 @@ func (x *Index) timeOf(added []byte) uint32 {
 	if !x.policy.TellsTimes {
 		return max(clock, x.arrival)
 	}
-	if time, told := toldTime(added); told {
+	if time, told := ToldTime(added); told {
 		return time
 	}
 	return clock

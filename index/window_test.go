@@ -87,11 +87,11 @@ func TestWindowIsRefused(t *testing.T) {
 // TestAppendTime checks that times are clamped to 32 bits.
 func TestAppendTime(t *testing.T) {
 	for seconds, want := range map[int64]uint32{-5: 0, 0: 0, 7: 7, 1<<32 - 1: 1<<32 - 1, 1 << 32: 1<<32 - 1, -1 << 63: 0} {
-		if got, ok := toldTime(AppendTime([]byte{}, seconds)); got != want || !ok {
+		if got, ok := ToldTime(AppendTime([]byte{}, seconds)); got != want || !ok {
 			t.Errorf("%d: %d, %v", seconds, got, ok)
 		}
 	}
-	if TellsTime(nil) {
+	if _, told := ToldTime(nil); told {
 		t.Error("nothing tells a time")
 	}
 }

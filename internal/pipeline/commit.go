@@ -133,7 +133,7 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	if c.index.Late() {
 		c.tally.Late++
 	}
-	if c.job.Window.Told && !index.TellsTime(rec.added) {
+	if _, told := index.ToldTime(rec.added); c.job.Window.Told && !told {
 		c.tally.Undated++
 	}
 	c.index.NoteDependent(rec.name(), r)
