@@ -289,8 +289,8 @@ func (x *Index) checkpoint(ended bool) error {
 	case x.table == nil:
 		return x.only.Commit(x.decided, x.policy.Now())
 	}
-	if err = x.table.Checkpoint(values); err == nil {
-		err = x.thin()
+	if err = x.table.Checkpoint(values); err == nil && x.deduper != nil { // which may have dropped a slice
+		err = x.deduper.Thin(x.before() + uint64(x.table.Documents()) + 1 - uint64(x.table.First()))
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)

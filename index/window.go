@@ -34,7 +34,6 @@ type timing struct {
 	isLate  bool   // the next document is older than the window
 	time    uint32 // of the next document
 	arrival uint32 // the time for documents without their own
-	first   uint32 // the first document that the table may have
 }
 
 func (x *Index) windowed() bool { return x.Window() > 0 }
@@ -142,14 +141,4 @@ func (x *Index) renew() (bool, error) {
 		return x.Load() <= 0.5, err
 	}
 	return !x.Full(), err
-}
-
-// thin is called after a checkpoint. If that dropped slices, the deduper can free memory.
-func (x *Index) thin() error {
-	first := x.table.First()
-	if first == x.first || x.deduper == nil {
-		return nil
-	}
-	x.first = first
-	return x.deduper.Thin(x.before() + uint64(x.table.Documents()) + 1 - uint64(first))
 }
