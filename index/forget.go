@@ -138,10 +138,10 @@ func Edit(dir string) (*Editor, error) {
 		return nil, err
 	}
 	e := &Editor{x: x}
-	if err := e.open(); err != nil {
-		return nil, errors.Join(err, x.lock.Unlock())
+	if err = e.open(); err == nil {
+		err = errors.Join(p.emptied(dir, x.table), complete(dir, x.Value), x.unfollowed())
 	}
-	if err := errors.Join(p.emptied(dir, x.table), complete(dir, x.Value), x.unfollowed()); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
@@ -211,9 +211,7 @@ func (e *Editor) Cancel(batch string) (n int, err error) {
 }
 
 // Close releases the index. Changes after the last Save are lost.
-func (e *Editor) Close() error {
-	return errors.Join(e.x.table.Close(), e.x.lock.Unlock())
-}
+func (e *Editor) Close() error { return e.x.Close() }
 
 // Compacted is the result of Compact. The JSON form is a contract.
 type Compacted struct {
