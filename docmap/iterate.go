@@ -110,7 +110,9 @@ func (t *Table) Keys() iter.Seq2[[]uint64, error] {
 			if !step(collect) {
 				return false
 			}
-			t.tombstones.leaveOut(&e)
+			if g := &t.tombstones; g.unnamed() {
+				e.Keep(0, func(_ uint64, doc uint32) bool { return doc != 0 && !g.has(doc) })
+			}
 			return len(e.Keys) == 0 || yield(e.Keys)
 		}
 		for _, r := range t.spaces[ofKeys].runs {

@@ -3,8 +3,6 @@ package docmap
 import (
 	"slices"
 	"sort"
-
-	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
 // These functions implement docs/format.md, "Holders". The holders of a key follow from the
@@ -181,19 +179,4 @@ func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 		}
 		room *= 2 // there may be more
 	}
-}
-
-// leaveOut drops the entries of documents that are dead or only count.
-func (g *tombstones) leaveOut(e *sorted.Entries) {
-	if !g.unnamed() {
-		return
-	}
-	n := 0
-	for i, doc := range e.Docs {
-		if doc != 0 && !g.has(doc) {
-			e.Keys[n], e.Docs[n] = e.Keys[i], doc
-			n++
-		}
-	}
-	e.Keys, e.Docs = e.Keys[:n], e.Docs[:n]
 }

@@ -90,10 +90,10 @@ func (v *Bin) AppendRange(e *Entries, from, to uint64) error {
 		if err := v.verifyBlock(i); err != nil {
 			return err
 		}
-		at := len(e.Keys)
+		at, first := len(e.Keys), base+uint64(i)<<span
 		v.appendBlock(e, i, base)
-		if i == lo || i == hi {
-			e.keep(at, from, to)
+		if last := first + (1<<span - 1); from > first || to < last {
+			e.Keep(at, func(key uint64, _ uint32) bool { return key >= from && key <= to })
 		}
 	}
 	return nil

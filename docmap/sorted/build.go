@@ -43,11 +43,11 @@ func (e *Entries) extend(n int) ([]uint64, []uint32) {
 
 func (e *Entries) cut(n int) { e.Keys, e.Docs = e.Keys[:n], e.Docs[:n] }
 
-// keep drops entries from position at on whose keys are outside from..to.
-func (e *Entries) keep(at int, from, to uint64) {
+// Keep drops the entries from position at on that ok rejects.
+func (e *Entries) Keep(at int, ok func(key uint64, doc uint32) bool) {
 	n := at
 	for i := at; i < len(e.Keys); i++ {
-		if e.Keys[i] >= from && e.Keys[i] <= to {
+		if ok(e.Keys[i], e.Docs[i]) {
 			e.Keys[n], e.Docs[n] = e.Keys[i], e.Docs[i]
 			n++
 		}
