@@ -257,7 +257,10 @@ func (d *Deduper) ready() error {
 // Counts returns the totals since New.
 func (d *Deduper) Counts() (c Counts) {
 	for _, m := range d.parallel.members {
-		c.add(&m.counts)
+		c.Confirmed += m.counts.Confirmed
+		c.Refuted += m.counts.Refuted
+		c.Lookups += m.counts.Lookups
+		c.Fresh += m.counts.Fresh
 	}
 	return c
 }

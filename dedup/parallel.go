@@ -348,10 +348,3 @@ func (g *parallel) renumber(s *Source) {
 		s.Num = g.number[s.Num-g.base-1]
 	}
 }
-
-func (c *Counts) add(o *Counts) {
-	c.Confirmed += o.Confirmed
-	c.Refuted += o.Refuted
-	c.Lookups += o.Lookups
-	c.Fresh += o.Fresh
-}
