@@ -166,7 +166,10 @@ func (x *Index) UseAgainst(a *Against) error {
 	case x.name != a.name:
 		return fmt.Errorf("index %s: its fingerprints cannot be compared with those of %s: %s", x.dir, a.parts[0].dir, a.difference(x.scheme))
 	}
-	x.against = a
+	x.against, x.before = a, 0
+	for _, p := range a.parts {
+		x.before += uint64(p.Table.Documents())
+	}
 	return nil
 }
 
@@ -180,15 +183,4 @@ func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
 }
 
 // Owns reports whether document num of a result belongs to this index, and not to Against.
-func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before() }
-
-// before returns the number of documents in Against, counting or not. Results number them first.
-func (x *Index) before() (n uint64) {
-	if x.against == nil {
-		return 0
-	}
-	for _, p := range x.against.parts {
-		n += uint64(p.Table.Documents())
-	}
-	return n
-}
+func (x *Index) Owns(num uint32) bool { return uint64(num) > x.before }

@@ -32,7 +32,7 @@ func (x *Index) NoteDependent(id string, r *dedup.Result) {
 	if x.closed || x.table == nil || r.Kept && !r.Again {
 		return
 	}
-	before := uint32(x.before())
+	before := uint32(x.before)
 	if r.Of.Num != 0 {
 		if r.Of.Num > before {
 			x.table.NoteRemoved(r.Of.Num-before, id)

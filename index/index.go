@@ -87,6 +87,7 @@ type Index struct {
 	temp    bool // Options.Temporary
 
 	against     *Against // indexes with earlier documents; nil for none
+	before      uint64   // their documents, counting or not; results number them first
 	startedGone bool     // startedFile is absent
 
 	session // the documents being added

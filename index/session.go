@@ -290,7 +290,7 @@ func (x *Index) checkpoint(ended bool) error {
 		return x.only.Commit(x.decided, x.policy.Now())
 	}
 	if err = x.table.Checkpoint(values); err == nil && x.deduper != nil { // which may have dropped a slice
-		err = x.deduper.Thin(x.before() + uint64(x.table.Documents()) + 1 - uint64(x.table.First()))
+		err = x.deduper.Thin(x.before + uint64(x.table.Documents()) + 1 - uint64(x.table.First()))
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
