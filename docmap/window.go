@@ -128,12 +128,9 @@ func (w *window) next(num uint32) []timeSlice {
 	return list
 }
 
-// ErrNoWindow means that the table has documents without times, because it had no window.
-var ErrNoWindow = errors.New("it has documents without times")
-
 // SetWindow makes documents count for the given seconds, 1 or more, by the clock that Advance
-// moves. Expired documents stay expired. The next checkpoint makes the window durable. The error is
-// ErrNoWindow if the table has documents without times.
+// moves. Expired documents stay expired. The next checkpoint makes the window durable. A table with
+// documents without times, because it had no window, gives an error.
 func (t *Table) SetWindow(seconds uint32) error {
 	err := t.writable()
 	w := &t.tombstones.win
@@ -142,7 +139,7 @@ func (t *Table) SetWindow(seconds uint32) error {
 	case seconds == 0:
 		err = errors.New("want one second or more")
 	case w.length == 0 && t.docs > 0:
-		err = ErrNoWindow
+		err = errors.New("it has documents without times")
 	}
 	if err != nil {
 		return fmt.Errorf("setting the window: %w", err)

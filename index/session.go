@@ -12,7 +12,6 @@ import (
 
 // session is the state of an index while documents are added.
 type session struct {
-	timing
 	policy  Policy
 	deduper *dedup.Deduper // nil before Begin
 	decided uint64         // documents
@@ -24,6 +23,8 @@ type session struct {
 	warned  bool
 	saving  time.Duration // spent in checkpoints
 	last    time.Time     // of the last checkpoint, if CheckpointEvery is set
+	late    bool          // the last document is older than the window
+	arrival uint32        // the time for documents without their own, with a window
 }
 
 // Begin sets the policy for the documents that follow. Without Begin, the first document sets the
@@ -87,13 +88,13 @@ func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 
 // Decide judges a document, and adds a kept one. The caller hands on the answer and then calls Ack.
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
-	if err := x.AdvanceClock(doc.Added); err != nil {
+	if err := x.advanceClock(&doc); err != nil {
 		return dedup.Result{}, err
 	}
-	x.arrived, x.owing, doc.Time = false, true, x.time
+	x.owing = true
 	decide := x.deduper.Decide
 	switch {
-	case x.isLate:
+	case x.late:
 		decide = x.deduper.Judge // it never becomes a witness
 	case x.policy.ReplaceSameID && x.table != nil && doc.Sketch != nil: // See replaces nothing
 		decide = x.decideReplacing

@@ -28,14 +28,6 @@ func ToldTime(added []byte) (time uint32, ok bool) {
 	return binary.LittleEndian.Uint32(b), true
 }
 
-// timing is the state of a session's clock. Without a window, only arrived is used.
-type timing struct {
-	arrived bool   // AdvanceClock has run for the next document
-	isLate  bool   // the next document is older than the window
-	time    uint32 // of the next document
-	arrival uint32 // the time for documents without their own
-}
-
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
 // Window returns the number of seconds for which documents count; 0 means forever.
@@ -60,24 +52,20 @@ func (x *Index) CheckWindow(seconds uint32) error {
 	return nil
 }
 
-// AdvanceClock moves the window to the time of the next document, and takes a checkpoint if one is
-// then due. added holds the fields stored with the document. An owner whose Flush stores its
-// position calls AdvanceClock before it counts the document. For others, Decide does.
-func (x *Index) AdvanceClock(added []byte) error {
-	if err := x.ensureBegun(); err != nil || x.arrived {
+// advanceClock moves the window to the time of the next document, which it sets, and takes a
+// checkpoint if one is then due.
+func (x *Index) advanceClock(doc *dedup.Document) error {
+	if err := x.ensureBegun(); err != nil {
 		return err
 	}
-	if x.isLate = false; x.windowed() {
-		x.lookAtClock()
-		x.time = x.timeOf(added)
-		x.isLate = x.table.Advance(x.time)
-		if x.table.BeginsSlice() {
-			if err := x.checkpoint(false); err != nil {
-				return err
-			}
-		}
+	if x.late = false; !x.windowed() {
+		return nil
 	}
-	x.arrived = true
+	x.lookAtClock()
+	doc.Time = x.timeOf(doc.Added)
+	if x.late = x.table.Advance(doc.Time); x.table.BeginsSlice() {
+		return x.checkpoint(false)
+	}
 	return nil
 }
 
@@ -111,9 +99,9 @@ func (x *Index) NoCheckpointDue(added []byte) bool {
 	return first <= time && time <= last
 }
 
-// advanceAll is AdvanceClock for a group of documents that cause no checkpoint.
+// advanceAll is advanceClock for a group of documents that cause no checkpoint.
 func (x *Index) advanceAll(b *dedup.Group) {
-	if x.isLate = false; !x.windowed() {
+	if x.late = false; !x.windowed() {
 		return
 	}
 	for i := range b.Len() {
@@ -124,7 +112,7 @@ func (x *Index) advanceAll(b *dedup.Group) {
 }
 
 // Late reports whether the last document is older than the window, and so not remembered.
-func (x *Index) Late() bool { return x.isLate }
+func (x *Index) Late() bool { return x.late }
 
 // WindowMemory returns the memory of a window of docs documents: their times, and those of the
 // slice dropped next.
