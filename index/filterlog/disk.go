@@ -96,7 +96,7 @@ func Find(dir string) (a Found, err error) {
 			return a, &MisplacedError{filepath.Join(dir, FilterFile), "is gone, and the journals hold only later keys"}
 		}
 		a.at = mark{0, first.Token}
-		a.Header = bloomstore.Header{Shape: bloomstore.Shape{Bits: first.Bits, Hashes: int(first.Hashes)}, Scheme: first.Scheme}
+		a.Header = bloomstore.Header{Shape: first.Shape, Scheme: first.Scheme}
 	}
 	return a, a.check()
 }
@@ -108,7 +108,7 @@ func (a *Found) check() error {
 		h := &a.chain[i].header
 		ok := h.Generation == want.generation && (i > 0 || h.Token == want.token) &&
 			(i == 0 || h.Before == a.chain[i-1].header.Token) &&
-			h.Bits == a.Header.Shape.Bits && int(h.Hashes) == a.Header.Shape.Hashes && h.Scheme == a.Header.Scheme
+			h.Shape == a.Header.Shape && h.Scheme == a.Header.Scheme
 		if !ok {
 			return &MisplacedError{a.chain[i].path, "does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing"}
 		}

@@ -11,7 +11,7 @@ import (
 func TestChainOfJournals(t *testing.T) {
 	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
 	chain := func() *Found {
-		first := LogHeader{Generation: 4, Token: token{1}, Scheme: "s", Bits: 512, Hashes: 3}
+		first := LogHeader{Generation: 4, Token: token{1}, Scheme: "s", Shape: shape}
 		second := first
 		second.Generation, second.Token, second.Before = 5, token{2}, first.Token
 		return &Found{

@@ -63,10 +63,9 @@ func (s *Store) Begin(state map[string][]byte) error {
 
 // createLog creates the log of a generation, the last of the chain.
 func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
-	shape := s.Filter.Shape()
 	h := LogHeader{
 		Generation: m.generation, Token: m.token,
-		Bits: shape.Bits, Hashes: uint32(shape.Hashes), Scheme: s.opt.Scheme, Note: encodeNote(state),
+		Shape: s.Filter.Shape(), Scheme: s.opt.Scheme, Note: encodeNote(state),
 	}
 	if n := len(s.chain); n > 0 {
 		h.Before = s.chain[n-1].header.Token

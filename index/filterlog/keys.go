@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
@@ -12,13 +13,12 @@ type token [16]byte
 
 // LogHeader is the header of a log of keys.
 type LogHeader struct {
-	Generation uint64 // of the filter whose later keys are in the log
-	Token      token  // of that generation
-	Before     token  // of the preceding generation and log; zero for none
-	Bits       uint64 // shape of the filter
-	Hashes     uint32
-	Scheme     string // of the keys
-	Note       []byte // of the owner, not interpreted here
+	Generation       uint64 // of the filter whose later keys are in the log
+	Token            token  // of that generation
+	Before           token  // of the preceding generation and log; zero for none
+	bloomstore.Shape        // of the filter
+	Scheme           string // of the keys
+	Note             []byte // of the owner, not interpreted here
 }
 
 // A Group is the unit of appending to a log.
@@ -57,8 +57,8 @@ func (h *LogHeader) encode() []byte {
 	size := (fixedSize + len(h.Scheme) + len(h.Note) + sumSize + 7) &^ 7
 	b := le.AppendUint64(logKind.NewHeader(size), h.Generation)
 	b = append(append(b, h.Token[:]...), h.Before[:]...)
-	b = le.AppendUint64(b, h.Bits)
-	b = le.AppendUint32(b, h.Hashes)
+	b = le.AppendUint64(b, h.Shape.Bits)
+	b = le.AppendUint32(b, uint32(h.Shape.Hashes))
 	b = le.AppendUint32(b, uint32(len(h.Scheme)))
 	b = le.AppendUint64(b, uint64(len(h.Note))) // with four zero bytes
 	b = append(append(b, h.Scheme...), h.Note...)
@@ -103,7 +103,7 @@ func ReadLogHeader(path string) (h LogHeader, err error) {
 	scheme, note, _ := texts(b)
 	return LogHeader{
 		Generation: le.Uint64(b[24:]), Token: token(b[tokenAt:]), Before: token(b[48:]),
-		Bits: le.Uint64(b[64:]), Hashes: le.Uint32(b[72:]), Scheme: string(scheme), Note: note,
+		Shape: bloomstore.Shape{Bits: le.Uint64(b[64:]), Hashes: int(le.Uint32(b[72:]))}, Scheme: string(scheme), Note: note,
 	}, nil
 }
 

@@ -10,11 +10,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/journal"
 )
 
 var testHeader = LogHeader{
-	Generation: 7, Token: token{1, 2, 3}, Before: token{4}, Bits: 640, Hashes: 8,
+	Generation: 7, Token: token{1, 2, 3}, Before: token{4}, Shape: bloomstore.Shape{Bits: 640, Hashes: 8},
 	Scheme: "test", Note: []byte("a note"),
 }
 
