@@ -110,8 +110,7 @@ func noTable(dir, what string) error {
 // An Editor is an index open for taking documents back. It loads no filter: superfluous bits change
 // no verdict. A change is visible at once, and Save makes it durable.
 type Editor struct {
-	x       *Index // with only lock and table
-	unsaved int
+	x *Index // with only lock and table
 }
 
 // MaxBatchName is the maximum length of a batch name in bytes.
@@ -156,23 +155,17 @@ func (e *Editor) open() error {
 	return err
 }
 
-// Forget is [Index.Forget].
+// Forget is [Index.Forget]. It saves the changes when they become many.
 func (e *Editor) Forget(id string) (n int, err error) {
 	n, err = e.x.Forget(id)
-	if e.unsaved += n; err == nil && e.unsaved >= saveAfter {
+	if err == nil && e.x.table.Full() {
 		err = e.Save()
 	}
 	return n, err
 }
 
-// saveAfter bounds the documents taken back and not saved.
-const saveAfter = 1 << 18
-
 // Save makes all changes durable in one step.
-func (e *Editor) Save() error {
-	e.unsaved = 0
-	return e.x.table.SaveForgotten()
-}
+func (e *Editor) Save() error { return e.x.table.SaveForgotten() }
 
 // A Dependent is a document removed as a copy of a cancelled one.
 type Dependent struct {
