@@ -82,7 +82,7 @@ func Find(dir string) (a Found, err error) {
 		switch {
 		case err == nil && n != c.header.Generation:
 			return a, &MisplacedError{c.path, fmt.Sprintf("is the journal of generation %d under another name", c.header.Generation)}
-		case n < a.at.generation && (err == nil || errors.Is(err, journal.ErrDamaged)):
+		case n < a.at.Generation && (err == nil || errors.Is(err, journal.ErrDamaged)):
 			a.Stale = append(a.Stale, c.path) // in the filter already
 		case err != nil:
 			return a, err
@@ -95,7 +95,7 @@ func Find(dir string) (a Found, err error) {
 		if first.Generation != 0 {
 			return a, &MisplacedError{filepath.Join(dir, FilterFile), "is gone, and the journals hold only later keys"}
 		}
-		a.at = mark{0, first.Token}
+		a.at = first.mark
 		a.Header = bloomstore.Header{Shape: first.Shape, Scheme: first.Scheme}
 	}
 	return a, a.check()
@@ -106,13 +106,13 @@ func (a *Found) check() error {
 	want := a.at
 	for i := range a.chain {
 		h := &a.chain[i].header
-		ok := h.Generation == want.generation && (i > 0 || h.Token == want.token) &&
+		ok := h.Generation == want.Generation && (i > 0 || h.Token == want.Token) &&
 			(i == 0 || h.Before == a.chain[i-1].header.Token) &&
 			h.Shape == a.Header.Shape && h.Scheme == a.Header.Scheme
 		if !ok {
 			return &MisplacedError{a.chain[i].path, "does not belong to the filter and the journals before it: files of several indexes are mixed, or one is missing"}
 		}
-		want.generation++
+		want.Generation++
 	}
 	return nil
 }
@@ -177,8 +177,8 @@ func SavedWithTable(stamp []byte) bool {
 
 // mark identifies a state of a filter-only index, in a filter or log.
 type mark struct {
-	generation uint64
-	token      token
+	Generation uint64
+	Token      token
 }
 
 // markBytes is the length of a mark in a stamp. No stamp of a filter with a table has this length,
@@ -201,8 +201,8 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 			return m, nil, fmt.Errorf("%s: %w", FilterFile, err)
 		}
 	}
-	m.generation = binary.LittleEndian.Uint64(h.Stamp[1:])
-	copy(m.token[:], h.Stamp[9:])
+	m.Generation = binary.LittleEndian.Uint64(h.Stamp[1:])
+	copy(m.Token[:], h.Stamp[9:])
 	return m, values, nil
 }
 

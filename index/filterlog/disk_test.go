@@ -11,11 +11,11 @@ import (
 func TestChainOfJournals(t *testing.T) {
 	shape := bloomstore.Shape{Bits: 512, Hashes: 3}
 	chain := func() *Found {
-		first := LogHeader{Generation: 4, Token: token{1}, Scheme: "s", Shape: shape}
+		first := LogHeader{mark: mark{4, token{1}}, Scheme: "s", Shape: shape}
 		second := first
 		second.Generation, second.Token, second.Before = 5, token{2}, first.Token
 		return &Found{
-			Header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: mark{4, first.Token},
+			Header: bloomstore.Header{Shape: shape, Scheme: "s"}, at: first.mark,
 			chain: []chained{{header: first}, {header: second}},
 		}
 	}

@@ -37,7 +37,6 @@ type stream struct {
 	before int64   // bytes of the logs before it that still count
 	keys   []uint64
 	saving *bloomstore.Snapshot
-	next   mark // of the filter being saved
 
 	bound int64 // length of the logs at which the filter is saved
 }
@@ -63,14 +62,11 @@ func (s *Store) Begin(state map[string][]byte) error {
 
 // createLog creates the log of a generation, the last of the chain.
 func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
-	h := LogHeader{
-		Generation: m.generation, Token: m.token,
-		Shape: s.Filter.Shape(), Scheme: s.opt.Scheme, Note: encodeNote(state),
-	}
+	h := LogHeader{mark: m, Shape: s.Filter.Shape(), Scheme: s.opt.Scheme, Note: encodeNote(state)}
 	if n := len(s.chain); n > 0 {
 		h.Before = s.chain[n-1].header.Token
 	}
-	path := s.path(LogName(m.generation))
+	path := s.path(LogName(m.Generation))
 	log, err := logKind.Create(path, h.encode())
 	if err != nil {
 		return nil, err
@@ -134,7 +130,7 @@ func (s *Store) beginSaving() error {
 		return fmt.Errorf("the filter's next journal: %w", err)
 	}
 	err = errors.Join(step.Done("the next log is there"), s.log.Close())
-	s.log, s.next = log, m
+	s.log = log
 	if err != nil {
 		return err
 	}
@@ -153,7 +149,7 @@ func (s *Store) install() error {
 	if err := durable.Rename(s.path(newFilterFile), s.path(FilterFile)); err != nil {
 		return fmt.Errorf("saving the filter: %w", err)
 	}
-	s.saving, s.before, s.at = nil, 0, s.next
+	s.saving, s.before, s.at = nil, 0, s.chain[len(s.chain)-1].header.mark
 	if err := step.Done("the filter is in place"); err != nil {
 		return err
 	}

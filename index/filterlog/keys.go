@@ -13,10 +13,9 @@ type token [16]byte
 
 // LogHeader is the header of a log of keys.
 type LogHeader struct {
-	Generation       uint64 // of the filter whose later keys are in the log
-	Token            token  // of that generation
+	mark                    // of the filter whose later keys are in the log
+	bloomstore.Shape        // of that filter
 	Before           token  // of the preceding generation and log; zero for none
-	bloomstore.Shape        // of the filter
 	Scheme           string // of the keys
 	Note             []byte // of the owner, not interpreted here
 }
@@ -102,7 +101,7 @@ func ReadLogHeader(path string) (h LogHeader, err error) {
 	le := binary.LittleEndian
 	scheme, note, _ := texts(b)
 	return LogHeader{
-		Generation: le.Uint64(b[24:]), Token: token(b[tokenAt:]), Before: token(b[48:]),
+		mark: mark{le.Uint64(b[24:]), token(b[tokenAt:])}, Before: token(b[48:]),
 		Shape: bloomstore.Shape{Bits: le.Uint64(b[64:]), Hashes: int(le.Uint32(b[72:]))}, Scheme: string(scheme), Note: note,
 	}, nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 var testHeader = LogHeader{
-	Generation: 7, Token: token{1, 2, 3}, Before: token{4}, Shape: bloomstore.Shape{Bits: 640, Hashes: 8},
+	mark: mark{7, token{1, 2, 3}}, Before: token{4}, Shape: bloomstore.Shape{Bits: 640, Hashes: 8},
 	Scheme: "test", Note: []byte("a note"),
 }
 

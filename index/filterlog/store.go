@@ -52,7 +52,7 @@ func Open(dir string, o Options) (*Store, error) {
 		if s.Filter, err = bloomstore.New(cmp.Or(o.Shape, o.Default), o.Scheme); err != nil {
 			return nil, err
 		}
-		s.at.token = s.newToken(0)
+		s.at.Token = s.newToken(0)
 		return s, nil
 	}
 	if o.Shape != (bloomstore.Shape{}) && o.Shape != a.Header.Shape {
@@ -107,7 +107,7 @@ func (s *Store) SetValues(state map[string][]byte) {
 
 // stamp returns the stamp of a filter without a table: its mark and any values of the owner.
 func (s *Store) stamp(m mark) []byte {
-	b := append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.generation), m.token[:]...)
+	b := append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.Generation), m.Token[:]...)
 	if len(s.values) > 0 {
 		b = append(b, encodeNote(s.values)...)
 	}
@@ -116,11 +116,11 @@ func (s *Store) stamp(m mark) []byte {
 
 // following returns the mark of the next filter or journal.
 func (s *Store) following() mark {
-	m := mark{generation: s.at.generation + 1}
+	m := mark{Generation: s.at.Generation + 1}
 	if n := len(s.chain); n > 0 {
-		m.generation = s.chain[n-1].header.Generation + 1
+		m.Generation = s.chain[n-1].header.Generation + 1
 	}
-	m.token = s.newToken(m.generation)
+	m.Token = s.newToken(m.Generation)
 	return m
 }
 
