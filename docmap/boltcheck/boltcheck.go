@@ -56,12 +56,11 @@ func damagef(format string, args ...any) error { return Damage(fmt.Sprintf(forma
 // A walk reads the pages of a file, but only the first 4 KiB of values of 64 to 128 KiB. For 4 GB
 // in the page cache it takes 60 ms.
 type walk struct {
-	f       io.ReaderAt
-	pages   uint64 // in use
-	free    uint64 // page of the free list
-	root    uint64
-	seen    *bitset.BitSet
-	reached uint64
+	f     io.ReaderAt
+	pages uint64 // in use
+	free  uint64 // page of the free list
+	root  uint64
+	seen  *bitset.BitSet // pages reached, or in the free list
 }
 
 // File returns a [Damage] if the pages of the file are inconsistent, or an error of reading it. No
@@ -78,8 +77,8 @@ func File(path string) error {
 		if err := w.freeList(); err != nil {
 			return err
 		}
-		if w.reached != w.pages-2 {
-			return damagef("%d pages are neither used nor free", w.pages-2-w.reached)
+		if lost := w.pages - 2 - uint64(w.seen.Count()); lost != 0 {
+			return damagef("%d pages are neither used nor free", lost)
 		}
 		return nil
 	})
@@ -170,7 +169,6 @@ func (w *walk) open(id uint64) (*page, error) {
 		}
 		w.seen.Set(uint(i))
 	}
-	w.reached += over + 1
 	n := p.count * elementBytes
 	if p.flags == freePage {
 		n = int(p.size) - pageHead
@@ -304,8 +302,8 @@ func (w *walk) freeList() error {
 			return damagef("page %d cannot be free", id)
 		}
 		last = id
+		w.seen.Set(uint(id))
 	}
-	w.reached += n
 	return nil
 }
 
