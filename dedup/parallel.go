@@ -144,7 +144,10 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	if err := g.findAllPassages(); err != nil {
 		return err
 	}
-	g.emit(emit)
+	g.eachAgain(func(m *member, i int) {
+		seen := m.finish(i, (*bloomstore.Filter).AddShared)
+		emit(m.worker, i, Decision{&g.results[i], seen})
+	})
 	return nil
 }
 
@@ -295,14 +298,6 @@ func (g *parallel) add() error {
 		err = g.d.neighbors.add(g.members[0].record.Sketch)
 	}
 	return err
-}
-
-// emit is step 5.
-func (g *parallel) emit(emit func(worker, i int, t Decision)) {
-	g.eachAgain(func(m *member, i int) {
-		seen := m.finish(i, (*bloomstore.Filter).AddShared)
-		emit(m.worker, i, Decision{&g.results[i], seen})
-	})
 }
 
 // finish is step 5 for one document. It returns the segments of a kept document that were seen
