@@ -75,7 +75,11 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 		return fmt.Errorf("its fingerprints cannot be compared with those of %s: %s", a.parts[0].dir, a.difference(scheme))
 	}
 	a.scheme, a.name = scheme, files.SchemeName
-	return files.loadOrMake()
+	if files.filterIsPresent() {
+		return files.load()
+	}
+	files.Loaded, err = filterOf(context.Background(), bloomstore.ForItems(max(files.Table.Entries(), 1)), files.Table, false)
+	return err
 }
 
 // difference returns the reason why fingerprints of another scheme do not compare.
@@ -89,15 +93,6 @@ func (a *Against) difference(other feature.Scheme) string {
 		return "each has a secret of its own; make both with --no-key, or one with --against the other, which takes over its secret"
 	}
 	return fmt.Sprintf("they were made with the schemes %q and %q; use the same --method and version for both", a.name, other.Name())
-}
-
-// loadOrMake loads the filter, or makes one in memory if none matches the table.
-func (f *Files) loadOrMake() (err error) {
-	if f.filterIsPresent() {
-		return f.load()
-	}
-	f.Loaded, err = filterOf(context.Background(), bloomstore.ForItems(max(f.Table.Entries(), 1)), f.Table, false)
-	return err
 }
 
 func sameTable(a, b string) bool {
