@@ -99,7 +99,7 @@ func (g *tombstones) when(num uint32) uint32 {
 
 // goneBefore reports whether document num was dead when document doc arrived.
 func (g *tombstones) goneBefore(num, doc uint32) bool {
-	return g.dead.has(num) && g.when(num) < doc || g.win.expiredBefore(num, doc)
+	return g.dead.has(num) && g.when(num) < doc || g.win.length > 0 && g.win.older(num, g.win.edgeAt(doc))
 }
 
 func (g *tombstones) forget(num, when uint32) {

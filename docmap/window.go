@@ -73,11 +73,6 @@ func (w *window) sliceOf(num uint32) int {
 
 func (w *window) expired(num uint32) bool { return w.length > 0 && w.older(num, w.edge) }
 
-// expiredBefore reports whether document num no longer counted when document doc arrived.
-func (w *window) expiredBefore(num, doc uint32) bool {
-	return w.length > 0 && w.older(num, w.edgeAt(doc))
-}
-
 // older reports whether a document's time is before edge, or its number below the watermark.
 func (w *window) older(num, edge uint32) bool {
 	if num < w.watermark() {
