@@ -156,16 +156,16 @@ func (t *Table) newMergeStep(space int, target *run) *mergeStep {
 		sl.target = &c
 		sl.from = c.BinOf(c.high) + 1
 	}
-	widest := sl.target.BinBits()
+	fewest := sl.target.Bins()
 	for _, r := range t.spaces[space].runs {
 		if r.target == id || sl.fresh && r.id != id && r.first >= target.first && r.last <= target.last {
 			c := *r
 			c.target = id
 			sl.sources = append(sl.sources, &c)
-			widest = min(widest, r.BinBits())
+			fewest = min(fewest, r.Bins())
 		}
 	}
-	sl.step = 1 << (sl.target.BinBits() - widest)
+	sl.step = sl.target.Bins() / fewest
 	return sl
 }
 

@@ -179,7 +179,7 @@ func TestLogFor(t *testing.T) {
 		}
 	}
 	s := DefaultDivision.Shape(20, 1, 1000)
-	if s.Bins() != 1<<7 || s.BinBits() != 7 || s.EntryBits() != 1+44+10 {
+	if s.Bins() != 1<<7 || s.EntryBits() != 1+44+10 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -77,8 +77,6 @@ func (d Division) Shape(log uint8, first, last uint32) Shape {
 // Bins returns the number of bins in the run, a power of two.
 func (s *Shape) Bins() uint64 { return 1 << s.binBits }
 
-func (s *Shape) BinBits() uint { return s.binBits }
-
 // EntryBits returns the number of bits of an entry.
 func (s *Shape) EntryBits() uint64 { return s.width }
 
