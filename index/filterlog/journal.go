@@ -34,7 +34,6 @@ const (
 // logs.
 type stream struct {
 	log    *keyLog // nil except while a stream is added
-	before int64   // bytes of the logs before it that still count
 	keys   []uint64
 	saving *bloomstore.Snapshot
 
@@ -48,9 +47,6 @@ func (s *Store) Begin(state map[string][]byte) error {
 	m := s.at
 	if len(s.chain) > 0 {
 		m = s.following()
-	}
-	for _, c := range s.chain {
-		s.before += c.size
 	}
 	log, err := s.createLog(m, state)
 	if err != nil {
@@ -97,8 +93,12 @@ func (s *Store) Commit(documents uint64, now time.Time) error {
 	if err := step.Done("a group is durable"); err != nil {
 		return err
 	}
+	all := int64(0)
+	for _, c := range s.chain {
+		all += c.size
+	}
 	switch {
-	case s.saving == nil && s.before+size >= s.bound:
+	case s.saving == nil && all >= s.bound:
 		return s.beginSaving()
 	case s.saving != nil && (size >= s.bound || s.saving.Written()):
 		return s.install() // at the bound the disk is slower than the stream, which waits
@@ -149,7 +149,7 @@ func (s *Store) install() error {
 	if err := durable.Rename(s.path(newFilterFile), s.path(FilterFile)); err != nil {
 		return fmt.Errorf("saving the filter: %w", err)
 	}
-	s.saving, s.before, s.at = nil, 0, s.chain[len(s.chain)-1].header.mark
+	s.saving, s.at = nil, s.chain[len(s.chain)-1].header.mark
 	if err := step.Done("the filter is in place"); err != nil {
 		return err
 	}
