@@ -1,7 +1,6 @@
 package output
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,31 +46,13 @@ type TreeMark struct {
 
 // TreeFile is an output of a tree, with its mark.
 type TreeFile struct {
-	Name string // relative to the folder
-	Mark Mark
-}
-
-type storedFile struct {
-	Name input.StoredName `json:"name"`
+	Name input.StoredName `json:"name"` // relative to the folder
 	Mark Mark             `json:"mark"`
-}
-
-// MarshalJSON returns the file as stored in a checkpoint.
-func (f TreeFile) MarshalJSON() ([]byte, error) {
-	return json.Marshal(storedFile{input.StoredName(f.Name), f.Mark})
-}
-
-// UnmarshalJSON reads the output of MarshalJSON.
-func (f *TreeFile) UnmarshalJSON(data []byte) error {
-	var stored storedFile
-	err := json.Unmarshal(data, &stored)
-	f.Name, f.Mark = string(stored.Name), stored.Mark
-	return err
 }
 
 // add adds a complete output to the sum. An omitted one has a negative size.
 func (m *TreeMark) add(f TreeFile) {
-	m.Sum = AddRecord(m.Sum, xxh3.HashString(fmt.Sprintf("%s %d %x", filepath.ToSlash(f.Name), f.Mark.Size, f.Mark.Tail)))
+	m.Sum = AddRecord(m.Sum, xxh3.HashString(fmt.Sprintf("%s %d %x", filepath.ToSlash(string(f.Name)), f.Mark.Size, f.Mark.Tail)))
 }
 
 // Turn completes earlier outputs and returns the nth or, with shards, the open or the first shard.
@@ -122,7 +103,7 @@ func (t *Tree) end() error {
 	if skip {
 		f.Mark.Size = -1
 		t.at.add(f)
-		return t.drop(f.Name)
+		return t.drop(string(f.Name))
 	}
 	f.Mark = mark
 	t.at.add(f)

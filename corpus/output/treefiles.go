@@ -175,8 +175,8 @@ func (t *Tree) reopen() error {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
 	}
 	for _, f := range t.at.Done {
-		name := filepath.Join(t.Dir, f.Name)
-		there, err := Published(t.partial(f.Name), f.Mark)
+		name := filepath.Join(t.Dir, string(f.Name))
+		there, err := Published(t.partial(string(f.Name)), f.Mark)
 		if err == nil && !there {
 			there, err = Published(name, f.Mark)
 		}
@@ -214,7 +214,7 @@ func (t *Tree) open(n int, at Mark) error {
 		w.inherit(t.used)
 	}
 	t.current, t.used = w, nil
-	t.at.Open = &TreeFile{Name: out.Name, Mark: at}
+	t.at.Open = &TreeFile{input.StoredName(out.Name), at}
 	return nil
 }
 
@@ -289,7 +289,7 @@ func (t *Tree) syncDone() error {
 	all.SetLimit(syncing)
 	for _, f := range t.at.Done[t.sure:] {
 		all.Go(func() error {
-			file, err := os.OpenFile(t.partial(f.Name), os.O_RDWR, 0)
+			file, err := os.OpenFile(t.partial(string(f.Name)), os.O_RDWR, 0)
 			if err != nil {
 				return err
 			}
@@ -303,12 +303,12 @@ func (t *Tree) syncDone() error {
 func (t *Tree) publish(n int) error {
 	synced := map[string]bool{}
 	for _, f := range t.at.Done[:n] {
-		if err := t.publishOne(f); err != nil {
+		if err := t.publishOne(string(f.Name), f.Mark.Size); err != nil {
 			return err
 		}
 	}
 	for _, f := range t.at.Done[:n] {
-		for name := f.Name; name != "." && !synced[filepath.Dir(name)]; name = filepath.Dir(name) {
+		for name := string(f.Name); name != "." && !synced[filepath.Dir(name)]; name = filepath.Dir(name) {
 			if err := durable.SyncName(filepath.Join(t.Dir, name)); err != nil {
 				return err
 			}
@@ -320,18 +320,18 @@ func (t *Tree) publish(n int) error {
 	return nil
 }
 
-func (t *Tree) publishOne(f TreeFile) error {
-	info, err := t.root.Lstat(f.Name + input.PartialSuffix)
+func (t *Tree) publishOne(name string, size int64) error {
+	info, err := t.root.Lstat(name + input.PartialSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // already named: OpenTree verified it
 	}
-	if err := cmp.Or(t.refuse(f.Name), err); err != nil {
+	if err := cmp.Or(t.refuse(name), err); err != nil {
 		return err
 	}
-	if info.Size() != f.Mark.Size {
-		return fmt.Errorf("%s: %w", t.partial(f.Name), errOtherFile)
+	if info.Size() != size {
+		return fmt.Errorf("%s: %w", t.partial(name), errOtherFile)
 	}
-	if err := t.root.Rename(f.Name+input.PartialSuffix, f.Name); err != nil {
+	if err := t.root.Rename(name+input.PartialSuffix, name); err != nil {
 		return err
 	}
 	return step.Done("placed output")

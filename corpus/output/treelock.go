@@ -134,7 +134,7 @@ func CutTree(dir string, at TreeMark) (left []string, err error) {
 	}
 	known, all := map[string]bool{}, true
 	for _, f := range files {
-		path := filepath.Join(dir, f.Name)
+		path := filepath.Join(dir, string(f.Name))
 		there, err := CutPartial(path, f.Mark)
 		if there {
 			left = append(left, path+input.PartialSuffix)
@@ -144,7 +144,7 @@ func CutTree(dir string, at TreeMark) (left []string, err error) {
 		if err != nil {
 			return left, err
 		}
-		known[f.Name] = true
+		known[string(f.Name)] = true
 		all = all && there
 	}
 	if !all {

@@ -119,7 +119,7 @@ func (p *TreePlan) TreeIsAs(at TreeMark) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		found.add(TreeFile{name, mark})
+		found.add(TreeFile{input.StoredName(name), mark})
 	}
 	return found.Sum == at.Sum, nil
 }

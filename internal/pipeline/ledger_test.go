@@ -560,8 +560,8 @@ func TestStoredNames(t *testing.T) {
 		Tree    output.TreeMark
 	}
 	for _, name := range []string{"/caf\xe9", "/\xffcaf\xe8\"\\", "/café \ufffd", "", "/a\nb"} {
-		mark := output.TreeMark{Open: &output.TreeFile{Name: name}, Done: []output.TreeFile{{Name: name + "2"}}}
 		stored := input.StoredName(name)
+		mark := output.TreeMark{Open: &output.TreeFile{Name: stored}, Done: []output.TreeFile{{Name: stored + "2"}}}
 		want := note{choices{Inputs: []inputID{{stored, 1, 2}}, Outputs: []input.StoredName{stored}, Dir: stored, Tree: stored}, mark}
 		var got note
 		indextest.Must(t, json.Unmarshal(encoded(want), &got))
