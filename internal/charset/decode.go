@@ -226,14 +226,11 @@ func isUsual(u uint32) bool {
 
 // decodeEscaped decodes ISO-2022-JP: ASCII bytes with escape sequences that switch character sets.
 func decodeEscaped(dst, body []byte) (text []byte, name string) {
-	for _, sequence := range []string{"\x1b$B", "\x1b$@", "\x1b(J", "\x1b(I"} {
-		if !bytes.Contains(body, []byte(sequence)) || asciiPrefix(body) < len(body) {
-			continue
-		}
+	occurs := func(sequence string) bool { return bytes.Contains(body, []byte(sequence)) }
+	if asciiPrefix(body) == len(body) && slices.ContainsFunc([]string{"\x1b$B", "\x1b$@", "\x1b(J", "\x1b(I"}, occurs) {
 		if text, ok := decodeMulti(dst, body, "iso-2022-jp", detectedFaults); ok {
 			return text, "iso-2022-jp"
 		}
-		break
 	}
 	return dst, ""
 }

@@ -74,13 +74,20 @@ func sample(body []byte) []byte {
 	return piece
 }
 
-// frequent has the characters that make up most of a text in languages written with thousands.
-var frequent = map[string]*[1 << 16]bool{
-	"gb18030":   setOf(simplifiedCommon, traditionalCommon, "，。、；：？！“”（）《》"),
-	"big5":      setOf(traditionalCommon, "，。、；：？！「」（）《》"),
-	"shift_jis": setOf(japaneseCommon, "、。「」・ー（）"),
-	"euc-kr":    setOf(koreanCommon),
+// frequent has the characters that make up most of a text in languages written with thousands, for
+// each of their encodings.
+var frequent = []struct {
+	name string
+	set  *[1 << 16]bool
+}{
+	{"gb18030", setOf(simplifiedCommon, traditionalCommon, "，。、；：？！“”（）《》")},
+	{"big5", setOf(traditionalCommon, "，。、；：？！「」（）《》")},
+	{"shift_jis", japaneseSet},
+	{"euc-jp", japaneseSet},
+	{"euc-kr", setOf(koreanCommon)},
 }
+
+var japaneseSet = setOf(japaneseCommon, "、。「」・ー（）")
 
 func setOf(characters ...string) *[1 << 16]bool {
 	set := new([1 << 16]bool)
@@ -100,16 +107,10 @@ func bestMulti(body []byte) (best string) {
 	piece := sample(body)
 	score := leastFrequent
 	var buffer []byte
-	for _, c := range []struct{ name, language string }{
-		{"gb18030", "gb18030"},
-		{"big5", "big5"},
-		{"shift_jis", "shift_jis"},
-		{"euc-jp", "shift_jis"},
-		{"euc-kr", "euc-kr"},
-	} {
-		buffer = transformed(buffer[:0], piece, c.name)
-		if s := shareFrequent(buffer, frequent[c.language]); s > score {
-			best, score = c.name, s
+	for _, f := range frequent {
+		buffer = transformed(buffer[:0], piece, f.name)
+		if s := shareFrequent(buffer, f.set); s > score {
+			best, score = f.name, s
 		}
 	}
 	return best
