@@ -41,11 +41,8 @@ func (Format) Endings() []string { return []string{".jsonl", ".ndjson", ".json"}
 
 // Recognize recognizes JSON lines by the brace of the first line.
 func (Format) Recognize(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	head = bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark))
 	i := skipSpace(head, 0)
-	for i < len(head) && head[i] == '\n' {
-		i = skipSpace(head, i+1)
-	}
 	return i < len(head) && head[i] == '{'
 }
 
@@ -86,9 +83,6 @@ func (Format) Answer(w *output.Writer, _ []byte, field string, value []byte) err
 
 // lead returns the JSON before the value of a field.
 func lead(field string) []byte {
-	name, err := json.Marshal(field)
-	if err != nil {
-		panic(err) // impossible for a string
-	}
+	name, _ := json.Marshal(field) // never fails for a string
 	return append(name, ':')
 }
