@@ -33,10 +33,8 @@ type column struct {
 	reps, defs       hybrid
 	values           values
 
-	// The next entry, if more is set.
-	more     bool
-	rep, def int
-	value    []byte // nil for a null
+	more bool // the next entry is
+	entry
 }
 
 func (c *column) open(chunk columnMeta) error {
@@ -63,7 +61,7 @@ func (c *column) advance() error {
 		}
 	}
 	c.entries--
-	c.more, c.rep, c.def, c.value = true, 0, c.leaf.maxDef, nil
+	c.more, c.entry = true, entry{def: c.leaf.maxDef}
 	if c.leaf.maxRep > 0 {
 		v, err := c.reps.next()
 		if c.rep = int(v); err != nil || c.rep > c.leaf.maxRep {
@@ -79,11 +77,10 @@ func (c *column) advance() error {
 	if c.def < c.leaf.maxDef {
 		return nil
 	}
-	v, err := c.values()
-	if err != nil {
+	var err error
+	if c.value, err = c.values(); err != nil {
 		return c.fail(err)
 	}
-	c.value = v
 	return nil
 }
 

@@ -96,14 +96,13 @@ func (r *rows) Next(dst []byte) (row []byte, at corpus.Place, bad string, err er
 		if !c.more {
 			return dst, at, "", r.fail(c.fail(fmt.Errorf("it ends after %d rows of %d", r.row-1, r.size)))
 		}
-		var rowErr error
-		dst, rowErr = c.appendRow(dst, start+r.limit)
-		switch {
-		case errors.Is(rowErr, errLong):
+		var long bool
+		if dst, long, err = c.appendRow(dst, start+r.limit); err != nil {
+			return dst, at, "", r.fail(err)
+		}
+		if long {
 			bad = fmt.Sprintf("the row is longer than the limit of %d bytes", r.limit)
 			dst = c.leaf.appendBlank(dst)
-		case rowErr != nil:
-			return dst, at, "", r.fail(rowErr)
 		}
 	}
 	if bad != "" && (len(r.print) == 0 || len(dst)-start > r.limit+blankRoom) {
@@ -148,25 +147,22 @@ func (r *rows) Read() int64 { return r.columns[0].at }
 
 var errRow = errors.New("a row differs from the one that was read")
 
-// errLong is returned if a row is longer than the limit. The row is skipped.
-var errLong = errors.New("the row is longer than the limit")
-
 // maxEntries is the maximum number of values in a list of a row: a few bytes can claim billions.
 const maxEntries = 1 << 24
 
 // appendRow appends the entries of the current row of c, and moves to the next row. The result has
-// at most limit bytes.
-func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
-	long, from, count := false, len(dst), 0
+// at most limit bytes: a longer row is skipped.
+func (c *column) appendRow(dst []byte, limit int) (_ []byte, long bool, err error) {
+	from, count := len(dst), 0
 	for first := true; c.more && (first || c.rep > 0); first = false {
 		if first == (c.rep > 0) {
-			return dst, c.fail(errors.New("a row begins inside a list"))
+			return dst, long, c.fail(errors.New("a row begins inside a list"))
 		}
 		if !first && !long {
 			dst = append(dst, byte(c.rep))
 		}
 		if count++; count > maxEntries {
-			return dst, c.fail(fmt.Errorf("a row has more than %d values", maxEntries))
+			return dst, long, c.fail(fmt.Errorf("a row has more than %d values", maxEntries))
 		}
 		if c.leaf.maxDef > 0 {
 			dst = append(dst, byte(c.def))
@@ -185,16 +181,13 @@ func (c *column) appendRow(dst []byte, limit int) ([]byte, error) {
 			dst = dst[:from]
 		}
 		if err := c.advance(); err != nil {
-			return dst, err
+			return dst, long, err
 		}
 	}
-	switch {
-	case long:
-		return dst, errLong
-	case c.leaf.maxRep > 0:
+	if c.leaf.maxRep > 0 && !long {
 		dst = append(dst, 0)
 	}
-	return dst, nil
+	return dst, long, nil
 }
 
 // appendBlank appends the entries of a blank row: a null, an empty list or, if required, zeros.
