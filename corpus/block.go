@@ -202,8 +202,8 @@ func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error)
 		b.Rewind()
 		at := b.First
 		for rest := b.Data; len(rest) > 0; at = at.Next() {
-			end, whole := c.Cut(rest, 1)
-			if whole == 0 {
+			end := c.End(rest, 0)
+			if end < 0 {
 				end = len(rest)
 			}
 			raw, empty := b.Strip(c, rest[:end])

@@ -71,10 +71,6 @@ const RejectUTF16 = "the file is UTF-16, not UTF-8: say so with --encoding utf-1
 
 // Cut counts whole lines.
 func (LineCutter) Cut(data []byte, most int) (end, lines int) {
-	if most == 1 {
-		end = bytes.IndexByte(data, '\n') + 1
-		return end, min(end, 1)
-	}
 	end = bytes.LastIndexByte(data, '\n') + 1
 	if lines = bytes.Count(data[:end], newline); lines <= most {
 		return end, lines

@@ -28,15 +28,16 @@ func (k *skipped) pass(b *Block, s *Source, ended bool) error {
 		b.First = b.Spans[0].At
 	}
 	for s.cutter != nil && len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
-		end, whole := s.cutter.Cut(b.Data, 1)
-		if whole == 0 { // the end of the input, or an overlong record
+		end := s.cutter.End(b.Data, 0)
+		if end > 0 {
+			b.First = b.First.Next()
+		} else { // the end of the input, or an overlong record
 			end = len(b.Data)
 		}
 		if raw, empty := b.Strip(s.cutter, b.Data[:end]); !empty {
 			k.sum = output.AddRecord(k.sum, output.RecordSum(raw))
 		}
 		b.Data = b.Data[end:]
-		b.First.Record += int64(whole)
 		b.Records--
 	}
 	k.over = ended || b.Records > 0
