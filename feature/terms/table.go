@@ -14,12 +14,14 @@ package terms
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -83,19 +85,8 @@ func (t *Table) Count(term uint64) uint32 {
 // find searches only the terms with the same leading bits.
 func (t *Table) find(term uint64) (at int, ok bool) {
 	from, to := t.first[term>>(64-firstBits)], t.first[term>>(64-firstBits)+1]
-	for to-from > 16 {
-		if middle := from + (to-from)/2; t.hashes[middle] <= term {
-			from = middle
-		} else {
-			to = middle
-		}
-	}
-	for at := from; at < to; at++ {
-		if t.hashes[at] >= term {
-			return int(at), t.hashes[at] == term
-		}
-	}
-	return 0, false
+	at, ok = slices.BinarySearch(t.hashes[from:to], term)
+	return int(from) + at, ok
 }
 
 // Rarity returns the inverse document frequency of a term in 256ths of a bit, rounded down: 256
@@ -178,22 +169,10 @@ func (c *Counter) Add(terms []uint64) {
 		n.seen++
 		c.counted[term] = n
 	}
-	most := c.Most
-	if most == 0 {
-		most = MaxTerms
-	}
-	for len(c.counted) > most {
-		c.forget()
-	}
-}
-
-// forget raises the possible error of counts by one, and drops terms whose count cannot exceed it.
-func (c *Counter) forget() {
-	c.missed++
-	for term, n := range c.counted {
-		if n.seen+n.before <= c.missed {
-			delete(c.counted, term)
-		}
+	for len(c.counted) > cmp.Or(c.Most, MaxTerms) {
+		// The possible error of counts grows by one. Terms whose count cannot exceed it are dropped.
+		c.missed++
+		maps.DeleteFunc(c.counted, func(_ uint64, n counted) bool { return n.seen+n.before <= c.missed })
 	}
 }
 
