@@ -154,25 +154,22 @@ func (s *side) alike(from, to int) bool {
 type block struct{ a, aEnd, b, bEnd int }
 
 // blocks cuts both texts at each pair of lines, or sentences, that begin with aligned units.
-func blocks(a, b *side) []block {
-	var cuts [][2]int
+func blocks(a, b *side) (all []block) {
+	var at block // ends where the next one begins
+	cut := func(x, y int) {
+		if at = (block{at.aEnd, x, at.bEnd, y}); at.a != x || at.b != y {
+			all = append(all, at)
+		}
+	}
 	for i, j := range a.match {
 		if j < 0 {
 			continue
 		}
 		if x, y := a.begin(i), b.begin(j); x > 0 && y > 0 {
-			cuts = append(cuts, [2]int{x, y})
+			cut(x, y)
 		}
 	}
-	cuts = append(cuts, [2]int{len(a.text), len(b.text)})
-	var all []block
-	at := [2]int{}
-	for _, c := range cuts {
-		if c != at {
-			all = append(all, block{at[0], c[0], at[1], c[1]})
-		}
-		at = c
-	}
+	cut(len(a.text), len(b.text))
 	return all
 }
 
