@@ -250,12 +250,9 @@ func countShingles(a, b *Text) (inA, inB, inBoth int) {
 		}
 	}
 	for h := range shingles(b.units) {
-		switch was := t.add(h, 2); {
-		case was == 0:
+		if was := t.add(h, 2); was < 2 {
 			inB++
-		case was == 1:
-			inB++
-			inBoth++
+			inBoth += int(was)
 		}
 	}
 	return inA, inB, inBoth
