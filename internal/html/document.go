@@ -168,15 +168,12 @@ func (d *document) imply(t tag) {
 	if hiddenParagraph := d.outer[paragraph]; hiddenParagraph > d.outer[cell] {
 		d.popTo(int(hiddenParagraph))
 	}
-	switch t {
-	case item:
-		if d.outer[item] > max(d.outer[list], d.outer[cell]) {
-			d.popTo(int(d.outer[item]))
-		}
-	case row, cell:
-		if within := d.outer[table]; d.outer[t] > within {
-			d.popTo(int(d.outer[t]))
-		}
+	within := d.outer[table]
+	if t == item {
+		within = max(d.outer[list], d.outer[cell])
+	}
+	if (t == item || t == row || t == cell) && d.outer[t] > within {
+		d.popTo(int(d.outer[t]))
 	}
 }
 
