@@ -92,9 +92,7 @@ const DefaultMaxRecord = 64 << 20
 
 // NewSource returns a source over inputs of one format. It opens one file at a time.
 func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
-	if cfg.MaxRecord <= 0 {
-		cfg.MaxRecord = DefaultMaxRecord
-	}
+	cfg.MaxRecord = cmp.Or(max(cfg.MaxRecord, 0), DefaultMaxRecord)
 	cfg.MaxRecord = max(cfg.MaxRecord, 16) // enough for a byte order mark
 	dec := cfg.Decoders()
 	cfg.Bounds = dec.Bounds
@@ -114,15 +112,12 @@ func NewSource(inputs []input.Input, format Format, cfg SourceConfig) *Source {
 // at most blockSize bytes; 0 means 1 MiB. If room is not nil, it is called before a longer record
 // takes n bytes. It may wait until others release memory; its error ends the reading.
 func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) error) {
-	if blockSize <= 0 {
-		blockSize = defaultBlock
-	}
 	if room == nil {
 		room = func(context.Context, int) error { return nil }
 	}
 	// A buffer of at most limit bytes cannot hold an overlong record with its end. So blocks of any
 	// size detect it.
-	s.cfg.BlockSize = min(blockSize, s.limit)
+	s.cfg.BlockSize = min(cmp.Or(max(blockSize, 0), defaultBlock), s.limit)
 	s.room = room
 }
 

@@ -8,6 +8,7 @@ package compress
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"errors"
 	"fmt"
@@ -60,12 +61,8 @@ const (
 
 // Decoders returns decoders within the bounds.
 func (b Bounds) Decoders() Decoders {
-	if b.MaxWindow <= 0 {
-		b.MaxWindow = DefaultMaxWindow
-	}
-	if b.MaxRatio == 0 {
-		b.MaxRatio = DefaultMaxRatio
-	}
+	b.MaxWindow = cmp.Or(max(b.MaxWindow, 0), DefaultMaxWindow)
+	b.MaxRatio = cmp.Or(b.MaxRatio, DefaultMaxRatio)
 	return Decoders{Bounds: b}
 }
 
