@@ -184,13 +184,12 @@ func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] 
 	}
 }
 
-// CutDocuments is CutRecords for plain texts: each must be UTF-8, and its id is its [Block.Name].
+// CutDocuments is CutRecords for plain texts: each must be UTF-8.
 func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
 	return b.CutRecords(c, doc, all, func() error {
 		if !ValidUTF8(doc.Raw) {
 			return errors.New("it is not UTF-8")
 		}
-		doc.ID = b.Name(doc.At)
 		return read()
 	})
 }
@@ -225,8 +224,8 @@ func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error)
 // documents between two checkpoints stay in memory.
 const MaxID = 64 << 10
 
-// complete reads a document, unless there is a reason why it is bad. The reason mentions the
-// encoding of the input if the record was malformed in it.
+// complete reads a document, unless there is a reason why it is bad. A document without an id gets
+// its name. The reason mentions the encoding of the input if the record was malformed in it.
 func (b *Block) complete(doc *Document, reason string, read func() error) {
 	if reason == "" {
 		switch err := read(); {
@@ -234,6 +233,9 @@ func (b *Block) complete(doc *Document, reason string, read func() error) {
 			reason = err.Error()
 		case len(doc.ID) > MaxID:
 			reason = fmt.Sprintf("its id is longer than %d bytes", MaxID)
+		case len(doc.ID) == 0:
+			doc.ID = b.Name(doc.At)
+			return
 		default:
 			return
 		}

@@ -56,9 +56,6 @@ func (p *parser) read(b *corpus.Block) error {
 	case h.id >= 0:
 		p.doc.ID = said(b, id)
 	}
-	if len(p.doc.ID) == 0 {
-		p.doc.ID = b.Name(p.doc.At)
-	}
 	p.doc.Slot = corpus.Slot{At: lineEnd(p.doc.Raw), Lead: h.lead}
 	return nil
 }

@@ -160,11 +160,10 @@ func (p *parser) found(literal, path int) int {
 	return literal
 }
 
-// setID sets the document's id. A null or empty id counts as missing.
+// setID sets the document's id. A null id counts as missing.
 func (p *parser) setID(id value) bool {
 	switch {
-	case id.kind == missing || id.kind == kindNull || id.kind == kindString && id.start == id.end:
-		p.doc.ID = p.block.Name(p.doc.At)
+	case id.kind == missing || id.kind == kindNull:
 	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*corpus.MaxID:
 		decoded, _, _ := decodeString(p.block.Room(), p.doc.Raw[:id.end+1], id.start)
 		p.doc.ID = p.block.Hold(decoded)

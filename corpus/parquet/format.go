@@ -125,12 +125,7 @@ func (p *parser) fill(b *corpus.Block, r *rows) error {
 		if in.err != nil {
 			return errRow
 		}
-		if err := p.setID(b, r.id, e.value); err != nil {
-			return err
-		}
-	}
-	if len(p.doc.ID) == 0 {
-		p.doc.ID = b.Name(p.doc.At)
+		return p.setID(b, r.id, e.value)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (p *parser) parse(b *corpus.Block) error {
 	}
 	r := parseHead(raw[:head])
 	p.doc.Time = r.time()
-	p.setID(b, &r)
+	p.setID(&r)
 	body, contentType := raw[head:], r.mime
 	if r.isHTTP() {
 		var a answer
@@ -59,15 +59,12 @@ func (p *parser) parse(b *corpus.Block) error {
 	return texts.Make(b, &p.doc, body, string(contentType))
 }
 
-func (p *parser) setID(b *corpus.Block, r *record) {
+func (p *parser) setID(r *record) {
 	id := r.uri
 	if name := p.format.IDField; name != "" && !r.arc {
 		id = trimmed(r.fields.get(name))
 	}
-	if p.doc.ID = id; len(id) == 0 {
-		p.doc.ID = b.Name(p.doc.At)
-	}
-	if !utf8.Valid(id) {
+	if p.doc.ID = id; !utf8.Valid(id) {
 		p.doc.ID = bytes.ToValidUTF8(id, []byte("\ufffd"))
 	}
 }

@@ -46,7 +46,7 @@ type measuredParser struct{ doc corpus.Document }
 
 func (p *measuredParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return b.Documents(&p.doc, func() error {
-		p.doc.ID, p.doc.Text = b.Name(p.doc.At), p.doc.Raw[4:]
+		p.doc.Text = p.doc.Raw[4:]
 		return nil
 	})
 }
@@ -93,7 +93,7 @@ type listedParser struct{ doc corpus.Document }
 
 func (p *listedParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return b.Documents(&p.doc, func() error {
-		p.doc.ID, p.doc.Text = b.Name(p.doc.At), p.doc.Raw
+		p.doc.Text = p.doc.Raw
 		return nil
 	})
 }
