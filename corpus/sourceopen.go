@@ -32,7 +32,7 @@ func (s *Source) open(ctx context.Context) error {
 		return err
 	}
 	s.in, s.name, s.index = stored, in.Name, s.index+1
-	s.next, s.reject, s.charset = Place{Record: 1}, "", ""
+	s.next, s.reject, s.charset, s.zipped = Place{Record: 1}, "", "", nil
 	s.live, s.size = in.Size < 0, in.Size
 	if in.Path == input.Stdin {
 		s.size = -1 // it may have been read in part
@@ -111,10 +111,12 @@ func (s *Source) begin(ctx context.Context, stored *input.StoredInput, decoded i
 		_ = s.need(ctx, len(w.held())+1)
 	}
 	if len(s.cfg.Formats) > 0 && bytes.HasPrefix(w.held(), []byte(compress.ZipMagic)) {
-		if stored.File == nil && strings.EqualFold(filepath.Ext(s.name), ".wacz") {
+		switch isWACZ := strings.EqualFold(filepath.Ext(s.name), ".wacz"); {
+		case stored.File != nil:
+			s.zipped = openZip(stored.File.At, s.size)
+		case isWACZ:
 			return s.notAtRandom("a WACZ")
 		}
-		s.zipped = openZip(stored, s.size)
 	}
 	format, err := s.formatOf(w.held())
 	if err == nil {
@@ -167,7 +169,7 @@ func (s *Source) beginFramed(stored *input.StoredInput) error {
 	s.read = s.began
 	if s.zipped != nil {
 		f.entries, f.zip = s.zipped, stored.File.At
-		s.zipped, s.size = nil, -1
+		s.size = -1
 		slices.SortFunc(f.entries, func(a, b archive.Member) int { return cmp.Compare(a.At(), b.At()) })
 		return f.nextEntry(s)
 	}
@@ -178,12 +180,9 @@ func (s *Source) beginFramed(stored *input.StoredInput) error {
 
 // openZip lists the files of a WACZ to read, those below archive/
 // (specs.webrecorder.net/wacz/1.1.1/). It returns nil for any other zip archive.
-func openZip(stored *input.StoredInput, size int64) []archive.Member {
-	if stored.File == nil {
-		return nil
-	}
+func openZip(file io.ReaderAt, size int64) []archive.Member {
 	l := archive.Lister{Want: func(name string) bool { return strings.HasPrefix(name, "archive/") }}
-	found, err := l.Zip(stored.File.At, size)
+	found, err := l.Zip(file, size)
 	if err != nil {
 		return nil
 	}
