@@ -48,11 +48,6 @@ var known = []struct {
 	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first", false},
 }
 
-const (
-	tarAt    = 257
-	tarMagic = "ustar"
-)
-
 // isControl reports whether no text contains c. A text may begin with the letters ORC.
 func isControl(c rune) bool { return c < '\t' || '\r' < c && c < ' ' && c != '\x1b' }
 
@@ -63,7 +58,8 @@ func otherFormat(head []byte) (name, advice string) {
 			return k.name, k.advice
 		}
 	}
-	if len(head) >= tarAt+len(tarMagic) && string(head[tarAt:tarAt+len(tarMagic)]) == tarMagic {
+	const tarAt = 257 // of its magic
+	if bytes.HasPrefix(head[min(tarAt, len(head)):], []byte("ustar")) {
 		return "a tar archive", "give it as a file whose name ends in .tar, or in .tar.gz or the like"
 	}
 	return "", ""
