@@ -34,15 +34,13 @@ const sumBytes = 16
 type exactExtractor struct {
 	reader *terms.Reader
 	sum    hash.Hash
-	sha    [sha256.Size]byte
 }
 
 // Extract writes only the fingerprint and the first 128 bits of the canonical text's SHA-256.
 func (e *exactExtractor) Extract(dst *method.Sketch, text []byte) {
 	e.sum.Reset()
-	*dst = method.Sketch{Features: dst.Features[:0], Data: dst.Data[:0]}
-	dst.Whole = e.reader.Parts(text, func(part []byte) { e.sum.Write(part) })
-	dst.Data = append(dst.Data, e.sum.Sum(e.sha[:0])[:sumBytes]...)
+	whole := e.reader.Parts(text, func(part []byte) { e.sum.Write(part) })
+	*dst = method.Sketch{Features: dst.Features[:0], Whole: whole, Data: e.sum.Sum(dst.Data[:0])[:sumBytes]}
 }
 
 type sumJudge struct{ method.ByKeys }
