@@ -137,7 +137,7 @@ func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error
 // CompareRecord is Compare with a parsed record.
 func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
 	p := j.comparable(r)
-	over := j.weightOver(c, p)
+	over := j.WeightOver(c, p)
 	f := method.Finding{
 		Score:      method.Share(c.Weight, j.whole),
 		Share:      method.Share(over, j.denominator(p)),
@@ -174,9 +174,9 @@ func (j *Judge) enough(p int) bool {
 	return p == n || p >= minComparable && 2*p >= n
 }
 
-// weightOver returns the shared weight within the first p features. It is all of the shared weight
+// WeightOver returns the shared weight within the first p features. It is all of the shared weight
 // unless the keys of different segments collide.
-func (j *Judge) weightOver(c *method.Candidate, p int) (weight uint64) {
+func (j *Judge) WeightOver(c *method.Candidate, p int) (weight uint64) {
 	for _, i := range c.Shared {
 		if int(i) >= p {
 			break

@@ -191,14 +191,11 @@ func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
 }
 
 func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
-	var shared, all uint64
+	var all uint64
 	for i := range p {
 		all += j.Weight(i)
-		if _, is := slices.BinarySearch(c.Shared, uint32(i)); is {
-			shared += j.Weight(i)
-		}
 	}
-	return p >= minComparable && nearlyAll*shared >= (nearlyAll-1)*all
+	return p >= minComparable && nearlyAll*j.WeightOver(c, p) >= (nearlyAll-1)*all
 }
 
 func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
