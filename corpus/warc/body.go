@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
@@ -68,27 +69,13 @@ func eachChunk(body []byte, f func(data []byte)) bool {
 
 // chunkSize parses the line before a chunk. n is 0 if there is no such line.
 func chunkSize(data []byte) (size, n int) {
-	const most = 1 << 40
-	digits := 0
-	for digits < len(data) && size < most {
-		d := bytes.IndexByte([]byte("0123456789abcdef"), data[digits]|0x20)
-		if data[digits] < '0' || d < 0 {
-			break
-		}
-		size, digits = size<<4|d, digits+1
-	}
-	if digits == 0 {
+	line, _, found := bytes.Cut(data[:min(len(data), 256)], []byte("\n"))
+	rest := bytes.TrimLeft(line, "0123456789abcdefABCDEF")
+	number, err := strconv.ParseUint(string(line[:len(line)-len(rest)]), 16, 44)
+	if rest = bytes.TrimSpace(rest); !found || err != nil || len(rest) > 0 && rest[0] != ';' {
 		return 0, 0
 	}
-	line := data[:min(len(data), 256)]
-	i := bytes.IndexByte(line, '\n')
-	if i < 0 {
-		return 0, 0
-	}
-	if rest := bytes.TrimSpace(line[digits:i]); len(rest) > 0 && rest[0] != ';' {
-		return 0, 0
-	}
-	return size, i + 1
+	return int(number), len(line) + 1
 }
 
 // errTooLong is returned for a body longer than the limit of a record.
