@@ -79,13 +79,7 @@ func (f *frames) frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 }
 
 // blank returns the length of the line ends at the start of data.
-func blank(data []byte) int {
-	n := 0
-	for n < len(data) && (data[n] == '\r' || data[n] == '\n') {
-		n++
-	}
-	return n
-}
+func blank(data []byte) int { return len(data) - len(bytes.TrimLeft(data, "\r\n")) }
 
 // rubbish skips at least from bytes, up to the next record. It reports them once, at any length.
 func (f *frames) rubbish(data []byte, from int, reason string, end corpus.SectionEnd) corpus.Frame {
