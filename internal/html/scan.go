@@ -95,11 +95,8 @@ var isBlank = [256]bool{' ': true, '\t': true, '\n': true, '\f': true, '\r': tru
 
 // passTo skips past the next occurrence of end.
 func (s *scanner) passTo(from int, end string) {
-	if i := bytes.Index(s.page[from:], []byte(end)); i >= 0 {
-		s.at = from + i + len(end)
-	} else {
-		s.at = len(s.page)
-	}
+	_, rest, _ := bytes.Cut(s.page[from:], []byte(end))
+	s.at = len(s.page) - len(rest)
 }
 
 // declaration skips a comment, a doctype or the like.
