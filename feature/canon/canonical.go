@@ -71,12 +71,8 @@ func (f *folder) appendFolded(dst, text []byte) []byte {
 
 // assigned returns the length of the longest prefix of only assigned, or unassigned, characters.
 func (f *folder) assigned(text []byte, are bool) int {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if f.tables.has(r, assigned) != are {
-			return i
-		}
-		i += size
+	if end := bytes.IndexFunc(text, func(r rune) bool { return f.tables.has(r, assigned) != are }); end >= 0 {
+		return end
 	}
 	return len(text)
 }

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/feature/canon/vector"
@@ -104,14 +105,8 @@ func (t *tables) endBatch(text []byte) []byte {
 }
 
 // blanksAtEnd returns the number of bytes of white space at the end of text.
-func (t *tables) blanksAtEnd(text []byte) (n int) {
-	for {
-		r, size := utf8.DecodeLastRune(text[:len(text)-n])
-		if size == 0 || t.of(r).kind() != space {
-			return n
-		}
-		n += size
-	}
+func (t *tables) blanksAtEnd(text []byte) int {
+	return len(text) - len(bytes.TrimRightFunc(text, func(r rune) bool { return t.of(r).kind() == space }))
 }
 
 // nextCopied advances to the next copied piece that is not skipped, if any.
