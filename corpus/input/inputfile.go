@@ -79,12 +79,8 @@ func Fingerprint(in Input) (sum uint64, err error) {
 	h := xxh3.New()
 	_, _ = fmt.Fprintln(h, size) // never fails
 	last := max(min(size, edgeSize), size-edgeSize)
-	for _, part := range []io.Reader{io.NewSectionReader(f.At, 0, edgeSize), io.NewSectionReader(f.At, last, edgeSize)} {
-		if _, err := io.Copy(h, part); err != nil {
-			return 0, err
-		}
-	}
-	return h.Sum64(), nil
+	_, err = io.Copy(h, io.MultiReader(io.NewSectionReader(f.At, 0, edgeSize), io.NewSectionReader(f.At, last, edgeSize)))
+	return h.Sum64(), err
 }
 
 // Head returns the first bytes of an input as stored, which identify a compression.
@@ -117,19 +113,17 @@ type StoredInput struct {
 	kept bytes.Buffer   // already read
 }
 
-// OpenStored opens an input, or uses ahead if not nil. The error names the input.
-func OpenStored(in Input, stdin io.Reader, ahead *compress.File) (*StoredInput, error) {
+// OpenStored opens an input, unless file is not nil. The error names the input.
+func OpenStored(in Input, stdin io.Reader, file *compress.File) (_ *StoredInput, err error) {
 	s := &StoredInput{rest: stdin, Closer: io.NopCloser(nil)}
 	if in.Path != Stdin {
-		f := ahead
-		if f == nil {
-			var err error
-			if f, err = in.Open(); err != nil {
+		if file == nil {
+			if file, err = in.Open(); err != nil {
 				return nil, err
 			}
 		}
-		if s.rest, s.Closer = f, f; f.At != nil {
-			s.File = f
+		if s.rest, s.Closer = file, file; file.At != nil {
+			s.File = file
 		}
 	}
 	s.Reader = io.TeeReader(s.rest, &s.kept)
