@@ -61,12 +61,9 @@ const longestFormed = 1 << 10
 // the fingerprints, width and composition make no difference. Much longer forms are not used,
 // because one character can become 18.
 func Form(unit string) string {
-	for _, r := range unit {
-		if formed(r) && len(unit) <= longestFormed {
-			if form := norm.NFKC.String(strings.Map(visible, unit)); len(form) <= 3*len(unit) {
-				unit = form
-			}
-			break
+	if len(unit) <= longestFormed && strings.ContainsFunc(unit, formed) {
+		if form := norm.NFKC.String(strings.Map(visible, unit)); len(form) <= 3*len(unit) {
+			unit = form
 		}
 	}
 	return strings.ToLower(unit)

@@ -153,9 +153,7 @@ func characters(s string) (all []rune) {
 	wide := true // the last unit takes no space
 	for unit := range Units(s) {
 		first := len(all)
-		for _, r := range unit {
-			all = append(all, r)
-		}
+		all = append(all, []rune(unit)...)
 		before := wide
 		if wide = classOf(all[first])&alone != 0; !wide && !before {
 			all = slices.Insert(all, first, ' ')
