@@ -12,6 +12,8 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -55,4 +57,71 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 // Keep writes a row unchanged, with a line end if it lacks one.
 func (Format) Keep(w *output.Writer, raw []byte) error {
 	return w.WriteRecord(bytes.TrimSuffix(raw, newline), newline)
+}
+
+// added are the columns appended to annotated rows.
+var added = []string{corpus.VerdictColumn, corpus.OfColumn, corpus.ScoreColumn}
+
+// annotated returns the first row with the added columns.
+func (h *header) annotated() []byte {
+	end := lineEnd(h.raw)
+	var all []byte
+	all = append(all, h.raw[:end]...)
+	for _, name := range added {
+		all = append(append(all, h.delimiter), name...)
+	}
+	return append(all, h.raw[end:]...)
+}
+
+// lineEnd returns the index of a row's line end.
+func lineEnd(raw []byte) int {
+	return len(bytes.TrimSuffix(bytes.TrimSuffix(raw, newline), []byte{'\r'}))
+}
+
+// Annotate writes a row with its verdict in three more columns.
+func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byte) error {
+	fields, err := verdictFields(at.Lead[0], value)
+	if err != nil {
+		return err
+	}
+	return w.WriteRecord(raw[:at.At], fields, bytes.TrimSuffix(raw[at.At:], newline), newline)
+}
+
+// Answer writes a verdict after empty fields: the bad record could make readers misread other rows.
+func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
+	head := w.Head()
+	names := head[:lineEnd(head)]
+	last := len(names) - len(corpus.ScoreColumn) - 1
+	if last < 0 || string(names[last+1:]) != corpus.ScoreColumn {
+		return nil // a pipe without column names has only that record
+	}
+	delimiter := names[last]
+	row, err := verdictFields(delimiter, value)
+	if err != nil {
+		return err
+	}
+	names = bytes.TrimLeft(bytes.TrimPrefix(names, []byte(corpus.ByteOrderMark)), "\r\n")
+	columns := fields(names, delimiter, func(int, []byte) {}) - len(added)
+	return w.WriteRecord(bytes.Repeat([]byte{delimiter}, columns-1), row, newline)
+}
+
+func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
+	v, err := corpus.ReadVerdict(value)
+	if err != nil {
+		return nil, err
+	}
+	row = append(append(row, delimiter), v.Verdict...)
+	row = append(row, delimiter)
+	switch {
+	case v.Of == nil:
+	case strings.ContainsAny(*v.Of, "\"\r\n"+string(rune(delimiter))):
+		row = append(append(append(row, quote), strings.ReplaceAll(*v.Of, `"`, `""`)...), quote)
+	default:
+		row = append(row, *v.Of...)
+	}
+	row = append(row, delimiter)
+	if v.Score != nil {
+		row = strconv.AppendFloat(row, *v.Score, 'g', -1, 64)
+	}
+	return row, nil
 }
