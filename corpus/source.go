@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // SourceConfig sets how inputs are read and cut into blocks. Its zero value is ready to use.
@@ -71,11 +73,12 @@ type Source struct {
 	next    Place  // of the next record
 	most    int    // maximum number of records in a block
 	read    int64
-	began   int64 // value of read at the start of the input
-	size    int64 // stored bytes of the input when it was listed, or -1
-	eof     bool  // the whole input was handed out
-	err     error // returned by all further calls of Next
-	skip    skipped
+	began   int64  // value of read at the start of the input
+	size    int64  // stored bytes of the input when it was listed, or -1
+	eof     bool   // the whole input was handed out
+	err     error  // returned by all further calls of Next
+	skipped uint64 // AddRecord over the records skipped so far
+	reached bool   // SkipTo
 }
 
 const (
@@ -138,8 +141,8 @@ func (s *Source) Next(ctx context.Context, b *Block) error {
 		if s.eof || s.err != nil {
 			s.err = s.closeInput(cmp.Or(s.err, s.checkSize()))
 		}
-		if s.index-1 == s.cfg.SkipInputs && !s.skip.over {
-			if err := s.skip.pass(b, s, s.in == nil); err != nil {
+		if s.index-1 == s.cfg.SkipInputs && !s.reached {
+			if err := s.skip(b, s.in == nil); err != nil {
 				s.err = fmt.Errorf("reading %s: %w", s.name, err)
 			}
 		}
@@ -221,6 +224,41 @@ func (s *Source) checkSize() error {
 	if got := s.read - s.began; s.size >= 0 && got < s.size {
 		return fmt.Errorf("reading %s: it became shorter during the run, %d bytes of %d are left: do not change inputs until the run is done",
 			s.name, got, s.size)
+	}
+	return nil
+}
+
+// ErrChanged is returned if an input differs from the one read before.
+var ErrChanged = errors.New("the input was changed")
+
+// skip removes the records before SkipTo from the block. ended reports the end of the input.
+func (s *Source) skip(b *Block, ended bool) error {
+	for len(b.Spans) > 0 && b.Spans[0].At.Compare(s.cfg.SkipTo) < 0 {
+		span := b.Spans[0]
+		s.skipped = output.AddRecord(s.skipped, output.RecordSum(b.Data[span.Start:span.End]))
+		b.Spans = b.Spans[1:]
+		b.Records--
+	}
+	if len(b.Spans) > 0 {
+		b.First = b.Spans[0].At
+	}
+	for s.cutter != nil && len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
+		end := s.cutter.End(b.Data, 0)
+		if end > 0 {
+			b.First = b.First.Next()
+		} else { // the end of the input, or an overlong record
+			end = len(b.Data)
+		}
+		if raw, empty := b.Strip(s.cutter, b.Data[:end]); !empty {
+			s.skipped = output.AddRecord(s.skipped, output.RecordSum(raw))
+		}
+		b.Data = b.Data[end:]
+		b.Records--
+	}
+	s.reached = ended || b.Records > 0
+	if s.reached && s.cfg.SkipSum != 0 && s.skipped != s.cfg.SkipSum {
+		b.Data, b.Records = nil, 0
+		return fmt.Errorf("%w: its first %d %ss are not those that were read before", ErrChanged, s.cfg.SkipTo.Record-1, s.chosen.Noun())
 	}
 	return nil
 }
