@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -59,7 +60,7 @@ func BenchmarkWriter(b *testing.B) {
 	})
 }
 
-type nullFile struct{}
+type nullFile struct{ io.ReaderAt }
 
 func (nullFile) Write(p []byte) (int, error) { return len(p), nil }
 func (nullFile) Sync() error                 { return nil }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,7 @@ type fault struct {
 	err    error
 	closed bool
 	bytes.Buffer
+	io.ReaderAt
 }
 
 func (f *fault) at(call string) error {

@@ -2,7 +2,6 @@ package output
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
@@ -117,11 +116,7 @@ func (w *Writer) closeEnclosure() error {
 	if err := w.drained(false); err != nil {
 		return err
 	}
-	file, ok := w.file.(io.ReaderAt)
-	if !ok {
-		return fmt.Errorf("writing %s: %w", w.name, errors.ErrUnsupported)
-	}
-	end, err := w.enclosure.End(file, w.written)
+	end, err := w.enclosure.End(w.file, w.written)
 	if err == nil && len(end) > 0 {
 		_, err = direct{w}.Write(end)
 	}

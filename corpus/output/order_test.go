@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -15,6 +16,7 @@ type watched struct {
 	steps []string
 	note  func(step string)
 	bytes.Buffer
+	io.ReaderAt
 }
 
 func (w *watched) step(name string) error {

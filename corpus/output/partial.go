@@ -21,8 +21,9 @@ var ErrBusy = errors.New("another run is writing it")
 // outFile is the part of an *os.File used by a Writer.
 type outFile interface {
 	io.Writer
+	io.ReaderAt
+	io.Closer
 	Sync() error
-	Close() error
 }
 
 // partial is the file of an incomplete output, locked against other runs until it has its name.
