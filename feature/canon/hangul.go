@@ -44,10 +44,7 @@ func (s *Scanner) hangul(text []byte) {
 	last := none // may compose with the next
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
-		form := s.tables.formOf(r)
-		if form == nil {
-			form = text[i : i+size]
-		}
+		form := s.tables.formOf(r, text[i:i+size])
 		i += size
 		next, n := utf8.DecodeRune(form)
 		if n < len(form) { // only the first character can have such a form, which does not end in Hangul

@@ -152,7 +152,7 @@ func (s *Scanner) cluster(text []byte, i, stop int) int {
 	case end > i+size || c.kind() == compound:
 		s.combine(text[i:end])
 	case c.kind() == mapped:
-		s.write(s.tables.formOf(r))
+		s.write(s.tables.formOf(r, text[i:end]))
 	default:
 		s.addRune(text[i:end], c)
 	}

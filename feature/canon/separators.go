@@ -64,11 +64,7 @@ func (s *Scanner) gapASCII(text []byte, i int) int {
 // symbol appends the canonical form of a symbol and its marks.
 func (s *Scanner) symbol(text []byte) {
 	if r, size := utf8.DecodeRune(text); size == len(text) {
-		form := s.tables.formOf(r)
-		if form == nil {
-			form = text
-		}
-		s.write(form)
+		s.write(s.tables.formOf(r, text))
 	} else {
 		for !utf8.Valid(text) { // the limit is within a mark
 			text = text[:len(text)-1]

@@ -210,11 +210,11 @@ func (t *tables) stretch(r rune) stretch {
 	return t.beyond[i]
 }
 
-// formOf returns the canonical form of a mapped rune, symbol or jamo. It returns nil for others,
-// and if the rune is its own form.
-func (t *tables) formOf(r rune) []byte {
+// formOf returns the canonical form of a mapped rune, symbol or jamo. It returns text, the rune
+// itself, for others, and if the rune is its own form.
+func (t *tables) formOf(r rune, text []byte) []byte {
 	if r >= tableEnd || t.form[r] == 0 {
-		return nil
+		return text
 	}
 	n := t.form[r]
 	return t.forms[t.ends[n-1]:t.ends[n]]

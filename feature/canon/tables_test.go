@@ -67,7 +67,7 @@ func checkForm(t *testing.T, tables *tables, r rune) {
 		if !tables.of(r).separates() || (tables.of(r).kind() == symbol) != (unicode.Is(unicode.S, r) && r != utf8.RuneError) {
 			t.Fatalf("%U: class %08b of a separator", r, tables.of(r))
 		}
-		if got := tables.formOf(r); tables.of(r).kind() == symbol && string(got) != form && (got != nil || form != string(r)) {
+		if got := tables.formOf(r, nil); tables.of(r).kind() == symbol && string(got) != form && (got != nil || form != string(r)) {
 			t.Fatalf("%U: form %q of a symbol, oracle %q", r, got, form)
 		}
 		return
@@ -80,8 +80,8 @@ func checkForm(t *testing.T, tables *tables, r rune) {
 	if c.kind() != want {
 		t.Fatalf("%U: kind %d, oracle %d", r, c.kind(), want)
 	}
-	if want == mapped && string(tables.formOf(r)) != form {
-		t.Fatalf("%U: form %q, oracle %q", r, tables.formOf(r), form)
+	if want == mapped && string(tables.formOf(r, nil)) != form {
+		t.Fatalf("%U: form %q, oracle %q", r, tables.formOf(r, nil), form)
 	}
 	if len(form) > maxGrowth*utf8.RuneLen(r) {
 		t.Fatalf("%U: form of %d bytes", r, len(form))
