@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
@@ -156,7 +157,7 @@ func (x *nearIndex) Find(dst []uint64, number uint64) []uint64 {
 			at = binary.LittleEndian.Uint32(c)
 			for c = c[headBytes : headBytes+8*n]; len(c) >= 8; c = c[8:] {
 				other := binary.LittleEndian.Uint64(c)
-				if bits.OnesCount64(other^number) <= x.distance && x.first(other^number, i) {
+				if bits.OnesCount64(other^number) <= x.distance && x.first(other^number) == i {
 					dst = append(dst, other)
 				}
 			}
@@ -166,12 +167,7 @@ func (x *nearIndex) Find(dst []uint64, number uint64) []uint64 {
 	return dst
 }
 
-// first reports whether the i-th block is the first in which numbers with the XOR differ agree.
-func (x *nearIndex) first(differ uint64, i int) bool {
-	for j := range x.tables[:i] {
-		if t := &x.tables[j]; differ>>t.shift&t.mask == 0 {
-			return false
-		}
-	}
-	return x.tables[i].mask&(differ>>x.tables[i].shift) == 0
+// first returns the first block in which numbers with the XOR differ agree.
+func (x *nearIndex) first(differ uint64) int {
+	return slices.IndexFunc(x.tables, func(t table) bool { return differ>>t.shift&t.mask == 0 })
 }
