@@ -40,10 +40,7 @@ func StreamOf(label string) (*Stream, error) {
 	case e == nil:
 		e, _ = htmlindex.Get(name) // always a known name
 	}
-	own, err := e.NewEncoder().Bytes(replacement)
-	if err != nil {
-		own = nil
-	}
+	own, _ := e.NewEncoder().Bytes(replacement) // nil after an error
 	return &Stream{name: name, encoding: e, own: own}, nil
 }
 
