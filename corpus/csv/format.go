@@ -65,8 +65,7 @@ var added = []string{corpus.VerdictColumn, corpus.OfColumn, corpus.ScoreColumn}
 // annotated returns the first row with the added columns.
 func (h *header) annotated() []byte {
 	end := lineEnd(h.raw)
-	var all []byte
-	all = append(all, h.raw[:end]...)
+	all := bytes.Clone(h.raw[:end])
 	for _, name := range added {
 		all = append(append(all, h.delimiter), name...)
 	}
