@@ -29,10 +29,7 @@ func locate(name string) place {
 	}
 	// Not filepath.Dir, which removes "link/..".
 	dir, _ := filepath.Split(p.path)
-	if dir == "" {
-		dir = "."
-	}
-	p.dir, _ = os.Stat(dir)
+	p.dir, _ = os.Stat(cmp.Or(dir, "."))
 	return p
 }
 
