@@ -48,9 +48,8 @@ func sipKey(key []byte) (k0, k1 uint64) {
 // A Hasher computes the fingerprints of a scheme. SipHash is the fastest keyed hash for short
 // features. HighwayHash is five times as fast on whole texts. A Hasher is for one goroutine.
 type Hasher struct {
-	keyed    bool
 	k0, k1   uint64 // for segments
-	whole    []byte // the key for whole texts
+	whole    []byte // the key for whole texts; nil without a secret
 	stream   hash.Hash64
 	streamed bool
 }
@@ -61,15 +60,11 @@ func New(key []byte) (h Hasher) {
 		h.stream = xxh3.NewSeed(WholeSeed)
 		return h
 	}
-	h.keyed = true
 	h.k0, h.k1 = sipKey(key)
 	for i := range byte(highwayhash.Size / 8) {
 		h.whole = binary.LittleEndian.AppendUint64(h.whole, siphash.Hash(h.k0, h.k1, append([]byte(wholeLabel), i)))
 	}
-	var err error
-	if h.stream, err = highwayhash.New64(h.whole); err != nil {
-		panic("feature/digest: " + err.Error()) // the key always has the right length
-	}
+	h.stream, _ = highwayhash.New64(h.whole) // fails only for a key of another length
 	return h
 }
 
@@ -78,7 +73,7 @@ func Order(form []byte) uint64 { return xxh3.Hash(form) }
 
 // Key returns the key of a form with the given Order.
 func (h *Hasher) Key(form []byte, order uint64) uint64 {
-	if h.keyed {
+	if h.whole != nil {
 		return siphash.Hash(h.k0, h.k1, form)
 	}
 	return order
@@ -102,7 +97,7 @@ func (h *Hasher) Text(p []byte) uint64 {
 	case h.streamed:
 		h.Part(p)
 		return h.stream.Sum64()
-	case h.keyed:
+	case h.whole != nil:
 		return highwayhash.Sum64(p, h.whole)
 	}
 	return xxh3.HashSeed(p, WholeSeed)
