@@ -70,9 +70,8 @@ type document struct {
 	head       tag  // heading, if the block is part of one
 	inTitle    bool
 	titleDone  bool
-	linked     bool // in a link
-	linkFrom   int  // offset of the link's text
-	linkDepth  int  // depth of the stack at the link's start
+	linkFrom   int // offset of the link's text
+	linkDepth  int // depth of the stack at the start of the open link, or 0
 	linkWeight int32
 }
 
@@ -107,7 +106,7 @@ func (d *document) start(t, role tag, isHidden bool) {
 		return
 	case link:
 		d.endLink()
-		d.linked, d.linkFrom, d.linkDepth = true, len(d.text), len(d.stack)
+		d.linkFrom, d.linkDepth = len(d.text), len(d.stack)
 		return
 	case cell:
 		d.startCell()
@@ -234,7 +233,7 @@ func (d *document) popTo(at int) {
 		d.outer[o.tag] = o.same
 		d.stack = d.stack[:len(d.stack)-1]
 	}
-	if d.linked && len(d.stack) < d.linkDepth {
+	if len(d.stack) < d.linkDepth {
 		d.endLink()
 	}
 	if d.pre > 0 && len(d.stack) < d.preDepth {

@@ -111,9 +111,9 @@ func (d *document) putTitle(s []byte) {
 }
 
 func (d *document) endLink() {
-	if d.linked {
+	if d.linkDepth > 0 {
 		d.countLink()
-		d.linked = false
+		d.linkDepth = 0
 	}
 }
 
@@ -126,7 +126,7 @@ func (d *document) countLink() {
 }
 
 func (d *document) endBlock() {
-	if d.linked {
+	if d.linkDepth > 0 {
 		d.countLink()
 	}
 	to := len(d.text)
