@@ -31,14 +31,13 @@ func isArchive(name string) bool {
 type container struct {
 	path  string
 	spool *os.File // members that cannot be read in place, or nil
+	ratio int      // bound of the expansion under which it was listed
 }
 
 // member is an input in an archive.
 type member struct {
 	archive.Member
 	in *container
-	// maxRatio is the bound under which the archive was listed.
-	maxRatio int
 }
 
 // Content returns a reader of a zip member that limits its expansion.
@@ -57,7 +56,7 @@ type contents struct {
 
 // listArchive lists the wanted members of an archive, and spools those of a compressed tar archive.
 func (l *list) listArchive(name string, want func(name string) bool) (*contents, error) {
-	in := &container{path: name}
+	in := &container{path: name, ratio: l.limits.MaxRatio}
 	hasPackage, hasWARC := false, false
 	found, spooled, err := l.readArchive(in, func(name string) bool {
 		hasPackage = hasPackage || name == "datapackage.json"
@@ -75,7 +74,7 @@ func (l *list) listArchive(name string, want func(name string) bool) (*contents,
 	for i, m := range found.Members {
 		path := name + "/" + m.Name
 		m.Name = path[len(name)+1:] // share the bytes: the list may be long
-		members[i] = member{m, in, l.limits.MaxRatio}
+		members[i] = member{m, in}
 		if c.refused == nil {
 			c.refused = m.Err()
 		}

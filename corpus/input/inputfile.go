@@ -27,7 +27,7 @@ func (in Input) open(raw bool) (*compress.File, error) {
 			file.At = f
 		}
 	case in.Member.Checked() && !raw:
-		file.Reader = Content(&in.Member.Member, f, in.Member.maxRatio)
+		file.Reader = Content(&in.Member.Member, f, in.Member.in.ratio)
 	default:
 		archive := f
 		if in.Member.Spooled() {
