@@ -186,38 +186,36 @@ func (s *sketch) Places() int { return placeBytes * s.size() }
 
 // places holds the bins of a document in text order. It is reusable.
 type places struct {
-	sorted [binCount]uint64 // place<<8 | bin
-	n      int
+	sorted []uint64 // place<<8 | bin
 	runs   uint64
 }
 
 // Sort loads the output of AppendPlaces for a document with the given sketch and number of runs. It
 // reports whether the length fits the sketch.
 func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
-	if p.n, p.runs = 0, runs; len(b) != s.Places() {
+	if p.sorted, p.runs = p.sorted[:0], runs; len(b) != s.Places() {
 		return false
 	}
 	for bin := range uint64(binCount) {
 		if s.at(int(bin)) != 0 {
-			p.sorted[p.n] = uint64(binary.LittleEndian.Uint32(b[placeBytes*p.n:]))<<8 | bin
-			p.n++
+			p.sorted = append(p.sorted, uint64(binary.LittleEndian.Uint32(b[placeBytes*len(p.sorted):]))<<8|bin)
 		}
 	}
-	slices.Sort(p.sorted[:p.n])
+	slices.Sort(p.sorted)
 	return true
 }
 
 // New returns the longest passage of s that is new compared with t and long enough. p belongs to s.
 func (p *places) New(s, t *sketch) (longest method.Passage) {
 	var held [binCount + 1]uint8 // for each bin, the number of earlier bins that hold
-	for i := range p.n {
+	for i := range p.sorted {
 		held[i+1] = held[i]
 		if bin := int(p.sorted[i] & 0xff); s.at(bin) == t.at(bin) {
 			held[i+1]++
 		}
 	}
-	isNew := func(i int) bool { return i+window <= p.n && held[i+window]-held[i] <= newAtMost }
-	for first := 0; first < p.n; first++ {
+	isNew := func(i int) bool { return i+window <= len(p.sorted) && held[i+window]-held[i] <= newAtMost }
+	for first := 0; first < len(p.sorted); first++ {
 		if !isNew(first) {
 			continue
 		}
@@ -241,7 +239,7 @@ func (p *places) edge(i int) uint64 {
 	switch i {
 	case 0:
 		return 0
-	case p.n:
+	case len(p.sorted):
 		return 2 * p.runs
 	}
 	return p.sorted[i-1]>>8 + p.sorted[i]>>8 + 1
