@@ -68,10 +68,8 @@ func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits bool) {
 	for _, d := range []byte(delimiters) {
 		end, _, err := row(data[start:], d, last)
-		if end == 0 && err == nil {
-			waits = true
-		}
 		if end == 0 || err != nil {
+			waits = waits || err == nil
 			continue
 		}
 		h := f.read(data[start:start+end], d)
