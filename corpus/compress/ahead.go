@@ -111,6 +111,7 @@ func StartAhead(files int, open func(index int) *File, first int, limits Decoder
 		pieces: make(chan *piece, 2*sizes.Decoders),
 		idle:   make(chan *worker, sizes.Decoders),
 		alone:  make(chan *worker, 1),
+		looked: make([]byte, 64<<10),
 	}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	size := (sizes.Decoders*sizes.Buffers + aloneBuffers) * sizes.Chunk
@@ -204,9 +205,6 @@ func (a *Ahead) nextPiece(in *aheadInput, start int64) int64 {
 	begin, ok := memberBegins[in.kind]
 	if !ok {
 		return -1
-	}
-	if a.looked == nil {
-		a.looked = make([]byte, 64<<10)
 	}
 	from := start + a.sizes.Piece
 	for at := from; at < from+a.sizes.Look; {

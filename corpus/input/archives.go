@@ -207,9 +207,6 @@ func (l *list) member(name, member string) (Input, error) {
 		for i, in := range slices.Backward(c.inputs) { // the first of several with one name wins
 			c.byName[in.Member.Name] = i
 		}
-		if l.listed == nil {
-			l.listed = map[string]*contents{}
-		}
 		l.listed[name] = c
 	}
 	i, found := c.byName[member]
@@ -231,7 +228,7 @@ type Finder struct {
 
 // NewFinder returns a Finder that does not list the archives of these inputs again.
 func NewFinder(inputs []Input, bounds compress.Bounds) *Finder {
-	f := &Finder{known: map[string]Input{}, list: list{limits: bounds.Decoders()}}
+	f := &Finder{known: map[string]Input{}, list: list{limits: bounds.Decoders(), listed: map[string]*contents{}}}
 	for _, in := range inputs {
 		if _, twice := f.known[in.Name]; in.Member != nil && !twice {
 			f.known[in.Name] = in

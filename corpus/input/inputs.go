@@ -47,7 +47,7 @@ func Expand(args, endings []string) (inputs []Input, passed []Passed, err error)
 
 // ExpandWithin is Expand with the given bounds for archives.
 func ExpandWithin(args, endings []string, bounds compress.Bounds) (inputs []Input, passed []Passed, err error) {
-	l := list{endings: endings, limits: bounds.Decoders(), asked: map[string]bool{}}
+	l := list{endings: endings, limits: bounds.Decoders(), listed: map[string]*contents{}, asked: map[string]bool{}}
 	for _, arg := range args {
 		l.asked[filepath.ToSlash(arg)] = true
 	}
