@@ -237,19 +237,6 @@ func TestKilledIdlePipe(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeACheckpoint checks that the message about a run without checkpoints names no time.
-func TestKilledBeforeACheckpoint(t *testing.T) {
-	dir := t.TempDir()
-	flags := []string{"--filter-only", "--docs", "1k", "--checkpoint-every", "1h"}
-	d := startDaemon(t, dir, flags...)
-	d.send(withID("a", 0))
-	d.answer()
-	d.kill()
-	if known, said := remembered(t, dir, 1, flags...); known != 0 || !strings.Contains(said, "remembered up to document 0 (no checkpoint);") {
-		t.Errorf("%d documents are remembered, and the next run said %q", known, said)
-	}
-}
-
 // TestReaderOfAnswersGone checks that a document is not remembered if its answer was not taken.
 // Those saved before it are.
 func TestReaderOfAnswersGone(t *testing.T) {

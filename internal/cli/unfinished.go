@@ -69,10 +69,6 @@ func missing(u *pipeline.Unfinished) string {
 	if u.Progress.Ended {
 		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
 	}
-	saved := "no checkpoint"
-	if u.Saved != 0 {
-		saved = "checkpoint of " + time.Unix(u.Saved, 0).UTC().Format(time.RFC3339)
-	}
-	return fmt.Sprintf("the last run over a pipe did not end properly: it is remembered up to document %d (%s); "+
-		"later documents will be kept again", documents, saved)
+	return fmt.Sprintf("the last run over a pipe did not end properly: it is remembered up to document %d (checkpoint of %s); "+
+		"later documents will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
 }
