@@ -218,8 +218,11 @@ func TestDigest(t *testing.T) {
 // as copies. A unique document that loses to a later copy is.
 func TestPassages(t *testing.T) {
 	d := digestOf(t, []lines.Line{
-		{ID: "a", Verdict: "unique", Kept: true}, {ID: "b", Verdict: "unique"},
-		{ID: "c", Verdict: "consumed", Kept: true}, {ID: "d", Verdict: "consumed", Passages: []report.Passage{{Of: "a"}, {Of: "b"}, {Of: "a"}}}, {ID: "e", Verdict: "related", Kept: true},
+		{ID: "a", Verdict: "unique", Kept: true},
+		{ID: "b", Verdict: "unique"},
+		{ID: "c", Verdict: "consumed", Kept: true},
+		{ID: "d", Verdict: "consumed", Passages: []report.Passage{{Of: "a"}, {Of: "b"}, {Of: "a"}}},
+		{ID: "e", Verdict: "related", Kept: true},
 	})
 	var text, page strings.Builder
 	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, "page")); err != nil {
