@@ -220,6 +220,9 @@ func (f *Follower) do(s *apply.Step) error {
 		}
 		refuse(s, errSettings.Error())
 	default:
+		if v := f.place.Settings.Version; v != dedup.RulesVersion {
+			return fmt.Errorf("offset %d is decided by version %d of the rules, and this firstseen has version %d: let another follower decide it first, and start from a copy of its index", s.Offset, v, dedup.RulesVersion)
+		}
 		if err := f.steps.Do(s); !errors.Is(err, index.ErrNoBatch) {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
@@ -182,7 +183,7 @@ func entry(i int, batch string) []byte {
 // settings returns a record of the default settings after change.
 func settings(t *testing.T, change func(*Settings)) []byte {
 	t.Helper()
-	s := Settings{Scheme: feature.Scheme{}.Name(), Threshold: 0.6, Text: "text", ID: "id"}
+	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: 0.6, Text: "text", ID: "id"}
 	if change != nil {
 		change(&s)
 	}
@@ -418,6 +419,31 @@ func TestGap(t *testing.T) {
 		reach(t, f, 20)
 		end(t, f, x)
 	}
+}
+
+// TestOtherVersion checks that a follower decides no document by other rules than the log's. With
+// Change it continues a log whose documents are all decided.
+func TestOtherVersion(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	old := settings(t, func(s *Settings) { s.Version = 7 })
+	x := openIndex(t, dir, followOptions)
+	if _, err := Open(t.Context(), Config{Index: x, Dir: dir, Log: newMemory(old)}); err == nil || !strings.Contains(err.Error(), "version 7 of the rules") {
+		t.Errorf("error %v", err)
+	}
+	indextest.Must(t, x.Close())
+	change := func(c *Config) { c.Change, c.Appends = true, true }
+	f, x := followed(t, filepath.Join(t.TempDir(), "index"), newMemory(old, entry(0, "")), change)
+	<-f.Failed()
+	if err := f.Close(); err == nil || !strings.Contains(err.Error(), "offset 1 is decided by version 7") {
+		t.Errorf("error %v", err)
+	}
+	indextest.Must(t, x.Close())
+	f, x = followed(t, filepath.Join(t.TempDir(), "index"), newMemory(old), change)
+	for f.Behind() {
+		time.Sleep(time.Millisecond)
+	}
+	indextest.Must(t, f.Append([]*apply.Step{{Entry: journal.Entry{Kind: journal.Seen, ID: "x", Text: []byte(text(1))}}}, true))
+	end(t, f, x)
 }
 
 // TestBehind checks that a follower behind its log appends nothing.

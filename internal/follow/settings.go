@@ -16,7 +16,8 @@ import (
 
 // Settings are the rules of a log. The JSON form is a contract; see docs/format.md, "A log".
 type Settings struct {
-	Scheme    string      `json:"scheme"` // without a secret
+	Version   int         `json:"version"` // dedup.RulesVersion
+	Scheme    string      `json:"scheme"`  // without a secret
 	Threshold float64     `json:"threshold"`
 	Score     dedup.Score `json:"score"`
 	Mosaics   bool        `json:"mosaics"` // are removed
@@ -35,7 +36,7 @@ func settingsOf(c *Config, base Settings) (Settings, error) {
 	rules.Threshold, rules.Score = cmp.Or(rules.Threshold, base.Threshold), cmp.Or(rules.Score, base.Score)
 	rules, err := rules.WithDefaults(scheme, false)
 	return Settings{
-		Scheme: scheme.Name(), Threshold: rules.Threshold, Score: rules.Score, Mosaics: rules.RemoveMosaics || base.Mosaics,
+		Version: dedup.RulesVersion, Scheme: scheme.Name(), Threshold: rules.Threshold, Score: rules.Score, Mosaics: rules.RemoveMosaics || base.Mosaics,
 		Window: cmp.Or(c.Policy.Window, base.Window, c.Index.Window()),
 		Text:   cmp.Or(c.Fields.Text, base.Text, "text"), ID: cmp.Or(c.Fields.ID, base.ID, "id"), Seed: base.Seed, NoKey: base.NoKey,
 	}, err
@@ -104,6 +105,9 @@ func (f *Follower) agree(ctx context.Context) error {
 	name, _ := f.cfg.Log.Topic()
 	if err := f.place.Settings.checkChange(&own); err != nil {
 		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: %w; give a new index and the same settings", name, &f.place.Settings, &own, err)
+	}
+	if own.Version != f.place.Settings.Version && !f.cfg.Change {
+		return fmt.Errorf("topic %s is decided by version %d of the rules, and this firstseen has version %d: use the other firstseen; or let all followers decide all records, stop them, and start this one with --new-settings", name, f.place.Settings.Version, own.Version)
 	}
 	if !f.cfg.Change {
 		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: leave those flags out, or add --new-settings to change them for all followers", name, &f.place.Settings, &own)

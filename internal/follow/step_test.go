@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 
 // TestSettings checks which settings are invalid, and which a log may change later.
 func TestSettings(t *testing.T) {
-	good := `{"scheme":"s","threshold":0.6,"score":0,"mosaics":false,"window":0,"text":"text","id":"id"}`
+	good := `{"version":1,"scheme":"s","threshold":0.6,"score":0,"mosaics":false,"window":0,"text":"text","id":"id"}`
 	s, err := parseSettings([]byte(good))
 	if err != nil || s.String() != good {
 		t.Fatalf("%s, error %v", &s, err)
