@@ -96,10 +96,9 @@ func (w *writer) learn(l *lines.Line) {
 		f.flags[root] |= deep
 	}
 	// With Instead it was kept, but a later copy is preferred.
-	if l.Verdict != "duplicate" && (l.Kept || l.Instead != nil) {
-		if l.Of == nil || *l.Of != l.ID { // else the source is another document of this id
-			f.flags[doc] |= hasLine
-		}
+	source := l.Verdict != "duplicate" && (l.Kept || l.Instead != nil)
+	if source && f.flags[doc]&named == 0 && (l.Of == nil || *l.Of != l.ID) { // else an earlier one has the id
+		f.flags[doc] |= hasLine
 	}
 	if linked {
 		f.join(of, doc, fresh)

@@ -48,7 +48,8 @@ func drawReport(rt *rapid.T) (report []lines.Line) {
 // oracle returns the rows by the rule: ids are joined until nothing changes.
 func oracle(report []lines.Line, links Links) (rows []Row) {
 	linked := func(l *lines.Line) bool { return l.Of != nil && (links == All || l.Verdict == "duplicate") }
-	cluster, order, lined := map[string]string{}, map[string]int{}, map[string]bool{}
+	cluster, order := map[string]string{}, map[string]int{}
+	named, lined := map[string]bool{}, map[string]bool{}
 	met := func(id string) {
 		if _, known := order[id]; !known {
 			order[id], cluster[id] = len(order), id
@@ -57,11 +58,12 @@ func oracle(report []lines.Line, links Links) (rows []Row) {
 	for i := range report {
 		if l := &report[i]; linked(l) {
 			met(*l.Of)
+			named[*l.Of] = true
 		}
 		met(report[i].ID)
 		l := &report[i]
 		sourced := l.Verdict != "duplicate" && (l.Kept || l.Instead != nil)
-		lined[l.ID] = lined[l.ID] || sourced && (l.Of == nil || *l.Of != l.ID)
+		lined[l.ID] = lined[l.ID] || sourced && !named[l.ID] && (l.Of == nil || *l.Of != l.ID)
 	}
 	for changed := true; changed; {
 		changed = false
@@ -147,6 +149,17 @@ func TestCopiesOfTheirID(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("kept %v: %s", kept, diff)
 		}
+	}
+}
+
+// TestSourceOfTheIDOfALaterLine checks that a later document with a line does not hide a source of
+// its id without one.
+func TestSourceOfTheIDOfALaterLine(t *testing.T) {
+	of := "page"
+	want := []Row{{of, of, 3, "unique"}, {"copy", of, 3, "duplicate"}, {of, of, 3, "mosaic"}}
+	got := rowsOf(t, []lines.Line{{ID: "copy", Of: &of, Verdict: "duplicate"}, {ID: of, Verdict: "mosaic", Kept: true}}, All)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
