@@ -342,7 +342,8 @@ func (c *checker) rebuild() error {
 	c.o.Progress("table for a new filter", 0, 0)
 	shape := c.p.header.Shape
 	if shape == (bloomstore.Shape{}) {
-		s, _ := schemeNamed(c.table.Scheme(), nil) // its numbers are right without the key
+		key, _ := ReadKey(c.dir) // without its key or terms, the scheme counts as the default
+		s, _ := schemeIn(c.dir, c.table.Scheme(), key)
 		shape = ShapeFor(DefaultDocs, s, false)
 	}
 	f, err := filterOf(c.ctx, shape, c.table, true)
