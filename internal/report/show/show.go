@@ -121,10 +121,14 @@ func (c *Collector) Add(l *lines.Line) {
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
-		c.keep("least evidence", l, evidence(l))
+		if !l.Kept { // with --remove-within, copies can stay
+			c.keep("least evidence", l, evidence(l))
+		}
 	case l.Verdict == "related":
 		bin.Related++
-		c.keep("related", l, -float64(max(l.Score, l.Contained)))
+		if l.Kept { // with --prefer, a later copy can stay instead
+			c.keep("related", l, -float64(max(l.Score, l.Contained)))
+		}
 	case l.Verdict == "mosaic":
 		bin.Mosaics++
 		c.keep("mosaic", l, -float64(l.Seen))

@@ -214,6 +214,27 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// TestFates checks that no kept copy is an example of a removal, and no removed document one of the
+// nearest kept ones.
+func TestFates(t *testing.T) {
+	of := "a"
+	d := digestOf(t, []lines.Line{
+		{ID: "b", Of: &of, Verdict: "duplicate", Kept: true},
+		{ID: "c", Of: &of, Verdict: "duplicate"},
+		{ID: "d", Of: &of, Verdict: "related", Kept: true},
+		{ID: "e", Of: &of, Verdict: "related"},
+	})
+	var got []string
+	for _, e := range d.Examples {
+		if e.Kind != spreadKind {
+			got = append(got, e.Kind+" "+e.ID)
+		}
+	}
+	if want := []string{"least evidence c", "related d"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestPassages checks that kept unique documents, which a report has with passages, are not counted
 // as copies. A unique document that loses to a later copy is.
 func TestPassages(t *testing.T) {
@@ -268,7 +289,7 @@ func TestExamples(t *testing.T) {
 		score := report.Share(i%2) / 2
 		for _, l := range []lines.Line{
 			{Verdict: "duplicate", Of: &of, Score: 1 - score, Contained: score, Estimated: true},
-			{Verdict: "related", Of: &of, Score: .1, Contained: score},
+			{Verdict: "related", Kept: true, Of: &of, Score: .1, Contained: score},
 			{Verdict: "mosaic", Seen: score},
 		} {
 			l.ID = fmt.Sprint(i)
