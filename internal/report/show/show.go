@@ -179,9 +179,13 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
 	c.examples[kind] = kept[:min(len(kept), perKind)]
 }
 
-// evidence returns the score, or an estimated share below it, as on pages with menus.
+// evidence returns the score, or an estimated share below it, as on pages with menus. If the filter
+// alone decided, there is no score, but a share of the text that it has seen.
 func evidence(l *lines.Line) float64 {
-	if l.Estimated {
+	switch {
+	case l.Of == nil:
+		return float64(l.Seen)
+	case l.Estimated:
 		return float64(min(l.Score, l.Contained))
 	}
 	return float64(l.Score)

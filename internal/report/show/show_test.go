@@ -235,6 +235,15 @@ func TestFates(t *testing.T) {
 	}
 }
 
+// TestFilterOnly checks that copies found by the filter alone, which have no scores, are ranked by the
+// share that it has seen.
+func TestFilterOnly(t *testing.T) {
+	d := digestOf(t, []lines.Line{{ID: "more", Verdict: "duplicate", Seen: .9}, {ID: "least", Verdict: "duplicate", Seen: .8}})
+	if d.Examples[0].ID != "least" {
+		t.Errorf("%+v", d.Examples)
+	}
+}
+
 // TestPassages checks that kept unique documents, which a report has with passages, are not counted
 // as copies. A unique document that loses to a later copy is.
 func TestPassages(t *testing.T) {
