@@ -60,7 +60,7 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if items == nil {
 		return badItems
 	}
-	s := search{items: items, found: map[string]bool{}}
+	s := search{items: items, found: map[uint32]bool{}}
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
 	err := writeTable(cmd, f.Report, columns, func(t *table) error {
@@ -103,8 +103,8 @@ func (e itemError) Unwrap() error { return e.error }
 type search struct {
 	items    *contamination.Items
 	hitPages int64
-	bad      bads // bad pages
-	found    map[string]bool
+	bad      bads            // bad pages
+	found    map[uint32]bool // numbers of items
 }
 
 type pageHit struct {
@@ -134,7 +134,7 @@ func (s *search) run(cmd *cobra.Command, f *options, list *table) error {
 			if i == 0 || h.at != (*hits)[i-1].at {
 				s.hitPages++
 			}
-			s.found[h.Item] = true
+			s.found[h.Number] = true
 			if err := list.write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 				return err
 			}

@@ -19,6 +19,7 @@ const (
 // A Hit is an item that stands in a page.
 type Hit struct {
 	Item    string  // the item's id
+	Number  uint32  // of the item, since ids can repeat
 	Repeats int     // further items of the same words
 	Share   float64 // of the item's own words
 	Units   int     // number of words in its longest stretch in the page
@@ -48,11 +49,11 @@ func (s *Searcher) Append(dst []Hit, page []byte) []Hit {
 	if len(s.found) == 0 {
 		return dst
 	}
-	for _, m := range s.compare(s.reader.words(page)) {
+	for i, m := range s.compare(s.reader.words(page)) {
 		if !m.stands(s.reader.text) {
 			continue
 		}
-		h := Hit{Item: m.item.id, Repeats: m.item.again, Share: m.share(), Units: m.longest}
+		h := Hit{Item: m.item.id, Number: s.found[i], Repeats: m.item.again, Share: m.share(), Units: m.longest}
 		h.From, h.To = s.reader.text.Range(m.end-m.longest, m.end)
 		h.Start, h.End = s.reader.text.Points(h.From, h.To)
 		dst = append(dst, h)
