@@ -68,10 +68,8 @@ type document struct {
 	preDepth   int  // depth of the stack at the start of the innermost pre
 	atPre      bool // the pre has no text yet
 	head       tag  // heading, if the block is part of one
-	inTitle    bool
-	titleDone  bool
-	linkFrom   int // offset of the link's text
-	linkDepth  int // depth of the stack at the start of the open link, or 0
+	linkFrom   int  // offset of the link's text
+	linkDepth  int  // depth of the stack at the start of the open link, or 0
 	linkWeight int32
 }
 
@@ -97,9 +95,6 @@ func (d *document) isHidden() bool { return d.elements[d.here()].region&hidden !
 func (d *document) start(t, role tag, isHidden bool) {
 	switch t {
 	case inline, body:
-		return
-	case title:
-		d.inTitle = !d.titleDone && !d.isHidden()
 		return
 	case lineBreak:
 		d.breaks++
@@ -129,17 +124,12 @@ func (d *document) start(t, role tag, isHidden bool) {
 // end handles an end tag.
 func (d *document) end(t tag) {
 	switch {
-	case t == title:
-		if d.inTitle {
-			d.inTitle, d.titleDone = false, len(d.title) > 0
-			d.space = false
-		}
 	case t == link:
 		d.endLink()
 	case t == cell:
 		d.tab = true
 		d.pop(t)
-	case t == inline || t == lineBreak || t == silent || t == body:
+	case t == inline || t == lineBreak || t == silent || t == body || t == title:
 	default:
 		d.endBlock()
 		switch t {

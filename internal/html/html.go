@@ -48,7 +48,7 @@ func (e *Extractor) Append(dst, page, room []byte) []byte {
 	e.doc.text = room
 	e.doc.reset()
 	e.page.run(page, &e.doc)
-	e.doc.finish()
+	e.doc.endBlock()
 	if len(e.doc.title) > 0 {
 		dst = append(append(dst, e.doc.title...), '\n')
 	}

@@ -32,6 +32,7 @@ func TestVisible(t *testing.T) {
 		{"<!DOCTYPE html><?xml version='1.0'?><head><meta name=d content='no'></head>a", "a\n"},
 		{"<template>no</template>a<select><option>no</select>b<textarea>no</textarea>c", "a\nbc\n"},
 		{"<svg><title>no</title><text>no</text></svg><title>yes</title>a", "yes\na\n"},
+		{"<title> </title>a <title>yes</title>b<title>no</title>c", "yes\na bc\n"},
 		{"<div hidden>no</div><p style='DISPLAY: none'>no</p><p>a<div style='color:red'>b</div>", "a\nb\n"},
 		{"<p hidden>no<p>a", "a\n"},
 		{"<ul><li>a<li>b<ul><li>c</ul><li>d</ul>", "a\nb\nc\nd\n"},
@@ -301,10 +302,10 @@ func check(t rapid.TB, e map[Mode]*Extractor, page []byte) {
 	var ours, oracle document
 	ours.reset()
 	(&scanner{}).run(page, &ours)
-	ours.finish()
+	ours.endBlock()
 	oracle.reset()
 	runOracle(page, &oracle)
-	oracle.finish()
+	oracle.endBlock()
 	differs := string(ours.title) != string(oracle.title) || string(ours.text) != string(oracle.text) || !slices.Equal(ours.blocks, oracle.blocks)
 	if differs && !isOdd(page) {
 		t.Errorf("%q: %q, %q; by the tokenizer of x/net %q, %q", page, ours.title, ours.text, oracle.title, oracle.text)

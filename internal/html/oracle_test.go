@@ -19,7 +19,11 @@ func runOracle(page []byte, d *document) {
 		at += len(z.Raw())
 		switch token {
 		case html.TextToken:
-			if raw != silent {
+			switch raw {
+			case silent:
+			case title:
+				d.setTitle(z.Text())
+			default:
 				d.put(z.Text())
 			}
 		case html.EndTagToken:
@@ -58,10 +62,7 @@ func startOracle(z *html.Tokenizer, rest []byte, d *document, t tag, name []byte
 			z.NextIsNotRawText()
 			return inline
 		}
-		switch t {
-		case title:
-			d.start(title, title, false)
-		case verbatim:
+		if t == verbatim {
 			d.start(preformatted, preformatted, false)
 		}
 		return t

@@ -59,8 +59,7 @@ func (s *scanner) piece(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	wanted := s.d.inTitle || !s.d.isHidden()
-	if wanted && bytes.IndexByte(text, '&') >= 0 {
+	if !s.d.isHidden() && bytes.IndexByte(text, '&') >= 0 {
 		s.room = appendDecoded(s.room[:0], text)
 		text = s.room
 	}
@@ -206,8 +205,8 @@ func (s *scanner) rawText(t tag, name []byte) {
 	text := s.page[from:s.at]
 	switch t {
 	case title:
-		s.d.start(title, title, false)
-		s.text(text)
+		s.room = appendDecoded(s.room[:0], text[:min(len(text), longText)])
+		s.d.setTitle(s.room)
 	case verbatim:
 		s.d.start(preformatted, preformatted, false)
 		s.d.put(text)

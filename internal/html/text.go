@@ -8,9 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// finish ends the last block. It drops an incomplete character at the end of the title.
-func (d *document) finish() {
-	d.endBlock()
+// setTitle sets the title, unless the page has one or it is hidden. It drops an incomplete character
+// at the end.
+func (d *document) setTitle(s []byte) {
+	if len(d.title) > 0 || d.isHidden() {
+		return
+	}
+	words := bytes.FieldsFunc(s, func(r rune) bool { return r < utf8.RuneSelf && classOf[r] != visible })
+	s = bytes.Join(words, []byte(" "))
+	d.title = append(d.title, s[:min(len(s), maxTitle)]...)
 	for i := max(0, len(d.title)-utf8.UTFMax+1); i < len(d.title); i++ {
 		if !utf8.FullRune(d.title[i:]) {
 			d.title = d.title[:i]
@@ -18,11 +24,9 @@ func (d *document) finish() {
 	}
 }
 
-// put adds text to the title or the current block.
+// put adds text to the current block.
 func (d *document) put(s []byte) {
 	switch {
-	case d.inTitle:
-		d.putTitle(s)
 	case d.isHidden():
 	case d.pre > 0:
 		d.putLines(s)
@@ -91,23 +95,6 @@ func (d *document) putLines(s []byte) {
 	}
 	d.space, d.lineSpace, d.breaks, d.tab = false, false, 0, false
 	d.text = append(d.text, s...)
-}
-
-func (d *document) putTitle(s []byte) {
-	for _, c := range s {
-		if len(d.title) >= maxTitle {
-			return
-		}
-		if classOf[c] == blank || classOf[c] == lineFeed {
-			d.space = true
-			continue
-		}
-		if d.space && len(d.title) > 0 {
-			d.title = append(d.title, ' ')
-		}
-		d.space = false
-		d.title = append(d.title, c)
-	}
 }
 
 func (d *document) endLink() {
