@@ -77,7 +77,7 @@ func BenchmarkSee(b *testing.B) {
 func quantile(b *testing.B, s *Service, q string) float64 {
 	b.Helper()
 	var metrics strings.Builder
-	s.count.write(&metrics)
+	s.count.set.WritePrometheus(&metrics)
 	_, rest, found := strings.Cut(metrics.String(), `firstseen_checkpoint_seconds{quantile="`+q+`"} `)
 	value, _, _ := strings.Cut(rest, "\n")
 	seconds, err := strconv.ParseFloat(value, 64)

@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/VictoriaMetrics/metrics"
+
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/durable"
@@ -303,7 +305,8 @@ func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) (any, error
 
 func (s *Service) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	s.count.write(w)
+	s.count.set.WritePrometheus(w)
+	metrics.WriteProcessMetrics(w)
 }
 
 func (s *Service) serveLive(w http.ResponseWriter, _ *http.Request) {

@@ -75,10 +75,7 @@ func (j *journaled) recover() error {
 	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal, j.loop.Fail); err != nil {
 		return err
 	}
-	if err = j.cfg.Index.EnsureCapacity(); j.isFull(err) {
-		err = nil
-	}
-	if err == nil {
+	if err = j.cfg.Index.EnsureCapacity(); err == nil || j.isFull(err) {
 		j.rotated = true // the replayed journals are obsolete now
 		err = j.checkpoint()
 	}
@@ -187,11 +184,7 @@ func (j *journaled) Append(steps []*apply.Step, durable bool) error {
 			if s.Time = now; s.Kind == journal.Seen && j.full.Load() {
 				return index.ErrFull
 			}
-			err := j.do(s)
-			if j.isFull(err) && i+1 == len(steps) {
-				err = nil // this one has its answer
-			}
-			if err != nil {
+			if err := j.do(s); err != nil && !(j.isFull(err) && i+1 == len(steps)) { // the last one has its answer
 				return err
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -199,14 +198,10 @@ func (s *Service) decide(r *request) error {
 func (s *Service) check(r *request) error {
 	for _, doc := range r.steps {
 		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
-		if err == nil && !r.report { // in a report a document that comes again is a duplicate
-			err = pipeline.Retry(s.cfg.Index, &found, false)
-		}
-		switch {
-		case err != nil:
-		case r.report:
+		if err == nil && r.report { // where a document that comes again is a duplicate
 			doc.Answer, err = report.AppendJSON(nil, report.Report(&found, doc.ID, &doc.Sketch, doc.Text))
-		default:
+		} else if err == nil {
+			err = pipeline.Retry(s.cfg.Index, &found, false)
 			doc.Answer = pipeline.Answer(&found)
 		}
 		if err != nil {
@@ -250,9 +245,4 @@ func (c *counters) decided(r *dedup.Result) {
 	default:
 		c.removed.Inc()
 	}
-}
-
-func (c *counters) write(w io.Writer) {
-	c.set.WritePrometheus(w)
-	metrics.WriteProcessMetrics(w)
 }

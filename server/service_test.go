@@ -122,7 +122,7 @@ func TestMetrics(t *testing.T) {
 	give(t, s, texts(30))
 	settle(t, s)
 	var all strings.Builder
-	s.count.write(&all)
+	s.count.set.WritePrometheus(&all)
 	if n := s.count.kept.Get() + s.count.removed.Get(); n != 30 || !strings.Contains(all.String(), "firstseen_checkpoint_seconds_count 1\n") {
 		t.Errorf("%d documents, want 30 and one checkpoint in\n%s", n, all.String())
 	}
