@@ -103,13 +103,13 @@ func (f *Follower) agree(ctx context.Context) error {
 		return err
 	}
 	name, _ := f.cfg.Log.Topic()
-	if err := f.place.Settings.checkChange(&own); err != nil {
+	err = f.place.Settings.checkChange(&own)
+	switch {
+	case err != nil:
 		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: %w; give a new index and the same settings", name, &f.place.Settings, &own, err)
-	}
-	if own.Version != f.place.Settings.Version && !f.cfg.Change {
+	case own.Version != f.place.Settings.Version && !f.cfg.Change:
 		return fmt.Errorf("topic %s is decided by version %d of the rules, and this firstseen has version %d: use the other firstseen; or let all followers decide all records, stop them, and start this one with --new-settings", name, f.place.Settings.Version, own.Version)
-	}
-	if !f.cfg.Change {
+	case !f.cfg.Change:
 		return fmt.Errorf("topic %s has the settings %s, and this follower is given %s: leave those flags out, or add --new-settings to change them for all followers", name, &f.place.Settings, &own)
 	}
 	_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})

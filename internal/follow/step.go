@@ -65,8 +65,7 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 		return s, nil // without an answer
 	}
 	if len(r.Value) > 0 && r.Value[0] == '{' {
-		err := parseLine(s, r, fields)
-		return s, err
+		return s, parseLine(s, r, fields)
 	}
 	e, rest, err := journal.CutEntry(r.Value)
 	switch {

@@ -188,17 +188,15 @@ const maxUnsent = 256 << 20
 // Append appends records, and returns their offsets. If ctx ends before the brokers answer, the
 // records may still be in the log.
 func (t *Topic) Append(ctx context.Context, values [][]byte) ([]int64, error) {
+	records := make([]*kgo.Record, len(values))
 	for i, v := range values {
 		if len(v) > t.limit-recordExtra {
 			return nil, fmt.Errorf("document %d of the request has %d bytes, and a record at most %d: %w", i+1, len(v), t.limit-recordExtra, apply.ErrTooLong)
 		}
+		records[i] = &kgo.Record{Topic: t.name, Value: v}
 	}
 	if t.client.BufferedProduceBytes() > maxUnsent {
 		return nil, apply.ErrLater
-	}
-	records := make([]*kgo.Record, len(values))
-	for i, v := range values {
-		records[i] = &kgo.Record{Topic: t.name, Value: v}
 	}
 	done := make(chan error, 1)
 	go func() { done <- t.client.ProduceSync(ctx, records...).FirstErr() }()
