@@ -158,16 +158,20 @@ func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Pla
 	if err != nil {
 		return fmt.Errorf("%w: make the shard again with firstseen features", err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		if errors.Is(err, ErrDamaged) || errors.Is(err, errRecord) {
+			err = fmt.Errorf("%s: %w", file.Name(), err)
+		}
+		err = errors.Join(err, file.Close())
+	}()
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame))
 	if err != nil {
 		return err
 	}
 	defer decoder.Close()
 	r := &reader{in: bufio.NewReaderSize(file, 1<<20), decoder: decoder, digest: xxh3.New()}
-	damaged := func(err error) error { return fmt.Errorf("%s: %w", file.Name(), err) }
 	if err := r.begin(m); err != nil {
-		return damaged(err)
+		return err
 	}
 	read := uint64(0)
 	for {
@@ -176,29 +180,23 @@ func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Pla
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return damaged(err)
+			return err
 		case documents == 0:
-			if err := r.end(m, read); err != nil {
-				return damaged(err)
-			}
-			return nil
+			return r.end(m, read)
 		}
 		records := fields.Reader{Rest: r.records}
 		for range documents {
 			record := records.Bytes()
 			if records.Short {
-				return damaged(ErrDamaged)
+				return ErrDamaged
 			}
-			switch err := f(m, placeOf(m.Shard-1, read, 0), record); {
-			case errors.Is(err, errRecord):
-				return damaged(err)
-			case err != nil:
+			if err := f(m, placeOf(m.Shard-1, read, 0), record); err != nil {
 				return err
 			}
 			read++
 		}
 		if len(records.Rest) > 0 {
-			return damaged(ErrDamaged)
+			return ErrDamaged
 		}
 	}
 }
