@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
@@ -392,10 +393,10 @@ func (l *largest) Write(b []byte) (int, error) {
 // name a document with the longest id.
 func TestLongAnswers(t *testing.T) {
 	s, _ := served(t, nil)
-	body := line(strings.Repeat("i", maxID-1), article) + strings.Repeat(line("a", article), 20)
+	body := line(strings.Repeat("i", corpus.MaxID-1), article) + strings.Repeat(line("a", article), 20)
 	w := &largest{ResponseRecorder: httptest.NewRecorder()}
 	s.Handler("").ServeHTTP(w, httptest.NewRequest("POST", "/v1/see", strings.NewReader(body)))
-	if w.Body.Len() < 21*maxID || w.n > 2*maxID {
+	if w.Body.Len() < 21*corpus.MaxID || w.n > 2*corpus.MaxID {
 		t.Errorf("%d bytes of answers, the largest part %d", w.Body.Len(), w.n)
 	}
 }

@@ -34,9 +34,6 @@ func badLine(body []byte, at int, err error) *problem {
 	return p
 }
 
-// maxID is the maximum length of an id in bytes, as in lines of JSON.
-const maxID = 64 << 10
-
 // parse returns the documents of a body, which may refer to it. A plain text may be exact: only an
 // exact copy of it counts.
 func (s *Service) parse(body []byte, contentType, id string, exact bool) ([]*apply.Step, error) {
@@ -71,8 +68,8 @@ func checkID(id string) error {
 	switch {
 	case id == "":
 		return badBody("a text cannot hold its id: give ?id=, or the header X-Firstseen-Id")
-	case len(id) > maxID || !utf8.ValidString(id):
-		return badBody("the id is longer than %d bytes, or not UTF-8", maxID)
+	case len(id) > corpus.MaxID || !utf8.ValidString(id):
+		return badBody("the id is longer than %d bytes, or not UTF-8", corpus.MaxID)
 	}
 	return nil
 }
