@@ -72,7 +72,7 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	if len(s.inputs) > 0 && report.Once() {
 		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}
 	}
-	var c show.Collector
+	c := show.NewCollector()
 	for line, err := range report.All(cmd.Context()) {
 		if err != nil {
 			return err

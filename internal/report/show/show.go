@@ -105,6 +105,11 @@ type ranked struct {
 	rank float64
 }
 
+// NewCollector returns a Collector without lines.
+func NewCollector() *Collector {
+	return &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}}
+}
+
 // Add adds a line. It keeps only strings from the line.
 func (c *Collector) Add(l *lines.Line) {
 	c.totals.count(l, 0)
@@ -165,9 +170,6 @@ func siteOf(id string) string {
 
 // keep keeps a line as an example if it ranks among the first of its kind.
 func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
-	if c.examples == nil {
-		c.examples = map[string][]ranked{}
-	}
 	kept := c.examples[kind]
 	if len(kept) == perKind && rank >= kept[perKind-1].rank {
 		return
@@ -274,11 +276,8 @@ func verdictOf(l *lines.Line) string {
 type totals map[string]Total
 
 // count counts a document by its line, or nil.
-func (all *totals) count(l *lines.Line, bytes int64) {
-	if *all == nil {
-		*all = totals{}
-	}
-	t := (*all)[verdictOf(l)]
+func (all totals) count(l *lines.Line, bytes int64) {
+	t := all[verdictOf(l)]
 	t.Verdict = verdictOf(l)
 	t.Documents++
 	t.Bytes += bytes
@@ -288,7 +287,7 @@ func (all *totals) count(l *lines.Line, bytes int64) {
 		t.Removed++
 		t.RemovedBytes += bytes
 	}
-	(*all)[t.Verdict] = t
+	all[t.Verdict] = t
 }
 
 // list returns the totals of the verdicts that occurred.

@@ -71,7 +71,7 @@ var hostile = []string{
 
 func digestOf(t *testing.T, all []lines.Line) *Digest {
 	t.Helper()
-	var c Collector
+	c := NewCollector()
 	for i := range all {
 		c.Add(&all[i])
 	}

@@ -35,22 +35,19 @@ type candidate struct {
 	hash uint64
 }
 
-func (s *spread) add(l *lines.Line) {
+func (s spread) add(l *lines.Line) {
 	if l.Verdict == "unique" {
 		return
 	}
-	if *s == nil {
-		*s = spread{}
-	}
 	at := place{verdictOf(l), min(int(l.Score*10+1e-9), 9), l.File}
-	last, known := (*s)[at]
-	if !known && len(*s) == maxPlaces {
+	last, known := s[at]
+	if !known && len(s) == maxPlaces {
 		return
 	}
 	h := fnv.New64a()
 	h.Write([]byte(whereOf(l) + "\n" + l.ID))
 	if hash := h.Sum64(); !known || hash < last.hash {
-		(*s)[at] = candidate{exampleOf(spreadKind, l), at, hash}
+		s[at] = candidate{exampleOf(spreadKind, l), at, hash}
 	}
 }
 

@@ -21,7 +21,7 @@ type Texts struct {
 
 // ReadTexts prepares the digest for the documents of the report's inputs.
 func (d *Digest) ReadTexts() *Texts {
-	t := &Texts{d: d, byPlace: map[string][]*Example{}, byID: map[string][]*Example{}}
+	t := &Texts{d: d, totals: totals{}, byPlace: map[string][]*Example{}, byID: map[string][]*Example{}}
 	for i := range d.Examples {
 		e := &d.Examples[i]
 		t.byPlace[e.Where] = append(t.byPlace[e.Where], e)
