@@ -67,7 +67,7 @@ type document struct {
 	pre        int  // number of open pre elements
 	preDepth   int  // depth of the stack at the start of the innermost pre
 	atPre      bool // the pre has no text yet
-	head       tag  // heading, if the block is part of one
+	head       bool // the block is part of a heading
 	linkFrom   int  // offset of the link's text
 	linkDepth  int  // depth of the stack at the start of the open link, or 0
 	linkWeight int32
@@ -107,14 +107,12 @@ func (d *document) start(t, role tag, isHidden bool) {
 		d.startCell()
 	default:
 		d.endBlock()
-		d.head = 0
+		d.head = t == heading && !isHidden
 	}
 	d.imply(t)
 	switch {
 	case isElement[t] || isHidden:
 		d.push(t, role, isHidden)
-	case t == heading:
-		d.head = heading
 	case t == preformatted:
 		d.pre++
 		d.atPre, d.preDepth = true, len(d.stack)
@@ -132,10 +130,8 @@ func (d *document) end(t tag) {
 	case t == inline || t == lineBreak || t == silent || t == body || t == title:
 	default:
 		d.endBlock()
-		switch t {
-		case heading:
-			d.head = 0
-		case preformatted:
+		d.head = d.head && t != heading
+		if t == preformatted {
 			d.pre = max(0, d.pre-1)
 		}
 		d.pop(t)

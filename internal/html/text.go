@@ -147,7 +147,7 @@ func (d *document) kind() tag {
 	switch {
 	case d.pre > 0:
 		return preformatted
-	case d.head != 0:
+	case d.head:
 		return heading
 	case d.cells || d.outer[cell] >= 0 && d.outer[cell] > d.outer[division]:
 		return row
