@@ -31,12 +31,11 @@ const (
 
 // Header holds the fields of a saved filter that precede its bits.
 type Header struct {
-	Version int
-	Shape   Shape
-	Scheme  string
-	Items   uint64 // keys added, including repeats
-	Ones    uint64 // one bits
-	Stamp   []byte // as given to Save
+	Shape  Shape
+	Scheme string
+	Items  uint64 // keys added, including repeats
+	Ones   uint64 // one bits
+	Stamp  []byte // as given to Save
 }
 
 func (h *Header) size() int {
@@ -113,12 +112,11 @@ func parseHeader(b []byte) (Header, error) {
 		return Header{}, damage("names of %d and %d bytes do not fit in the header", scheme, stamp)
 	}
 	h := Header{
-		Version: version,
-		Shape:   Shape{Bits: le.Uint64(b[24:]), Hashes: int(min(le.Uint32(b[32:]), maxHashes+1))},
-		Scheme:  string(b[fixedSize : fixedSize+scheme]),
-		Items:   le.Uint64(b[48:]),
-		Ones:    le.Uint64(b[56:]),
-		Stamp:   b[fixedSize+scheme : fixedSize+scheme+stamp : fixedSize+scheme+stamp],
+		Shape:  Shape{Bits: le.Uint64(b[24:]), Hashes: int(min(le.Uint32(b[32:]), maxHashes+1))},
+		Scheme: string(b[fixedSize : fixedSize+scheme]),
+		Items:  le.Uint64(b[48:]),
+		Ones:   le.Uint64(b[56:]),
+		Stamp:  b[fixedSize+scheme : fixedSize+scheme+stamp : fixedSize+scheme+stamp],
 	}
 	if err := h.Shape.Validate(); err != nil {
 		return Header{}, damage("%v", err)

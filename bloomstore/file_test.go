@@ -72,7 +72,7 @@ func checkReadHeader(t *testing.T, path string, f *Filter, stamp []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Version != 1 || h.Shape != f.Shape() || h.Scheme != f.Scheme() || h.Items != f.Items() ||
+	if h.Shape != f.Shape() || h.Scheme != f.Scheme() || h.Items != f.Items() ||
 		h.Ones != f.Ones() || !bytes.Equal(h.Stamp, stamp) {
 		t.Fatalf("header %+v is not that of the filter", h)
 	}

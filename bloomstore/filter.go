@@ -109,8 +109,7 @@ func (f *Filter) Shape() Shape { return f.shape }
 // Scheme returns the name of the scheme given to New.
 func (f *Filter) Scheme() string { return f.scheme }
 
-// Items returns the number of keys added over the filter's life, including repeats. For an imported
-// filter it starts from an estimate.
+// Items returns the number of keys added over the filter's life, including repeats.
 func (f *Filter) Items() uint64 { return f.items }
 
 // Ones returns the number of one bits. Add counts them, so this is free.
