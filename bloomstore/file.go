@@ -2,6 +2,7 @@ package bloomstore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -118,10 +119,7 @@ func parseHeader(b []byte) (Header, error) {
 		Ones:   le.Uint64(b[56:]),
 		Stamp:  b[fixedSize+scheme : fixedSize+scheme+stamp : fixedSize+scheme+stamp],
 	}
-	if err := h.Shape.Validate(); err != nil {
-		return Header{}, damage("%v", err)
-	}
-	if err := validateScheme(h.Scheme); err != nil {
+	if err := cmp.Or(h.Shape.Validate(), validateScheme(h.Scheme)); err != nil {
 		return Header{}, damage("%v", err)
 	}
 	if h.Ones > h.Shape.Bits || h.size() != len(b) || le.Uint32(b[44:]) != 0 || len(bytes.TrimLeft(b[fixedSize+scheme+stamp:end], "\x00")) > 0 {

@@ -21,6 +21,7 @@
 package bloomstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,10 +64,7 @@ type Filter struct {
 // system allocates it as the filter fills, and Close frees it. scheme names how the keys are made;
 // 1 to 255 bytes of UTF-8.
 func New(shape Shape, scheme string) (*Filter, error) {
-	if err := shape.Validate(); err != nil {
-		return nil, err
-	}
-	if err := validateScheme(scheme); err != nil {
+	if err := cmp.Or(shape.Validate(), validateScheme(scheme)); err != nil {
 		return nil, err
 	}
 	size := shape.Bytes()
