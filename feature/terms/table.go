@@ -12,7 +12,6 @@
 package terms
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -43,7 +42,7 @@ type Table struct {
 
 const firstBits = 16
 
-// newTable makes a table of terms, whose hashes must ascend.
+// newTable makes a table of terms, whose hashes must ascend. The caller sets the digest.
 func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
 	t := &Table{documents: documents, hashes: hashes, counts: counts, first: make([]uint32, 1<<firstBits+1)}
 	at := 0
@@ -57,7 +56,6 @@ func newTable(documents uint32, hashes []uint64, counts []uint32) *Table {
 	for i, n := range counts {
 		t.rarities[i] = uint16(t.rarityOf(n)) // at most 256 times 32
 	}
-	t.digest = t.sum()
 	return t
 }
 
@@ -196,7 +194,10 @@ func (c *Counter) Table(least uint32) *Table {
 	for i, term := range hashes {
 		counts[i] = c.counted[term].seen
 	}
-	return newTable(c.documents, hashes, counts)
+	t := newTable(c.documents, hashes, counts)
+	sum := sha256.Sum256(t.encode())
+	t.digest = [digestBytes]byte(sum[:])
+	return t
 }
 
 // The file format; see docs/format.md, "The table of terms":
@@ -225,34 +226,24 @@ func (t *Table) Size() int64 { return headerBytes + termBytes*int64(len(t.hashes
 
 // Write writes the file to w.
 func (t *Table) Write(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	t.writeTo(out)
-	out.Write(t.digest[:])
-	return out.Flush() // the first error of all writes
+	_, err := w.Write(append(t.encode(), t.digest[:]...))
+	return err
 }
 
-func (t *Table) sum() (digest [digestBytes]byte) {
-	h := sha256.New()
-	out := bufio.NewWriter(h)
-	t.writeTo(out)
-	_ = out.Flush() // a hash never fails
-	copy(digest[:], h.Sum(nil))
-	return digest
-}
-
-func (t *Table) writeTo(out *bufio.Writer) {
-	var header [headerBytes]byte
-	copy(header[:8], magic)
-	copy(header[8:16], canon.Version)
-	binary.LittleEndian.PutUint64(header[16:], uint64(t.documents))
-	binary.LittleEndian.PutUint64(header[24:], uint64(len(t.hashes)))
-	out.Write(header[:])
+// encode returns the file without the digest.
+func (t *Table) encode() []byte {
+	b := make([]byte, headerBytes, t.Size())
+	copy(b, magic)
+	copy(b[8:], canon.Version)
+	binary.LittleEndian.PutUint64(b[16:], uint64(t.documents))
+	binary.LittleEndian.PutUint64(b[24:], uint64(len(t.hashes)))
 	for _, h := range t.hashes {
-		out.Write(binary.LittleEndian.AppendUint64(out.AvailableBuffer(), h))
+		b = binary.LittleEndian.AppendUint64(b, h)
 	}
 	for _, n := range t.counts {
-		out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), n))
+		b = binary.LittleEndian.AppendUint32(b, n)
 	}
+	return b
 }
 
 // Parse reads a table from the bytes of a file. The error wraps ErrTable for invalid bytes.
@@ -279,7 +270,9 @@ func Parse(b []byte) (*Table, error) {
 			return nil, fmt.Errorf("%w: its terms are not in order, or counted wrongly", ErrTable)
 		}
 	}
-	return newTable(uint32(documents), hashes, counts), nil
+	t := newTable(uint32(documents), hashes, counts)
+	t.digest = [digestBytes]byte(b[end:])
+	return t, nil
 }
 
 // MaxSize is the maximum length of a file in bytes.
