@@ -124,7 +124,7 @@ func (k *Kind) Create(path string, header []byte) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{kind: k, file: f, sync: syncData, path: path, seed: k.Seed(header), next: 1, size: int64(len(header))}, nil
+	return &Log{kind: k, file: f, sync: (*os.File).Sync, path: path, seed: k.Seed(header), next: 1, size: int64(len(header))}, nil
 }
 
 // Append appends a group and brings it to disk. After an error the journal accepts no more, because
