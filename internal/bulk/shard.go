@@ -66,13 +66,10 @@ func Write(dir string, m *Manifest, frames func(add func(*Frame) error) error) e
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(m, "", " ")
-	if err != nil {
-		return err
-	}
 	return durable.Replace(m.path(manifestEnding), func(f *os.File) error {
-		_, err := f.Write(append(text, '\n'))
-		return err
+		out := json.NewEncoder(f)
+		out.SetIndent("", " ")
+		return out.Encode(m)
 	})
 }
 
