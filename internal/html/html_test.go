@@ -35,6 +35,7 @@ func TestVisible(t *testing.T) {
 		{"<title> </title>a <title>yes</title>b<title>no</title>c", "yes\na bc\n"},
 		{"<div hidden>no</div><p style='DISPLAY: none'>no</p><p>a<div style='color:red'>b</div>", "a\nb\n"},
 		{"<p hidden>no<p>a", "a\n"},
+		{"<h1 hidden>no</h1>a<pre style=display:none>no</pre>b<hr hidden>c", "a\nb\nc\n"},
 		{"<ul><li>a<li>b<ul><li>c</ul><li>d</ul>", "a\nb\nc\nd\n"},
 		{"<table><tr><th>A<th>B<tr><td>1</td><td> 2 </td></tr></table>x", "A\tB\n1\t2\nx\n"},
 		{"<table><tr><td><p>a</p><p>b</p></td><td>c</td></tr></table>", "a\nb\nc\n"},

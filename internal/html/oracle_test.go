@@ -66,13 +66,11 @@ func startOracle(z *html.Tokenizer, rest []byte, d *document, t tag, name []byte
 			d.start(preformatted, preformatted, false)
 		}
 		return t
-	case isElement[t] || t == paragraph:
-		d.start(t, a.roleOr(t), a.isHiding())
+	default:
+		d.start(t, a.roleOr(t), t != inline && t != rule && a.isHiding())
 		if empty && isElement[t] {
 			d.end(t)
 		}
-	default:
-		d.start(t, t, false)
 	}
 	return inline
 }

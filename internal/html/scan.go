@@ -161,13 +161,11 @@ func (s *scanner) startTag() {
 		if !empty {
 			s.rawText(t, name)
 		}
-	case isElement[t] || t == paragraph:
-		s.d.start(t, a.roleOr(t), a.isHiding())
+	default:
+		s.d.start(t, a.roleOr(t), t != inline && t != rule && a.isHiding())
 		if empty && isElement[t] {
 			s.d.end(t)
 		}
-	default:
-		s.d.start(t, t, false)
 	}
 }
 
