@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -120,11 +119,8 @@ type Service struct {
 
 // Open replays the journals left by a killed server, and begins deciding.
 func Open(cfg Config) (_ *Service, err error) {
-	if cfg.Index.Table() == nil {
-		return nil, fmt.Errorf("index %s has no side table: a server names earlier documents, so make it without --filter-only", cfg.Dir)
-	}
-	if cfg.Index.Scheme().Passages > 0 {
-		return nil, fmt.Errorf("index %s finds passages, and a server does not: give another index", cfg.Dir)
+	if err := apply.Check(cfg.Index, cfg.Dir); err != nil {
+		return nil, err
 	}
 	cfg.withDefaults()
 	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting), count: newCounters()}

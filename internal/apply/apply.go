@@ -129,6 +129,17 @@ func (a *Applier) takeBack(s *Step) (err error) {
 	return a.Index.Ack(int64(len(s.ID)))
 }
 
+// Check refuses an index in dir that a server cannot use.
+func Check(x *index.Index, dir string) error {
+	switch {
+	case x.Table() == nil:
+		return fmt.Errorf("index %s has no side table: a server names earlier documents, so make it without --filter-only", dir)
+	case x.Scheme().Passages > 0:
+		return fmt.Errorf("index %s finds passages, and a server does not: give another index", dir)
+	}
+	return nil
+}
+
 // Extractors holds the idle extractors. It is safe for concurrent use.
 type Extractors chan *feature.Extractor
 

@@ -94,6 +94,9 @@ type Follower struct {
 
 // Open finds the position in the log that the index has reached. Start begins to decide.
 func Open(ctx context.Context, cfg Config) (*Follower, error) {
+	if err := apply.Check(cfg.Index, cfg.Dir); err != nil {
+		return nil, err
+	}
 	cfg.Policy.CheckpointBytes = cmp.Or(max(cfg.Policy.CheckpointBytes, 0), checkpointBytes)
 	if cfg.Policy.Now == nil {
 		cfg.Policy.Now = time.Now

@@ -493,6 +493,19 @@ type anew struct {
 
 func (a anew) Append(context.Context, [][]byte) ([]int64, error) { return []int64{a.from}, nil }
 
+// TestOtherIndex checks that an index that no follower can use does not begin the log.
+func TestOtherIndex(t *testing.T) {
+	for _, o := range []index.Options{{FilterOnly: true}, {Scheme: feature.Scheme{Passages: 50}}} {
+		log := newMemory()
+		o.Follow = true
+		x := openIndex(t, filepath.Join(t.TempDir(), "index"), o)
+		if _, err := Open(t.Context(), Config{Index: x, Log: log}); err == nil || len(log.values) > 0 {
+			t.Errorf("%+v: error %v, %d records in the log", o.Scheme, err, len(log.values))
+		}
+		indextest.Must(t, x.Close())
+	}
+}
+
 // TestLogAnew checks that a record at an offset decided before does not get that answer. A record
 // at no offset has to be sent again.
 func TestLogAnew(t *testing.T) {
