@@ -495,12 +495,21 @@ func (a anew) Append(context.Context, [][]byte) ([]int64, error) { return []int6
 
 // TestOtherIndex checks that an index that no follower can use does not begin the log.
 func TestOtherIndex(t *testing.T) {
-	for _, o := range []index.Options{{FilterOnly: true}, {Scheme: feature.Scheme{Passages: 50}}} {
+	for name, c := range map[string]struct {
+		options index.Options
+		window  uint32
+	}{
+		"no side table":           {index.Options{FilterOnly: true}, 0},
+		"passages":                {index.Options{Scheme: feature.Scheme{Passages: 50}}, 0},
+		"documents without times": {index.Options{}, 3600},
+	} {
 		log := newMemory()
-		o.Follow = true
-		x := openIndex(t, filepath.Join(t.TempDir(), "index"), o)
-		if _, err := Open(t.Context(), Config{Index: x, Log: log}); err == nil || len(log.values) > 0 {
-			t.Errorf("%+v: error %v, %d records in the log", o.Scheme, err, len(log.values))
+		x := openIndex(t, filepath.Join(t.TempDir(), "index"), c.options)
+		_, err := x.See("old", []byte(text(1)))
+		indextest.Must(t, err)
+		_, err = Open(t.Context(), Config{Index: x, Log: log, Policy: index.Policy{Window: c.window}})
+		if err == nil || !strings.Contains(err.Error(), name) || len(log.values) > 0 {
+			t.Errorf("%s: error %v, %d records in the log", name, err, len(log.values))
 		}
 		indextest.Must(t, x.Close())
 	}

@@ -172,6 +172,9 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	case end == 0:
 		own, err := settingsOf(&f.cfg, Settings{Seed: seed, NoKey: !keyed})
 		if err == nil {
+			err = f.cfg.Index.CheckWindow(own.Window)
+		}
+		if err == nil {
 			_, err = f.cfg.Log.Append(ctx, [][]byte{own.entry()})
 		}
 		if err != nil {
