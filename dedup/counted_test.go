@@ -78,3 +78,24 @@ func TestRemovedPageCountsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedPageIsConfirmed checks that a page removed without confirming copies is judged once
+// more in a run that confirms them.
+func TestRepeatedPageIsConfirmed(t *testing.T) {
+	for _, confirmed := range []bool{true, false} {
+		table := &dedup.Memory{}
+		asked := dedup.Confirmation{OK: confirmed, Value: 0.7}
+		for time, confirm := range []dedup.Confirmer{nil, func([]byte, []byte, *dedup.Record) (dedup.Confirmation, error) { return asked, nil }} {
+			d, err := dedup.New(dedup.Config{Table: table, Confirm: confirm})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for page := time; page < 8; page++ {
+				r, err := d.See(fmt.Sprint(page), []byte(shopPage(page, 5)))
+				if err != nil || page > 0 && (r.Kept == (time == 0 || confirmed) || r.Counted != (time == 0) || time > 0 && r.Confirm != asked) {
+					t.Errorf("time %d, page %d: %+v, %v", time, page, r, err)
+				}
+			}
+		}
+	}
+}

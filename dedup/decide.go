@@ -62,7 +62,7 @@ func (c *decider) byRules(table Asker) (Result, error) {
 		return r, nil
 	}
 	r, err := c.byHolders(table, false)
-	if counts := c.counts; err == nil && (r.Counted || r.Kept && c.countedKeys && !c.confirming.active) {
+	if counts := c.counts; err == nil && (r.Counted || r.Kept && c.countedKeys) {
 		r, err = c.again(table, r)
 		c.counts = counts
 	}
