@@ -63,11 +63,11 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 		return x.deduper.Decide(doc)
 	}
 	r, err := x.deduper.Check(doc.ID, doc.Sketch)
-	if err != nil {
-		return r, err
+	if err == nil && r.Exact {
+		r, err = x.deduper.Judge(doc) // it may have to be confirmed
 	}
-	if r.Exact {
-		return x.deduper.Decide(doc) // it may have to be confirmed
+	if err != nil || r.Exact {
+		return r, err
 	}
 	if _, err := x.table.Forget(earlier); err != nil {
 		return dedup.Result{}, err

@@ -128,6 +128,22 @@ func TestSameVersion(t *testing.T) {
 	}
 }
 
+// TestSameVersionUnconfirmed checks that a document replaces one with the same text if that text
+// does not confirm the copy.
+func TestSameVersionUnconfirmed(t *testing.T) {
+	x := opened(t, filepath.Join(t.TempDir(), "index"), smallIndex)
+	asked := dedup.Confirmation{Why: "the text is gone"}
+	indextest.Must(t, x.Begin(Policy{ReplaceSameID: true, Confirm: func([]byte, []byte, *dedup.Record) (dedup.Confirmation, error) { return asked, nil }}))
+	for i, ok := range []bool{false, false, true} {
+		asked.OK = ok
+		r, err := decideText(x, "a", indextest.Sentences(1))
+		indextest.Must(t, err)
+		if live := x.table.Live(1); r.Kept == ok || live != (i == 0) || x.table.Documents() != uint32(min(i+1, 2)) {
+			t.Errorf("document %d: kept %v, the first is live %v", i, r.Kept, live)
+		}
+	}
+}
+
 func decideText(x *Index, id, text string) (dedup.Result, error) {
 	extractor, err := feature.NewExtractor(x.Scheme())
 	if err != nil {
