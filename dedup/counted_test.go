@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 )
 
 // shopPage returns a page of a shop: a frame of forty sentences in which own words per hundred are
@@ -97,5 +98,34 @@ func TestRepeatedPageIsConfirmed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRepeatedPageInGroup decides a page that comes again after a new page with its frame. The
+// filter knows the frame, but not the whole of a page that only counts.
+func TestRepeatedPageInGroup(t *testing.T) {
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}, Filter: newFilter(t, 10_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	extractor, err := feature.NewExtractor(feature.Scheme{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	var sets []*feature.Sketch
+	for _, page := range []int{0, 1, 2, 3, 4, 5, 6, 7, 100, 3} {
+		set := new(feature.Sketch)
+		extractor.Extract(set, []byte(shopPage(page, 5)))
+		ids, sets = append(ids, fmt.Sprint(page)), append(sets, set)
+	}
+	decideAll(t, d, poolOf(2), ids[:8], sets[:8])
+	before := d.Counts().Lookups
+	r := decideAll(t, d, poolOf(2), ids[8:], sets[8:])
+	if !r[0].Kept || r[1].Kept || r[1].Counted || r[1].Of.ID != "0" {
+		t.Errorf("a new page: %+v\na page that comes again: %+v", r[0], r[1])
+	}
+	if n := d.Counts().Lookups - before; n != 2 {
+		t.Errorf("2 documents, and %d were looked up", n)
 	}
 }
