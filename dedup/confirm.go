@@ -76,6 +76,7 @@ func (c *decider) confirmed(relation *found, r *Result) (witness found, err erro
 	for n, t := range tries {
 		copied := t.Relation == method.Copy
 		if c.rules.Verify && copied && t.Sure {
+			r.Confirm, r.Asked = Confirmation{}, false // an answer about another copy
 			return t, nil
 		}
 		if n < maxAsked {

@@ -275,3 +275,27 @@ func TestVerifyAsksOnlyInDoubt(t *testing.T) {
 		}
 	}
 }
+
+// TestSureCopyAfterDoubtfulOne checks that a copy that needs no confirmation has none of another.
+func TestSureCopyAfterDoubtfulOne(t *testing.T) {
+	asked := 0
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}, Rules: dedup.Rules{Verify: true, Confirm: "test"}, Confirm: func([]byte, []byte, *dedup.Record) (dedup.Confirmation, error) {
+		asked++
+		return dedup.Confirmation{Value: 0.4}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := func(from, to int) (text string) {
+		for word := from; word < to; word++ {
+			text += fmt.Sprint("word", word, [...]string{" ", ". "}[word%12/11])
+		}
+		return text
+	}
+	for i, text := range []string{"another " + page(25, 600), page(0, 1180), page(0, 600)} { // the last is within the second
+		r, err := d.See(fmt.Sprint(i), []byte(text))
+		if err != nil || r.Kept != (i < 2) || r.Asked && !r.Kept || i == 2 && (asked == 0 || r.Of.ID != "0") {
+			t.Errorf("document %d, asked %d times: %+v, %v", i, asked, r, err)
+		}
+	}
+}
