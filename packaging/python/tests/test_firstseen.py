@@ -344,6 +344,10 @@ class DedupTest(Case):
         got = [subprocess.run([sys.executable, "-c", p], cwd=self.folder, capture_output=True, text=True, check=True).stdout for p in pieces]
         self.assertEqual(got, ["store ('a', 'A text of some length, with pieces.')\nduplicate of a 1\n", "3 2\n"])
 
+    def test_the_adapters_of_the_howto_need_one_import(self):
+        code = "import firstseen; print(callable(firstseen.adapters.frame))"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout, "True\n")
+
     def test_main(self):
         done = subprocess.run([sys.executable, "-m", "firstseen", "version"], capture_output=True, text=True)
         self.assertTrue(done.stdout.startswith("firstseen "), done)
