@@ -319,6 +319,8 @@ func TestLostMarks(t *testing.T) {
 		"each":      {strings.Join(rest, ""), "marks are missing"},
 		"order":     {marks[1] + marks[0], "is less than the line before"},
 		"text":      {"-1\n", `"-1\n", not a place`},
+		"header":    {"v\n" + strings.Join(marks, ""), `"v\n", not a place`},
+		"Parquet":   {"PAR1" + strings.Repeat("x", 400) + "\n", `"PAR1` + strings.Repeat("x", 36) + `", not a place`},
 		"document":  {strings.Join(marks, "") + foreign(placeOf(1, 800, 0)), "there is no place"},
 		"slot":      {foreign(placeOf(0, 3, 400)) + strings.Join(marks, ""), ""},
 		"shard":     {strings.Join(marks, "") + foreign(placeOf(2, 0, 0)), "there is no place"},

@@ -262,7 +262,7 @@ func (m *marks) advance() error {
 		p, ok := parsePlace(bytes.TrimRight(line, "\r\n"))
 		switch {
 		case !ok:
-			return fmt.Errorf("%w: %s:%d is %q, not a place", ErrMarks, m.name, m.line, line)
+			return fmt.Errorf("%w: %s:%d is %.40q, not a place", ErrMarks, m.name, m.line, line)
 		case !first && p < m.next:
 			return fmt.Errorf("%w: %s:%d is less than the line before: sort the places as numbers", ErrMarks, m.name, m.line)
 		case first || p > m.next:
