@@ -150,6 +150,8 @@ func ReadLine(ctx context.Context, path string, number int) (*lines.Line, error)
 			return nil, err
 		case line.File == "":
 			return nil, fmt.Errorf("%s:%d names no file: it is not a line of a report", path, number)
+		case line.Of == nil && line.Instead != nil:
+			return nil, fmt.Errorf("%s:%d names no earlier document (%s): explain the line of that copy, %s at %s:%v", path, number, line.Why, line.Instead.ID, line.Instead.File, line.Instead.Line)
 		case line.Of == nil:
 			return nil, fmt.Errorf("%s:%d names no earlier document (%s): there is no pair to explain", path, number, cmp.Or(line.Why, line.Verdict))
 		}
