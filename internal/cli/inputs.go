@@ -106,6 +106,9 @@ var passedOver = []struct{ format, holds, advice string }{
 	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
 }
 
+// otherNames says how to read files whose names end like no format.
+const otherNames = "to read files of other names give a pattern, such as 'DIR/*.py', or a list, @LIST"
+
 // holdsOther returns the error for a directory with nothing to read. It names other formats there
 // and the ways to read them, or else extends err.
 func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err error) error {
@@ -125,7 +128,7 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 			return fmt.Errorf("%w; %s", none, strings.Join(others, "; "))
 		}
 	}
-	return fmt.Errorf("%w, and no table (.csv, .tsv); a file of another name can be given by itself, by a pattern, or with --format", err)
+	return fmt.Errorf("%w, and no table (.csv, .tsv); %s", err, otherNames)
 }
 
 // tellLines reports the lines of a lone document of text: each may be meant as one.
@@ -213,7 +216,7 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 	if f.chosen != "auto" {
 		inputs, passed, err := input.ExpandWithin(args, all[f.chosen].Endings(), cfg.Bounds)
 		if errors.Is(err, input.ErrNone) {
-			err = fmt.Errorf("%w; to read files of other names give a pattern, such as 'DIR/*.py', or a list, @LIST", err)
+			err = fmt.Errorf("%w; %s", err, otherNames)
 		}
 		return inputs, passed, err
 	}
