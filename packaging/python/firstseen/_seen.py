@@ -52,7 +52,7 @@ class Seen:
         self._link = link()
 
     def see(self, docs: Iterable[Any]) -> Iterator[Verdict]:
-        """Judges and remembers documents: dicts, pairs (id, text) or texts.
+        """Judges and remembers documents: dicts, (id, text), (id, text, time) or texts.
 
         Another thread iterates over docs, at most `ahead` documents before the verdicts. Pass ids
         if you have them: the id of a text alone is its place, such as stdin:7.
@@ -84,10 +84,10 @@ class Seen:
         """Reports which rows of a batch are kept, as in ds.filter(fs.keep, batched=True) of datasets."""
         names, id = getattr(batch, "column_names", batch), self._fields["id"]
         texts = values(batch[self._fields["text"]])
-        ids = values(batch[id]) if id in names else [None] * len(texts)
+        ids, times = (values(batch[f]) if f in names else [None] * len(texts) for f in (id, self._fields["time"]))
         if self._again and any(map(missing, ids)):  # each of these rows would be a bad record and vanish
             raise Error(f"a server needs an id in each row, and {id!r} lacks one: name the column with connect(…, id=NAME)")
-        return [v.kept for v in self.see(zip(ids, texts))]
+        return [v.kept for v in self.see(zip(ids, texts, times))]
 
     def _here(self) -> None:
         if os.getpid() != self._pid:
@@ -98,7 +98,7 @@ class Seen:
 
     def _line(self, doc: Any) -> bytes:
         if isinstance(doc, (str, tuple)):
-            given = {"text": doc} if isinstance(doc, str) else {"id": doc[0], "text": doc[1]}
+            given = {"text": doc} if isinstance(doc, str) else dict(zip(("id", "text", "time"), doc))
         else:
             given = {name: doc.get(field) for name, field in self._fields.items()}
         line = {name: value for name, value in given.items() if not missing(value)}

@@ -32,7 +32,7 @@ def datatrove(fs: Seen) -> Any:
             super().__init__(batch_size=1000)
 
         def filter_batch(self, batch: list[Any]) -> list[Any]:
-            return [v.kept or (False, v.verdict) for v in fs.see((d.id, d.text) for d in batch)]
+            return [v.kept or (False, v.verdict) for v in fs.see((d.id, d.text, d.metadata.get(fs._fields["time"])) for d in batch)]
 
         def filter(self, doc: Any) -> Any:
             return self.filter_batch([doc])[0]

@@ -6,6 +6,7 @@
 
 import importlib.util
 import os
+import subprocess
 import tempfile
 import unittest
 import warnings
@@ -87,9 +88,13 @@ class AdapterTest(unittest.TestCase):
         self.assertEqual([d.id for d in kept], [str(i) for i in range(20)])
         self.assertEqual(step.stats.stats["dropped_duplicate"].total, 10)
 
+        subprocess.run([firstseen.find(), "index", "create", self.folder / "dated", "--docs=1000", "--window=48h"], check=True)
+        with firstseen.open(self.folder / "dated", time="date") as fs:
+            dated = [Document(text=ROWS[0], id=str(i), metadata={"date": f"2026-11-0{i}T00:00:00Z"}) for i in (1, 2, 5)]
+            self.assertEqual([d.id for d in adapters.datatrove(fs).run(dated)], ["1", "5"])
+
     @needs("scrapy")
     def test_scrapy(self):
-        import subprocess
         import sys
 
         (self.folder / "spider.py").write_text(SPIDER)

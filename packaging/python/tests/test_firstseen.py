@@ -152,6 +152,9 @@ class SeeTest(Case):
         docs = [{"id": i, "text": text, "date": 1600000000 + i * day} for i in (0, 1, 4)]
         with self.assertNoLogs("firstseen"), firstseen.open(self.folder / "seen", time="date") as fs:
             self.assertEqual([v.kept for v in fs.see(docs)], [True, False, True])
+            columns = {name: [doc[name] for doc in docs] for name in docs[0]}
+            columns["date"] = [when + 10 * day for when in columns["date"]]
+            self.assertEqual(fs.keep(columns), [True, False, True])
 
     def test_one_see_at_a_time(self):
         with self.open() as fs:
