@@ -138,7 +138,10 @@ def open(
     return Seen(lambda: Child(arguments), None, text, id, time, ahead)
 
 
-def connect(address: str, *, text: str = "text", id: str = "id", time: str | None = None, ahead: int = 2048) -> Seen:
-    """Connects to the --lines socket of a server, as in connect("unix:/run/firstseen/lines")."""
-    again = partial(connect, address, text=text, id=id, time=time, ahead=ahead)
-    return Seen(lambda: Socket(address), again, text, id, time, ahead)
+def connect(address: str, *, text: str = "text", id: str = "id", ahead: int = 2048) -> Seen:
+    """Connects to the --lines socket of a server, as in connect("unix:/run/firstseen/lines").
+
+    Documents have the time at which they reach the server.
+    """
+    again = partial(connect, address, text=text, id=id, ahead=ahead)
+    return Seen(lambda: Socket(address), again, text, id, None, ahead)

@@ -317,6 +317,10 @@ class ServerTest(Case):
             with self.assertRaisesRegex(firstseen.Error, "start the server|give unix:"):
                 firstseen.connect(address)
 
+    def test_a_server_reads_no_times(self):
+        with self.assertRaisesRegex(TypeError, "time"):
+            firstseen.connect("unix:/nowhere/lines", time="date")
+
 
 class DedupTest(Case):
     def test_files(self):
