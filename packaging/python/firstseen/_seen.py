@@ -49,6 +49,7 @@ class Seen:
         self._busy = threading.Lock()
         self._broken = ""  # the reason why see() fails, or ""
         self._pid = os.getpid()
+        self._mark = os.urandom(8)  # of this connection, for caches that compare pickles, as of datasets
         self._link = link()
 
     def see(self, docs: Iterable[Any]) -> Iterator[Verdict]:
@@ -122,7 +123,7 @@ class Seen:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._again is None:
             raise Error(ALONE)
-        return self._again, ()
+        return self._again, (), {"_mark": self._mark}
 
 
 def open(

@@ -286,8 +286,9 @@ class ServerTest(Case):
                 list(fs.see(docs))
         server = Server(self.folder)
         self.addCleanup(server.close)
-        with firstseen.connect(server.address) as fs:
-            self.assertFalse(fs.one(("after", docs[2][1])).kept)
+        with firstseen.connect(server.address) as other:  # a cache must not answer for it
+            self.assertFalse(other.one(("after", docs[2][1])).kept)
+            self.assertNotEqual(pickle.dumps(other.keep), pickle.dumps(fs.keep))
 
     def test_close_ends_the_connection(self):
         with socket.socket(socket.AF_UNIX) as listener:
