@@ -191,7 +191,7 @@ func (s *Source) choose(f Format, blank bool) error {
 	case blank:
 		f = s.chosen
 	case s.chosen.Name() != f.Name():
-		return fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index",
+		return fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index; in a folder, --format chooses the kind",
 			s.name, f.Name(), s.chosen.Name())
 	}
 	if s.cfg.Accept != nil {
