@@ -83,6 +83,9 @@ func (x *Index) decideReplacing(doc dedup.Document) (dedup.Result, error) {
 // Forget takes back the documents of an id, and returns the number of live ones. The next
 // checkpoint makes the change durable.
 func (x *Index) Forget(id string) (n int, err error) {
+	if x.table == nil {
+		return 0, noTable(x.dir, cannotTakeBack)
+	}
 	nums, err := x.table.AllByID(id)
 	if err != nil {
 		return 0, err
@@ -93,6 +96,9 @@ func (x *Index) Forget(id string) (n int, err error) {
 // Cancel takes back a batch and all its documents, and returns the number of live ones. The next
 // checkpoint makes that durable. The error for an unknown batch is ErrNoBatch.
 func (x *Index) Cancel(batch string) (n int, err error) {
+	if x.table == nil {
+		return 0, noTable(x.dir, cannotTakeBack)
+	}
 	nums, err := x.table.BatchDocs(batch)
 	if err != nil {
 		return 0, err
@@ -102,6 +108,8 @@ func (x *Index) Cancel(batch string) (n int, err error) {
 	}
 	return n, x.table.EndBatch(batch)
 }
+
+const cannotTakeBack = "cannot take documents back"
 
 func noTable(dir, what string) error {
 	return fmt.Errorf("index %s: an index without a side table %s: a filter knows no documents; use one with a table, made without --filter-only", dir, what)
@@ -130,7 +138,7 @@ func Edit(dir string) (*Editor, error) {
 		return nil, err
 	}
 	if !p.table {
-		return nil, noTable(dir, "cannot take documents back")
+		return nil, noTable(dir, cannotTakeBack)
 	}
 	x := newLocked(dir)
 	if err := x.takeLock(); err != nil {

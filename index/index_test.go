@@ -341,7 +341,8 @@ func TestAfterClose(t *testing.T) {
 		indextest.Must(t, errors.Join(x.Save(), x.Close()))
 		indextest.Must(t, errors.Join(x.Save(), x.Close()))
 		for name, err := range map[string]error{
-			"Checkpoint": x.Checkpoint(), "Finish": x.Finish(nil), "Grow": x.Grow(),
+			"Checkpoint": x.Checkpoint(), "Finish": x.Finish(nil), "Grow": x.Grow(), "Ack": x.Ack(1), "Tick": x.Tick(),
+			"EnsureCapacity": x.EnsureCapacity(), "End": x.End(), "Stop": x.Stop(nil), "Announce": x.Announce("unix:/s"),
 		} {
 			if !errors.Is(err, errIndexClosed) {
 				t.Errorf("%s after Close: %v", name, err)
@@ -361,6 +362,14 @@ func TestAfterClose(t *testing.T) {
 	x := opened(t, t.TempDir(), Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape})
 	if x.Checkpoint() == nil || x.Grow() == nil {
 		t.Error("an index without a table had a checkpoint, or grew")
+	}
+	if seen := x.SeenBefore(); seen != nil {
+		t.Errorf("before the first document: seen %v", seen)
+	}
+	for name, err := range map[string]error{"Forget": second(x.Forget("a")), "Cancel": second(x.Cancel("a"))} {
+		if err == nil || !strings.Contains(err.Error(), "cannot take documents back") {
+			t.Errorf("%s without a table: %v", name, err)
+		}
 	}
 }
 

@@ -127,6 +127,9 @@ const addressFile = "server"
 
 // Announce publishes the address of the index's server on this machine. "" withdraws it.
 func (x *Index) Announce(address string) error {
+	if x.closed {
+		return errIndexClosed // the address may be that of the next owner
+	}
 	path := x.path(addressFile)
 	if address == "" {
 		return durable.RemoveLeft(path)

@@ -186,7 +186,10 @@ func (x *Index) Ack(bytes int64) error {
 // EnsureCapacity applies Policy.OnFull to a full filter, as Ack does after each document. The owner
 // calls it before the first: a resumed run may have rebuilt the filter, or have a stricter policy.
 func (x *Index) EnsureCapacity() error {
-	if x.warned || !x.Full() {
+	switch {
+	case x.closed:
+		return errIndexClosed
+	case x.warned || !x.Full():
 		return nil
 	}
 	if renewed, err := x.renew(); renewed || err != nil {
@@ -216,10 +219,7 @@ func (x *Index) EnsureCapacity() error {
 // Checkpoint hands on the answers and makes the decisions durable. An index without a table has
 // checkpoints only while a stream is added.
 func (x *Index) Checkpoint() error {
-	switch {
-	case x.closed:
-		return errIndexClosed
-	case x.table == nil && !x.only.Streaming():
+	if !x.closed && x.table == nil && !x.only.Streaming() {
 		return fmt.Errorf("index %s: no checkpoint without a side table", x.dir)
 	}
 	return x.checkpoint(false)
@@ -270,6 +270,9 @@ func (x *Index) flush(ended bool) (values map[string][]byte, err error) {
 // checkpoint makes the decisions durable. The answers go out first: a remembered document without
 // an answer is lost. An answered document that is not remembered is merely kept again.
 func (x *Index) checkpoint(ended bool) error {
+	if x.closed {
+		return errIndexClosed
+	}
 	x.since = 0
 	if x.table == nil && !x.only.Streaming() {
 		if ended && x.policy.Flush != nil {
@@ -314,8 +317,13 @@ func (x *Index) Saving() time.Duration { return x.saving }
 func (x *Index) Grown() int { return x.grown }
 
 // SeenBefore returns, for each feature of the last document, whether the filter had seen it. It is
-// valid until the next document.
-func (x *Index) SeenBefore() []bool { return x.deduper.Seen }
+// valid until the next document, and nil before the first.
+func (x *Index) SeenBefore() []bool {
+	if x.deduper == nil {
+		return nil
+	}
+	return x.deduper.Seen
+}
 
 // Kept returns the side table's entry of a kept document by its number in a result.
 func (x *Index) Kept(num uint32) (Kept, error) {

@@ -170,7 +170,7 @@ func TestAskingAddsNothing(t *testing.T) {
 	}
 }
 
-func second(_ dedup.Result, err error) error { return err }
+func second[T any](_ T, err error) error { return err }
 
 // TestBeginRefuses refuses meaningless rules, and a run whose Flush fails.
 func TestBeginRefuses(t *testing.T) {
