@@ -137,6 +137,7 @@ var (
 	errNothing       = errors.New("neither a filter nor a table given")
 	errUnconfirmable = errors.New("confirming copies by one earlier document needs a table, and mosaics must be kept")
 	errConsumed      = errors.New("finding passages in earlier documents needs a table, and removing consumed documents needs finding passages")
+	errAlone         = errors.New("the documents of a group cannot be decided together: use Decide; see CanDecideAll")
 	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
 	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )
@@ -189,7 +190,8 @@ func (d *Deduper) See(id string, text []byte) (Result, error) {
 // A Document is the input of a decision.
 type Document struct {
 	ID string
-	// Sketch must come from the Deduper's own scheme. If nil, it is extracted from Text.
+	// Sketch must come from the Deduper's own scheme. If nil, it is extracted from Text, except in
+	// a Group.
 	Sketch *feature.Sketch
 	// Added is stored with the document if it is kept: fields, as written by AppendField.
 	Added []byte

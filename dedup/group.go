@@ -40,7 +40,7 @@ func (b *Group) Reset() { b.docs = b.docs[:0] }
 // Len returns the number of documents.
 func (b *Group) Len() int { return len(b.docs) }
 
-// Add appends a document. Its data must not change until the group is decided.
+// Add appends a document with a Sketch. Its data must not change until the group is decided.
 func (b *Group) Add(doc Document) {
 	b.docs = append(b.docs, grouped{Document: doc})
 }
@@ -273,6 +273,9 @@ type Decision struct {
 func (d *Deduper) DecideAll(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
 	if err := d.ready(); err != nil {
 		return err
+	}
+	if !d.CanDecideAll(b.Len()) {
+		return errAlone
 	}
 	return d.parallel.decide(b, pool, emit)
 }

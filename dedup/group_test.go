@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/docmap"
@@ -211,3 +212,29 @@ func TestFileTableInBatches(t *testing.T) {
 }
 
 func fixedNow() time.Time { return time.Unix(1_700_000_000, 0) }
+
+// TestGroupsRefused checks that DecideAll refuses what CanDecideAll says it cannot decide.
+func TestGroupsRefused(t *testing.T) {
+	var b dedup.Group
+	b.Add(dedup.Document{ID: "a", Sketch: segmentsOf(1, 11, 12, 13)})
+	new(dedup.Linker).Link(&b)
+	f, err := bloomstore.New(bloomstore.ForItems(1000), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for name, cfg := range map[string]dedup.Config{
+		"a filter alone":         {Filter: f},
+		"a store for one reader": {Table: struct{ dedup.Store }{&dedup.Memory{}}},
+		"a method with a memory": {Table: &dedup.Memory{}, Scheme: feature.Scheme{Method: "simhash"}},
+	} {
+		d, err := dedup.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.DecideAll(&b, poolOf(1), func(int, int, dedup.Decision) { t.Errorf("%s: a document was decided", name) })
+		if err == nil || d.CanDecideAll(1) {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
