@@ -17,6 +17,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Client may be used by several goroutines. Set its fields before the first request.
@@ -35,14 +37,27 @@ func New(address string) (*Client, error) {
 		}
 		return &Client{URL: "http://localhost", HTTP: &http.Client{Transport: &http.Transport{DialContext: dial}}}, nil
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("address %q: want unix:PATH, http://HOST:PORT or https://HOST:PORT", address)
+	c := &Client{URL: address, HTTP: &http.Client{}}
+	if err := c.check(); err != nil {
+		return nil, err
 	}
-	return &Client{URL: strings.TrimSuffix(address, "/"), HTTP: &http.Client{}}, nil
+	c.URL = strings.TrimSuffix(address, "/")
+	return c, nil
 }
 
-// Document is a text and its id, which later answers refer to.
+// check returns an error for fields with which no request can be sent.
+func (c *Client) check() error {
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("address %q: want unix:PATH, http://HOST:PORT or https://HOST:PORT", c.URL)
+	}
+	if !httpguts.ValidHeaderFieldValue(c.Token) {
+		return errors.New("the token has a line end or another control character")
+	}
+	return nil
+}
+
+// Document is a text and its id, which later answers refer to. Bytes outside UTF-8 become U+FFFD.
 type Document struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -82,7 +97,7 @@ func (c *Client) See(ctx context.Context, docs []Document) ([]Answer, error) {
 		}
 	}
 	path := "/v1/see?batch=" + url.QueryEscape(c.Batch)
-	if _, err := url.Parse(c.URL + path); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err // retrying would not help
 	}
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {

@@ -91,12 +91,14 @@ func TestRefusals(t *testing.T) {
 	if _, err := away.See(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("no server: error %v", err)
 	}
-	away.URL = "http://["
-	if _, err := away.See(t.Context(), nil); err == nil || errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an address that cannot be asked: error %v", err)
+	for _, c := range []client.Client{{URL: "http://["}, {}, {URL: "localhost:80"}, {URL: away.URL, Token: "a line\n"}} {
+		c.HTTP = away.HTTP
+		if _, err := c.See(ctx, nil); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%q and %q, which cannot be sent: error %v", c.URL, c.Token, err)
+		}
 	}
 	for _, address := range []string{"localhost:80", "unix:", "http://", ""} {
-		if _, err := client.New(address); err == nil {
+		if c, err := client.New(address); err == nil || c != nil {
 			t.Errorf("the address %q was taken", address)
 		}
 	}
