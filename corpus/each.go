@@ -79,10 +79,11 @@ func (p *Part[T]) fill(read Reader[T]) error {
 	}, &p.Result)
 }
 
-// EachParallel reads a source in jobs goroutines, each with its own reader. It calls emit with the
-// parts in order, and closes the source. However long the source, there are only a few parts.
+// EachParallel reads a source in jobs goroutines, at least one, each with its own reader. It calls
+// emit with the parts in order, and closes the source. However long the source, there are only a few parts.
 func EachParallel[T any](ctx context.Context, source *Source, jobs int, newReader func() (Reader[T], error), emit func(*Part[T]) error) error {
 	defer source.Close() // no-op after the end; before it, another error is reported
+	jobs = max(jobs, 1)
 	readers := make([]Reader[T], jobs)
 	for i := range readers {
 		var err error

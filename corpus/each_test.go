@@ -63,10 +63,11 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestEachParallelFails checks that an error of newReader, of a reader or of emit ends the reading.
+// TestEachParallelFails checks that an error of newReader, of a reader or of emit ends the reading,
+// for any number of jobs.
 func TestEachParallelFails(t *testing.T) {
 	failed := errors.New("failed")
-	for _, at := range []string{"nothing", "making", "reading", "emit"} {
+	for jobs, at := range []string{"nothing", "making", "reading", "emit", "nothing"} {
 		as := func(what string) error {
 			if what == at {
 				return failed
@@ -83,7 +84,7 @@ func TestEachParallelFails(t *testing.T) {
 				return as("reading")
 			}, as("making")
 		}
-		err := corpus.EachParallel(t.Context(), sourceOf(strings.Repeat(fourRecords, 50)), 3, newReader, func(p *corpus.Part[int]) error {
+		err := corpus.EachParallel(t.Context(), sourceOf(strings.Repeat(fourRecords, 50)), jobs, newReader, func(p *corpus.Part[int]) error {
 			good, bad = good+p.Good, bad+len(p.Bad)
 			if int64(p.Result) != p.Good {
 				t.Errorf("%d documents, and %d good ones", p.Result, p.Good)
