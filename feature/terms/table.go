@@ -128,7 +128,7 @@ func log2(a, b uint64) uint32 {
 // 200 MiB, for any number of terms. When full, it drops the rarest by lossy counting (Manku,
 // Motwani, "Approximate Frequency Counts over Data Streams", VLDB 2002). Missed bounds the error.
 type Counter struct {
-	Most      int // maximum number of terms; 0 means MaxTerms
+	Most      int // maximum number of terms, up to MaxTerms, which 0 means
 	documents uint32
 	counted   map[uint64]counted
 	missed    uint32
@@ -167,7 +167,7 @@ func (c *Counter) Add(terms []uint64) {
 		n.seen++
 		c.counted[term] = n
 	}
-	for len(c.counted) > cmp.Or(c.Most, MaxTerms) {
+	for len(c.counted) > cmp.Or(min(max(c.Most, 0), MaxTerms), MaxTerms) {
 		// The possible error of counts grows by one. Terms whose count cannot exceed it are dropped.
 		c.missed++
 		maps.DeleteFunc(c.counted, func(_ uint64, n counted) bool { return n.seen+n.before <= c.missed })

@@ -128,6 +128,16 @@ func TestForgetting(t *testing.T) {
 	})
 }
 
+// TestMost checks limits that are no number of terms in a table: they are the largest one.
+func TestMost(t *testing.T) {
+	for _, most := range []int{-1, 0, MaxTerms + 1} {
+		c := Counter{Most: most}
+		if c.Add([]uint64{1, 2, 3}); c.Table(1).Len() != 3 || c.Missed() != 0 {
+			t.Errorf("%d: %d terms, %d missed", most, c.Table(1).Len(), c.Missed())
+		}
+	}
+}
+
 // fixture is a table of two documents, one with the terms 1 and 2 and one with 2. It was written
 // manually, with a digest from sha256sum.
 const fixture = "667374" + "65726d7331" + "7531356200000000" + "0200000000000000" + "0200000000000000" +
