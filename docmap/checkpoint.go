@@ -96,8 +96,11 @@ func (t *Table) Full() bool {
 }
 
 // Spare returns lower bounds for the keys, documents and bytes of records that fit before Full. A
-// record takes its data, its id and 16 bytes.
+// record takes its data, its id and 16 bytes. Nothing fits in a closed table.
 func (t *Table) Spare() (keys, documents, records int) {
+	if t.db == nil {
+		return 0, 0, 0
+	}
 	keys = min(t.opt.MemtableKeys-t.spaces[ofKeys].mem.Len(), t.opt.PendingKeys-t.wal.n) - 1
 	return keys, t.opt.MemtableKeys/4 - t.spaces[ofIDs].mem.Len(), pendingRecords - t.recordBytes() - 1
 }

@@ -232,6 +232,9 @@ func TestClosedTable(t *testing.T) {
 	if table.Full() || table.Stats().Documents != 0 {
 		t.Error("a closed table is full, or has documents")
 	}
+	if keys, documents, records := table.Spare(); keys+documents+records != 0 {
+		t.Errorf("a closed table has room for %d keys, %d documents and %d bytes", keys, documents, records)
+	}
 }
 
 // TestFullTable refuses more than 2^32-2 documents.
