@@ -57,7 +57,7 @@ func (f *Filter) Snapshot(path string, stamp []byte) (*Snapshot, error) {
 
 func (f *Filter) startSnapshot(path string, file snapshotFile, stamp []byte) *Snapshot {
 	s := &Snapshot{
-		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: stamp},
+		filter: f, path: path, file: file, header: Header{Shape: f.shape, Scheme: f.scheme, Stamp: slices.Clone(stamp)},
 		written: make(chan struct{}),
 	}
 	go s.write()

@@ -28,10 +28,12 @@ func TestSnapshotWhileAdding(t *testing.T) {
 		}
 		before := add(5000)
 		path := filepath.Join(t.TempDir(), "filter")
-		s, err := f.Snapshot(path, []byte("a stamp"))
+		stamp := []byte("a stamp")
+		s, err := f.Snapshot(path, stamp)
 		if err != nil {
 			t.Fatal(err)
 		}
+		clear(stamp) // it belongs to the caller
 		after := add(1000)
 		for !s.Written() {
 			after = append(after, add(1000)...)
