@@ -45,9 +45,9 @@ var (
 // maxScheme is the maximum length of a scheme's name in bytes.
 const maxScheme = 255
 
-// A Filter is a Bloom filter of 64-bit keys. Test is safe for concurrent use, and so is AddShared,
-// but not both at once. Everything else needs exclusive access. During a [Snapshot] one goroutine
-// may Test and Add. After Close only Close and Closed may be called.
+// A Filter is a Bloom filter of 64-bit keys. Test and TestLazily are safe for concurrent use, and so
+// is AddShared, but not during a test. Everything else needs exclusive access. During a [Snapshot]
+// one goroutine may Test and Add. After Close only Close and Closed may be called.
 type Filter struct {
 	shape   Shape
 	scheme  string
@@ -127,7 +127,7 @@ const (
 	defaultHashes = 8
 )
 
-// Shape is the size of a filter. Filters of equal shape and scheme can be merged.
+// Shape is the size of a filter.
 type Shape struct {
 	Bits   uint64 // m, the number of bits, 1 to 2^43
 	Hashes int    // k, the bits set for each key, 1 to 64

@@ -177,8 +177,8 @@ func ReadVerdict(value []byte) (v Verdict, err error) {
 const longestTime = 64
 
 // ParseTime returns the time in a text, or the zero time. It accepts RFC 3339 in upper or lower
-// case, and Unix seconds in digits only. As in Python and pandas, a blank may replace the T, and a
-// time without a zone is UTC. Fractions of a second are dropped.
+// case, and Unix seconds in digits, perhaps after a sign. As in Python and pandas, a blank may
+// replace the T, and a time without a zone is UTC. Fractions of a second are dropped.
 func ParseTime(text []byte) time.Time {
 	if len(text) > longestTime {
 		return time.Time{}
@@ -201,8 +201,8 @@ func ParseTime(text []byte) time.Time {
 // mostSeconds is the end of the year 9999, the last in RFC 3339.
 const mostSeconds = 253402300799
 
-// UnixTime converts seconds since 1970 and drops fractions. It returns the zero time outside the
-// years of RFC 3339.
+// UnixTime converts seconds since 1970 and rounds fractions down. It returns the zero time after
+// the year 9999, and as long before 1970.
 func UnixTime(seconds float64) time.Time {
 	if seconds = math.Floor(seconds); !(math.Abs(seconds) <= mostSeconds) {
 		return time.Time{}

@@ -14,7 +14,7 @@ type Score = method.Score
 const (
 	// ScoreText weighs a segment by its runs of three words, so shares are shares of text.
 	ScoreText = method.ScoreText
-	// ScoreSegments counts every segment as one, the slide's rule.
+	// ScoreSegments counts every segment as one.
 	ScoreSegments = method.ScoreSegments
 )
 
@@ -66,7 +66,7 @@ type Result struct {
 	// SameID: the witness has the id of the judged document: the same page fetched again.
 	SameID bool
 	// Again: the document was kept before, with the same id and text. If it is kept again, the
-	// verdict is the previous one. Of is the earlier document. See Job.Retries.
+	// verdict is the previous one. Of is the earlier document. A Deduper leaves it to its caller.
 	Again bool
 	// Of is the witness of a Duplicate or the source of a Related, else zero.
 	Of Source

@@ -97,7 +97,7 @@ func (t *Text) pieceOf(i int) int {
 	return sort.Search(len(t.pieces), func(p int) bool { return t.pieces[p].first > i }) - 1
 }
 
-// Range returns the byte range of the words from first to behind, exclusive.
+// Range returns the byte range of the words from first to behind, exclusive, at least one.
 func (t *Text) Range(first, behind int) (start, end int) {
 	return t.locate(first).Start, t.locate(behind - 1).End
 }
