@@ -35,7 +35,8 @@ type AgainstID struct {
 }
 
 // OpenAgainst opens indexes to use beside another. All need side tables, one scheme and one secret.
-// check receives a function that returns an owner's value by name. Its error rejects an index.
+// check, if not nil, receives a function that returns an owner's value by name. Its error rejects
+// an index.
 func OpenAgainst(dirs []string, check func(value func(name string) ([]byte, error)) error) (*Against, error) {
 	a := &Against{}
 	for _, dir := range dirs {
@@ -60,8 +61,10 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 		return errors.Join(errors.New("it has no side table, so it cannot name documents: ask it with firstseen query"), files.Close())
 	}
 	a.parts = append(a.parts, files)
-	if err := check(files.Table.State); err != nil {
-		return err
+	if check != nil {
+		if err := check(files.Table.State); err != nil {
+			return err
+		}
 	}
 	key, err := ReadKey(dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func openedAgainst(t *testing.T, dirs ...string) *Against {
 	t.Helper()
-	a, err := OpenAgainst(dirs, func(func(string) ([]byte, error)) error { return nil })
+	a, err := OpenAgainst(dirs, nil)
 	indextest.Must(t, err)
 	t.Cleanup(func() { a.Close() })
 	return a
