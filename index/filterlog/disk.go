@@ -153,9 +153,13 @@ func (a *Found) Journals() (paths []string) {
 	return paths
 }
 
-// Load returns the filter in dir, with the keys of its journals. It changes nothing.
+// Load returns the filter in dir, with the keys of its journals. It changes nothing. The error for a
+// folder without either is fs.ErrNotExist.
 func Load(dir, scheme string) (*bloomstore.Filter, error) {
 	a, err := Find(dir)
+	if err == nil && !a.there && len(a.chain) == 0 {
+		err = fmt.Errorf("%s: a filter: %w", dir, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,11 @@
 package filterlog
 
 import (
+	"errors"
+	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
 )
@@ -60,5 +63,21 @@ func TestValuesAreRead(t *testing.T) {
 		if (err == nil) != ok || ok && len(stamp) > markBytes && string(values["over"]) != "over" {
 			t.Errorf("%.60q: %q, %v", stamp, values, err)
 		}
+	}
+}
+
+// TestNothingToLoad checks a folder without a filter, and a commit without a journal.
+func TestNothingToLoad(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Load(dir, "test"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load of an empty folder: %v", err)
+	}
+	s, err := Open(dir, Options{Scheme: "test", Default: bloomstore.ForItems(10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Filter.Close()
+	if err := s.Commit(1, time.Unix(0, 0)); err == nil {
+		t.Error("keys are durable without a journal")
 	}
 }

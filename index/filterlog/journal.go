@@ -81,8 +81,12 @@ func (s *Store) Add(keys []uint64) {
 // Due reports whether the group of keys should not grow further.
 func (s *Store) Due() bool { return len(s.keys) >= journalGroup }
 
-// Commit makes the added keys durable. All their documents must be answered.
+// Commit makes the added keys durable. All their documents must be answered. Without a journal it is
+// an error.
 func (s *Store) Commit(documents uint64, now time.Time) error {
+	if !s.Streaming() {
+		return errors.New("no journal has begun")
+	}
 	err := s.log.Append(Group{Documents: documents, Time: now.Unix(), Keys: s.keys})
 	if err != nil {
 		return err
