@@ -138,6 +138,7 @@ var (
 	errUnconfirmable = errors.New("confirming copies by one earlier document needs a table, and mosaics must be kept")
 	errConsumed      = errors.New("finding passages in earlier documents needs a table, and removing consumed documents needs finding passages")
 	errAlone         = errors.New("the documents of a group cannot be decided together: use Decide; see CanDecideAll")
+	errUnexplained   = errors.New("explaining a result needs a table")
 	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
 	errFilterClosed  = errors.New("the filter was closed: open the index again and make a new Deduper, or, if the filter has grown, give the new one to UseFilter")
 )

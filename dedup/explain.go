@@ -11,7 +11,7 @@ import (
 // about one document. It needs a table. The words may change with any version.
 func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
 	if d.Cfg.Table == nil {
-		return r, nil, errNothing
+		return r, nil, errUnexplained
 	}
 	if r, err = d.Check(id, s); err != nil {
 		return r, nil, err
