@@ -384,3 +384,12 @@ func (c *endsLater) Err() error {
 	}
 	return nil
 }
+
+// TestSizesForAnyNumber checks that the memory is divided for at least one decoder.
+func TestSizesForAnyNumber(t *testing.T) {
+	for n, want := range map[int]int{-1: 1, 0: 1, 1: 1, 8: 8, 9: 8} {
+		if got := compress.SizesFor(n); got.Decoders != want || got.Buffers < 2 {
+			t.Errorf("%d: %+v", n, got)
+		}
+	}
+}

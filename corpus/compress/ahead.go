@@ -57,7 +57,7 @@ const AheadMemory = 48 << 20
 // SizesFor divides the memory for n decoders: half for buffers, half for windows. A decoder with
 // full buffers waits until its piece is read. Pieces are small enough that most fit.
 func SizesFor(n int) AheadSizes {
-	n = min(n, maxDecoders)
+	n = min(max(n, 1), maxDecoders)
 	const size = 128 << 10
 	return AheadSizes{
 		Decoders: n, Chunk: size, Buffers: (AheadMemory/2/size - aloneBuffers) / n,
