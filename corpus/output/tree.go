@@ -111,7 +111,8 @@ func (t *Tree) end() error {
 	return nil
 }
 
-// Shard returns the output for a record of this size, and counts the record if there are shards.
+// Shard returns the output for a record of this size, and counts the record if there are shards. Turn
+// comes first.
 func (t *Tree) Shard(record int) (*Writer, error) {
 	if t.ShardSize > 0 {
 		if t.at.Fill >= t.ShardSize {
