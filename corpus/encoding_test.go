@@ -34,12 +34,12 @@ import (
 
 // told returns an Encoding that assumes label for inputs without a byte order mark.
 func told(label string, sample int) Encoding {
-	return Encoding{Sample: sample, Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
-		if s := charset.Marked(head); s != nil {
-			return s, nil
-		}
-		return charset.StreamOf(label)
-	}}
+	e, err := EncodingOf(label)
+	if err != nil {
+		e.Of = func([]byte, bool, bool) (*charset.Stream, error) { return nil, err }
+	}
+	e.Sample = sample
+	return e
 }
 
 // seen returns the places, ids, texts, raw records and reasons that are read from an input.

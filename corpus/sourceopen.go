@@ -224,6 +224,18 @@ type Encoding struct {
 	Of func(head []byte, whole, piped bool) (*charset.Stream, error)
 }
 
+// EncodingOf returns the encoding with a name of the WHATWG Encoding Standard, such as "gbk". A byte
+// order mark of another encoding overrules it.
+func EncodingOf(name string) (Encoding, error) {
+	given, err := charset.StreamOf(name)
+	if err != nil {
+		return Encoding{}, err
+	}
+	return Encoding{Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
+		return cmp.Or(charset.Marked(head), given), nil
+	}}, nil
+}
+
 func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if s.cfg.Encoding.Of == nil {
 		return nil

@@ -256,13 +256,11 @@ func (f encodingFlag) encoding() (corpus.Encoding, error) {
 	if label == "auto" {
 		return corpus.Encoding{Sample: detectedBy, Of: detected}, nil
 	}
-	given, err := charset.StreamOf(cmp.Or(label, "utf-8"))
+	given, err := corpus.EncodingOf(cmp.Or(label, "utf-8"))
 	if err != nil {
-		return corpus.Encoding{}, fmt.Errorf("--encoding: %w", err)
+		err = fmt.Errorf("--encoding: %w", err)
 	}
-	return corpus.Encoding{Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
-		return cmp.Or(charset.Marked(head), given), nil
-	}}, nil
+	return given, err
 }
 
 func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
