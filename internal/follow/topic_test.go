@@ -215,6 +215,8 @@ func TestRemovedUnderway(t *testing.T) {
 	topic := dialed(t, c, "")
 	_, err := topic.Append(t.Context(), records(t, 50))
 	indextest.Must(t, err)
+	_, err = topic.Head(t.Context()) // a client that has not found the partition yet would begin at 30
+	indextest.Must(t, err)
 	request(t, c, deleteBefore(30))
 	topic.From(10)
 	got, err := topic.Next(t.Context())
