@@ -331,9 +331,7 @@ func TestTransactions(t *testing.T) {
 		client.Close()
 
 		f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
-		for end := time.Now().Add(5 * time.Second); f.Behind() && time.Now().Before(end); {
-			time.Sleep(10 * time.Millisecond)
-		}
+		reach(t, f, f.target-1)
 		step := &apply.Step{Entry: journal.Entry{Kind: journal.Seen, ID: "x", Text: []byte(text(2))}}
 		if err := f.Append([]*apply.Step{step}, true); err != nil {
 			t.Errorf("%s: %v; next %d of %d", records, err, f.Next(), f.target)
