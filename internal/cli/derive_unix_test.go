@@ -34,7 +34,7 @@ func TestKilledWhileDeriving(t *testing.T) {
 			t.Fatalf("%s has only %d bytes", name, len(k.want[name]))
 		}
 	}
-	for range 3 * *killings {
+	for n := 0; n < 3**killings || k.arrived == 0; n++ { // if the load drops, runs end before their kill
 		k.reset()
 		for tries := 0; !k.attempt(tries); tries++ {
 		}
@@ -43,9 +43,6 @@ func TestKilledWhileDeriving(t *testing.T) {
 		for _, name := range k.outputs[3:] {
 			writeFile(t, filepath.Join(k.dir, name), "of another report")
 		}
-	}
-	if k.arrived == 0 {
-		t.Error("no run was killed: all ended too early")
 	}
 }
 

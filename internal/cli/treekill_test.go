@@ -159,7 +159,7 @@ func TestTreeKilled(t *testing.T) {
 	arrived := 0
 	for _, flags := range [][]string{nil, {"--split", "nonempty", "-j", "1"}, {"--annotate"}} {
 		k := newTreeKilling(t, flags...)
-		for range *killings {
+		for n := 0; n < *killings || arrived == 0; n++ { // if the load drops, runs end before their kill
 			k.reset()
 			for tries := 0; ; tries++ {
 				cmd := k.command()
@@ -180,9 +180,6 @@ func TestTreeKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs were killed", arrived)
-	if arrived == 0 {
-		t.Error("no run was killed: all ended too early")
-	}
 }
 
 // TestTreeStopped kills runs after each of their last steps, and after some before. The placed

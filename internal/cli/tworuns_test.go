@@ -93,7 +93,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	if testing.Short() {
 		times = 8
 	}
-	for range times {
+	// If the load drops after the measurement, most second runs come too late to meet a first one.
+	for n := 0; n < times || refused == 0 && n < 10*times; n++ {
 		if err := os.Remove(filepath.Join(r.dir, "kept.jsonl")); err != nil {
 			t.Fatal(err)
 		}
