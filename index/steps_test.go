@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childIndex); dir != "" {
 		os.Exit(child(dir))
 	}
-	os.Exit(m.Run())
+	os.Setenv("TMPDIR", indextest.Memory())
+	m.Run()
 }
 
 const (

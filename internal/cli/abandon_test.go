@@ -12,13 +12,14 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/claim"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // TestKilledAndAbandoned kills runs after a checkpoint, over files and a pipe, and abandons them
 // with the same output. No document may be lost. The second killed run needs a third file name.
 func TestKilledAndAbandoned(t *testing.T) {
 	for _, arg := range []string{"in.jsonl", "-"} {
-		k := &killing{t: t, dir: t.TempDir()}
+		k := &killing{t: t, dir: indextest.TempDir(t)}
 		text := documents(600)
 		writeFile(t, filepath.Join(k.dir, "in.jsonl"), text)
 		k.args = []string{
@@ -71,7 +72,7 @@ func TestKilledBeforeCheckpoint(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
-		k := &killing{t: t, dir: t.TempDir()}
+		k := &killing{t: t, dir: indextest.TempDir(t)}
 		text := documents(4000) // more than one frame, so that a frame is in the file
 		writeFile(t, filepath.Join(k.dir, "in.jsonl"), text)
 		command := append([]string{"dedup", "-q", "--docs", "3k", "--limit", "full=warn", "--index", "index", "--out", "kept.jsonl"}, flags...)

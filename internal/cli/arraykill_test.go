@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // arrays writes JSON arrays with copies of each other's records. One has no records, one only
@@ -50,7 +52,7 @@ func arrays(t *testing.T, dir string) {
 // TestArraysKilled checks that each output is an array, closed once, however often the run is
 // killed. Another number of jobs gives the same bytes.
 func TestArraysKilled(t *testing.T) {
-	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 9))}}
+	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 9))}}
 	arrays(t, k.dir)
 	k.args = []string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
 	begun := time.Now()

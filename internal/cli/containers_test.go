@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // packed packs the folder "in" into an archive beside it.
@@ -79,7 +80,7 @@ func TestArchivesKilled(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	t.Parallel()
-	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(3, 9))}}
+	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(3, 9))}}
 	treeInput(t, k.dir)
 	for _, name := range []string{"a.zip", "b.tar", "c.tgz"} {
 		packed(t, k.dir, name)

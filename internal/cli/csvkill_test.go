@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // tables writes tables with copies of each other's rows. One has no rows, and one is compressed.
@@ -57,7 +59,7 @@ func TestTablesKilled(t *testing.T) {
 }
 
 func tablesKilled(t *testing.T, added string, flags ...string) {
-	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 8))}}
+	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 8))}}
 	tables(t, k.dir)
 	k.args = []string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--format", "csv", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
 	k.args = append(k.args, flags...)

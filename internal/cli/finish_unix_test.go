@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // finishing lists the last steps of a run. They must come in this order: if the index forgot the
@@ -203,7 +204,7 @@ func (k *killing) stopBefore(n int) (over bool) {
 func TestKilledCreation(t *testing.T) {
 	want := ""
 	for n, over := 0, false; !over; n++ { // not killed before step 0
-		k := &killing{t: t, dir: t.TempDir(), args: []string{"index", "create", "index", "--docs", "3k", "--window", "2d"}}
+		k := &killing{t: t, dir: indextest.TempDir(t), args: []string{"index", "create", "index", "--docs", "3k", "--window", "2d"}}
 		over = k.stopBefore(n) && n > 0
 		again := k.command()
 		start(t, again)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 var killings = flag.Int("killings", 1, "kill this many times as many runs")
@@ -64,7 +66,7 @@ type killing struct {
 
 func newKilling(t *testing.T, ending string, signal os.Signal) *killing {
 	k := &killing{
-		t: t, dir: t.TempDir(), signal: signal, want: map[string][]byte{},
+		t: t, dir: indextest.TempDir(t), signal: signal, want: map[string][]byte{},
 		outputs: []string{"kept.jsonl" + ending, "dups.jsonl" + ending, "bad.jsonl" + ending},
 		rng:     rand.New(rand.NewPCG(uint64(len(ending)), 1)),
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // treeInput writes inputs that are hard to resume: copies of each other, bad records, blank lines
@@ -67,7 +68,7 @@ type treeKilling struct {
 }
 
 func newTreeKilling(t *testing.T, flags ...string) *treeKilling {
-	k := &treeKilling{killing: killing{t: t, dir: t.TempDir(), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(7, uint64(len(flags))))}, flags: flags}
+	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(7, uint64(len(flags))))}, flags: flags}
 	treeInput(t, k.dir)
 	k.args = append([]string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out"}, append(flags, "in")...)
 	begun := time.Now()

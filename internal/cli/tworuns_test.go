@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // twoRuns holds two commands that write the same output.
@@ -21,7 +23,7 @@ type twoRuns struct {
 }
 
 func newTwoRuns(t *testing.T, n int) *twoRuns {
-	r := &twoRuns{t: t, dir: t.TempDir()}
+	r := &twoRuns{t: t, dir: indextest.TempDir(t)}
 	all := strings.SplitAfter(documents(2*n), "\n")
 	r.texts = [2]string{strings.Join(all[:n], ""), strings.Join(all[n:], "")}
 	writeFile(t, filepath.Join(r.dir, "in0.jsonl"), r.texts[0])

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"github.com/firstseen/firstseen/internal/durable"
 )
 
 // Sentences returns a text that shares nothing with that of another number.
@@ -23,6 +26,25 @@ func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Memory returns a folder in memory for small files that are often synced: on a disk a sync can take
+// 10 ms. It returns TMPDIR if that is set or if no such folder has room.
+func Memory() string {
+	const dir = "/dev/shm"
+	if room, err := durable.Room(dir); runtime.GOOS == "linux" && os.Getenv("TMPDIR") == "" && err == nil && room > 1<<30 {
+		return dir
+	}
+	return os.Getenv("TMPDIR")
+}
+
+// TempDir returns a temporary folder in Memory.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(Memory(), "firstseen-")
+	Must(t, err)
+	t.Cleanup(func() { Must(t, os.RemoveAll(dir)) })
+	return dir
 }
 
 // Copy copies the index in dir and returns the folder of the copy.

@@ -1,11 +1,18 @@
 package pipeline
 
 import (
+	"os"
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/step"
 )
+
+func TestMain(m *testing.M) {
+	os.Setenv("TMPDIR", indextest.Memory())
+	m.Run()
+}
 
 func opened(t *testing.T, dir string, o index.Options) *index.Index {
 	t.Helper()
