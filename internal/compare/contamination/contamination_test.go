@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature/units"
 	"github.com/firstseen/firstseen/internal/compare/contamination"
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 func itemsOf(texts ...string) *contamination.Items {
@@ -213,6 +214,15 @@ func TestEqualsThePlainRule(t *testing.T) {
 				t.Fatalf("%q in %q: found %v, share %v; by the rule %v, %v", text, page, ok, h.Share, stands, share)
 			}
 		}
+	})
+}
+
+// TestItemOfOneWord checks that the work grows with an item as with a page, even if both repeat a word.
+func TestItemOfOneWord(t *testing.T) {
+	page := []byte(strings.Repeat("ha ", 1000))
+	effort.Linear(t, "an item of one word", 64*len("ha "), func(n int) func() {
+		s := itemsOf(strings.Repeat("ha ", n/len("ha "))).NewSearcher()
+		return func() { s.Append(nil, page) }
 	})
 }
 

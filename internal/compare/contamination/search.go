@@ -85,53 +85,54 @@ func (s *Searcher) meet(page []byte) {
 
 // A match records the parts of an item found in a page.
 type match struct {
-	item    *item
-	held    []bool // for each word of the item, whether the page holds it
-	longest int    // number of words in the longest stretch
-	end     int    // index of the page's word after that stretch
+	item      *item
+	held      []bool    // for each word of the item, whether the page holds it
+	stretches []stretch // for each run of the item, the newest stretch that ends with it
+	longest   int       // number of words in the longest stretch
+	end       int       // index of the page's word after that stretch
 }
 
 // A stretch is a series of runs that follow one another in both texts.
 type stretch struct {
-	match, at int // index of the match, and of the last run in its item
-	runs      int
+	last int // index of its last run in the page
+	runs int
 }
+
+// A spot is the place of a run in an item.
+type spot struct{ match, at int }
 
 // compare returns the matches of the found items in a page with these words.
 func (s *Searcher) compare(page []word) []match {
 	matches := make([]match, len(s.found))
-	spots := map[uint64][]stretch{}
+	spots := map[uint64][]spot{}
 	for i, n := range s.found {
 		it := &s.items.all[n]
-		matches[i] = match{item: it, held: make([]bool, len(it.words))}
+		matches[i] = match{item: it, held: make([]bool, len(it.words)), stretches: make([]stretch, len(it.words))}
 		for at, run := range runsOf(it.words) {
-			spots[run] = append(spots[run], stretch{match: i, at: at, runs: 1})
+			spots[run] = append(spots[run], spot{i, at})
 		}
 	}
-	var before, here []stretch
 	for at, run := range runsOf(page) {
-		here = here[:0]
-		for _, st := range spots[run] {
-			for _, b := range before {
-				if b.match == st.match && b.at == st.at-1 {
-					st.runs = b.runs + 1
-				}
-			}
-			here = append(here, st)
-			matches[st.match].hold(st, at+Run)
+		for _, in := range slices.Backward(spots[run]) { // hold needs the stretches of the page's run before
+			matches[in.match].hold(in.at, at)
 		}
-		before, here = here, before
 	}
 	return matches
 }
 
-// hold adds a stretch that ends before word end of the page.
-func (m *match) hold(st stretch, end int) {
-	for i := range Run {
-		m.held[st.at+i] = true
+// hold adds the run of the item at i, which is that of the page at at. An item that repeats a run
+// has many stretches at a time, so each is found by its place.
+func (m *match) hold(i, at int) {
+	for n := range Run {
+		m.held[i+n] = true
 	}
-	if n := st.runs + Run - 1; n > m.longest {
-		m.longest, m.end = n, end
+	runs := 1
+	if i > 0 && m.stretches[i-1].last == at-1 {
+		runs += m.stretches[i-1].runs
+	}
+	m.stretches[i] = stretch{at, runs}
+	if n := runs + Run - 1; n > m.longest {
+		m.longest, m.end = n, at+Run
 	}
 }
 
