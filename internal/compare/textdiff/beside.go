@@ -33,17 +33,17 @@ func Write(w io.Writer, left, right string, style Style) error {
 		for n < len(rows) && rows[n].alike {
 			n++
 		}
+		shown := rows[:max(n, 1)]
+		rows = rows[len(shown):]
 		if n >= foldRows && !style.Whole {
 			note := wrap(textRow(fmt.Sprintf("… %d rows alike", n-2)), column)[0]
-			rows = append([]rowPair{rows[0], {left: note, right: note}}, rows[n-1:]...)
-			n = 3
+			shown = []rowPair{shown[0], {left: note, right: note}, shown[n-1]}
 		}
-		for _, r := range rows[:max(n, 1)] {
+		for _, r := range shown {
 			if err := r.write(w, column, style); err != nil {
 				return err
 			}
 		}
-		rows = rows[max(n, 1):]
 	}
 	return nil
 }
@@ -142,12 +142,7 @@ func (s *side) markRanges(ranges [][2]int) {
 
 // alike reports whether all units of text[from:to] are aligned.
 func (s *side) alike(from, to int) bool {
-	for i := range s.units {
-		if s.spans[i][0] >= from && s.spans[i][1] <= to && s.states[i] != aligned {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.stretches(from, to), func(p stretch) bool { return p.state != aligned })
 }
 
 // block is a part of both texts that begins in one row: text[a:aEnd] and text[b:bEnd].

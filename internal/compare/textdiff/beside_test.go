@@ -1,10 +1,14 @@
 package textdiff
 
 import (
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 func TestWrite(t *testing.T) {
@@ -53,6 +57,26 @@ f ⟦g⟧     │ f ⟦h⟧
 			if "\n"+b.String() != c.want {
 				t.Errorf("got\n%s\nwant%s", b.String(), c.want)
 			}
+		})
+	}
+}
+
+// TestLongTexts checks that the work grows linearly with texts of many parts, and with a line of
+// marks without width.
+func TestLongTexts(t *testing.T) {
+	for what, texts := range map[string]func(n int) (left, right string){
+		"short lines": func(n int) (left, right string) {
+			var b strings.Builder
+			for i := 0; b.Len() < n; i++ {
+				fmt.Fprintf(&b, "%d\n", i)
+			}
+			return b.String(), strings.ReplaceAll(b.String(), "7\n", "x\n")
+		},
+		"marks": func(n int) (left, right string) { return "a" + strings.Repeat("\u0301", n/2), "b" },
+	} {
+		effort.Linear(t, what, 4<<10, func(n int) func() {
+			left, right := texts(n)
+			return func() { _ = Write(io.Discard, left, right, Style{Width: 80}) }
 		})
 	}
 }

@@ -50,29 +50,29 @@ func (r row) columns() (n int) {
 // else anywhere. It leaves out empty lines.
 func wrap(cells []cell, columns int) (rows []row) {
 	var line row
-	end := func() {
+	width := 0 // of line
+	end := func(rest row) {
 		if len(line) > 0 {
 			rows = append(rows, line)
 		}
-		line = nil
+		line, width = rest, rest.columns()
 	}
 	for _, c := range cells {
 		switch {
 		case c.r == '\n':
-			end()
+			end(nil)
 			continue
 		case unicode.IsSpace(c.r) && len(line) == 0:
 			continue
 		}
 		c.r = Plain(c.r)
-		if line.columns()+Columns.RuneWidth(c.r) > columns {
-			rest := line.split()
-			end()
-			line = rest
+		own := Columns.RuneWidth(c.r)
+		if width+own > columns {
+			end(line.split())
 		}
-		line = append(line, c)
+		line, width = append(line, c), width+own
 	}
-	end()
+	end(nil)
 	return rows
 }
 
