@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/dedup/oracle"
+	"github.com/firstseen/firstseen/internal/effort"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
@@ -76,4 +77,16 @@ func TestUnasked(t *testing.T) {
 	if kept, f := report.NewSurvivors().Ask(7); !kept || f.Instead != nil {
 		t.Errorf("a document without a component: %+v", f)
 	}
+}
+
+// TestManyGroups checks that the work grows linearly with the groups of a component.
+func TestManyGroups(t *testing.T) {
+	effort.Linear(t, "groups", 1<<12, func(n int) func() {
+		return func() {
+			plan := report.NewSurvivors()
+			for i := range n {
+				plan.Offer(0, report.Member{Group: fmt.Sprint(i)})
+			}
+		}
+	})
 }
