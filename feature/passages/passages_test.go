@@ -1,6 +1,7 @@
 package passages_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -18,6 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/effort"
 )
 
 // A text is a string with its words, picks and list.
@@ -229,6 +232,19 @@ func TestRepetition(t *testing.T) {
 }
 
 // FuzzChains checks that any lists give chains with valid numbers.
+// TestRepetitionIsCheap checks that chains that go on are not searched for each that could begin.
+func TestRepetitionIsCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds with the race detector")
+	}
+	list := passages.List(bytes.Repeat([]byte{2, 0, 0, 0}, 16_000))
+	var c passages.Chainer
+	c.Load(list)
+	if took := effort.Of(func() { c.Chains(list) }); took > 2*time.Second {
+		t.Errorf("it takes %v", took)
+	}
+}
+
 func FuzzChains(f *testing.F) {
 	f.Add(binary.LittleEndian.AppendUint64(nil, 77), binary.LittleEndian.AppendUint64(nil, 77))
 	f.Fuzz(func(t *testing.T, a, b []byte) {

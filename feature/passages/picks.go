@@ -178,6 +178,7 @@ type Chainer struct {
 	starts       []int
 	first        []int32 // for each key, 1 + its first entry
 	next         []int32 // for each entry, 1 + the next with the same key
+	reached      []int   // for each entry, 1 + the last of the other list to which a chain went on there
 	open, goesOn []link
 	chains       []Chain
 }
@@ -213,6 +214,8 @@ func (c *Chainer) Load(d List) {
 // Chains returns the chains of the own list in e, the longest first, valid until the next call.
 func (c *Chainer) Chains(e List) []Chain {
 	c.chains, c.open = c.chains[:0], c.open[:0]
+	c.reached = slices.Grow(c.reached[:0], c.own.Len())[:c.own.Len()]
+	clear(c.reached)
 	at := 0
 	for i := range e.Len() {
 		entry := e.entry(i)
@@ -223,11 +226,12 @@ func (c *Chainer) Chains(e List) []Chain {
 			if l.entry+1 < c.own.Len() && c.own.entry(l.entry+1) == entry {
 				l.entry, l.Words, l.Picks = l.entry+1, l.Words+distance, l.Picks+1
 				c.goesOn = append(c.goesOn, l)
+				c.reached[l.entry] = i + 1
 			} else {
 				c.chains = append(c.chains, l.Chain)
 			}
 		}
-		c.begin(keyOf(entry), at)
+		c.begin(i, keyOf(entry), at)
 		c.open, c.goesOn = c.goesOn, c.open
 	}
 	for _, l := range c.open {
@@ -239,11 +243,12 @@ func (c *Chainer) Chains(e List) []Chain {
 	return c.chains
 }
 
-func (c *Chainer) begin(key uint32, at int) {
-	continued := c.goesOn
+// begin begins chains at the entries with the key of entry i of the other list, unless one went on
+// there.
+func (c *Chainer) begin(i int, key uint32, at int) {
 	for p, places := c.first[key], 0; p != 0 && places < maxPlaces; p, places = c.next[p-1], places+1 {
 		entry := int(p - 1)
-		if !slices.ContainsFunc(continued, func(l link) bool { return l.entry == entry }) {
+		if c.reached[entry] != i+1 {
 			c.goesOn = append(c.goesOn, link{Chain{From: c.starts[entry], Of: at, Words: Run, Picks: 1}, entry})
 		}
 	}
