@@ -207,15 +207,21 @@ func TestKilledWhileReadingJournal(t *testing.T) {
 	}
 }
 
-// TestDamagedJournalIsGivenUp follows the remedy in the message about a damaged journal.
-func TestDamagedJournalIsGivenUp(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
+// leftJournal returns the folder of a killed server and its journal.
+func leftJournal(t *testing.T) (dir, path string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "index")
 	s, x := opened(t, dir, 0, nil)
 	give(t, s, texts(60))
 	settle(t, s)
 	dir = indextest.Copy(t, dir)
 	closed(t, s, x)
-	path := filepath.Join(dir, index.ServedName(1))
+	return dir, filepath.Join(dir, index.ServedName(1))
+}
+
+// TestDamagedJournalIsGivenUp follows the remedy in the message about a damaged journal.
+func TestDamagedJournalIsGivenUp(t *testing.T) {
+	dir, path := leftJournal(t)
 	data, err := os.ReadFile(path)
 	indextest.Must(t, err)
 	data[10] ^= 1
@@ -228,32 +234,26 @@ func TestDamagedJournalIsGivenUp(t *testing.T) {
 		}
 		indextest.Must(t, errors.Join(x.Close(), os.RemoveAll(path)))
 	}
-	x, err = index.Open(dir, index.Options{Serve: true})
+	x, err := index.Open(dir, index.Options{Serve: true})
 	indextest.Must(t, err)
 	if lost, err := x.ForgetServer(); !lost || err != nil {
 		t.Error(lost, err)
 	}
 	indextest.Must(t, x.Close())
-	s, x = opened(t, dir, 0, nil)
+	s, x := opened(t, dir, 0, nil)
 	closed(t, s, x)
 }
 
 // TestJournalOfOtherRules checks that the journal of a version with other rules is not replayed.
 func TestJournalOfOtherRules(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "index")
-	s, x := opened(t, dir, 0, nil)
-	give(t, s, texts(60))
-	settle(t, s)
-	dir = indextest.Copy(t, dir)
-	closed(t, s, x)
-	path := filepath.Join(dir, index.ServedName(1))
+	dir, path := leftJournal(t)
 	h, _, err := journal.Read(path, nil)
 	indextest.Must(t, err)
 	h.Settings = strings.Replace(h.Settings, fmt.Sprintf(`,"version":%d`, dedup.RulesVersion), "", 1)
 	l, err := journal.Create(path, h)
 	indextest.Must(t, err)
 	indextest.Must(t, l.Close())
-	x, err = index.Open(dir, index.Options{Serve: true})
+	x, err := index.Open(dir, index.Options{Serve: true})
 	indextest.Must(t, err)
 	defer x.Close()
 	if _, err := Open(Config{Index: x, Dir: dir}); err == nil || !strings.Contains(err.Error(), "the version of firstseen that wrote it") {

@@ -5,30 +5,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // TestTemporaryIndexLosesItsLockLast checks the order in which a run removes its temporary index. A
 // folder without a lock is never swept, so a kill in between would leave it for good.
 func TestTemporaryIndexLosesItsLockLast(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	path := filepath.Join(t.TempDir(), "in.jsonl")
-	writeFile(t, path, documents(1))
-	task := &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
-	if err := task.check([]string{path}); err != nil {
-		t.Fatal(err)
-	}
-	x, remove, err := task.openIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
+	task, x, remove := openTemporary(t)
 	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK)
 	if err == nil {
 		defer unix.Close(watch)

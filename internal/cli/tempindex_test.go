@@ -85,20 +85,27 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 	}
 }
 
-// TestSecretOfATemporaryIndex checks that the secret is only in memory.
-func TestSecretOfATemporaryIndex(t *testing.T) {
+// openTemporary opens the temporary index of a run over one document.
+func openTemporary(t *testing.T) (task *options, x *index.Index, remove func() error) {
+	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv(epochVariable, "")
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
-	task := &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
-	if err := task.check([]string{path}); err != nil {
-		t.Fatal(err)
+	task = &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
+	err := task.check([]string{path})
+	if err == nil {
+		x, remove, err = task.openIndex()
 	}
-	x, remove, err := task.openIndex()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return task, x, remove
+}
+
+// TestSecretOfATemporaryIndex checks that the secret is only in memory.
+func TestSecretOfATemporaryIndex(t *testing.T) {
+	task, x, remove := openTemporary(t)
 	if stored, err := index.ReadKey(task.openedIn); len(task.Scheme.Key) == 0 || stored != nil || err != nil {
 		t.Errorf("the secret is %x, the stored one %x, %v", task.Scheme.Key, stored, err)
 	}
