@@ -53,29 +53,22 @@ func (c *decider) count(keys int) {
 
 // gather turns the documents that hold looked-up features into candidates, in order of arrival. It
 // counts a feature with MaxHolders holders separately as common (rule 6). It also sums the weight
-// of all other features with holders. If the text repeats one that counts, features with holders
-// that only count are not common.
-func (c *decider) gather(repeats bool) {
-	c.pairs, c.found.Common, c.union, c.countedKeys = c.pairs[:0], c.found.Common[:0], 0, false
+// of all other features with holders.
+func (c *decider) gather() {
+	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0
 	for a, i := range c.answers.asked {
 		docs := c.answers.of(a)
-		counted := slices.Contains(docs, Counted)
-		common := len(docs) >= MaxHolders && !(repeats && counted)
-		what := uint64(i)
+		common := len(docs) >= MaxHolders
 		switch docs = named(docs); {
 		case len(docs) == 0: // a document with no named holders is new
+			continue
 		case common:
-			what |= commonPair
-			if counted {
-				what |= countedPair
-				c.countedKeys = true
-			}
 			c.found.Common = append(c.found.Common, uint32(i))
-		default:
-			c.union += c.judge.Weight(i)
+			continue
 		}
+		c.union += c.judge.Weight(i)
 		for _, num := range docs {
-			c.pairs = append(c.pairs, uint64(num)<<32|what)
+			c.pairs = append(c.pairs, uint64(num)<<32|uint64(i))
 		}
 	}
 	c.postings.gather(c.pairs)
@@ -99,13 +92,6 @@ func named(docs []uint32) []uint32 {
 	return slices.DeleteFunc(docs, func(num uint32) bool { return num == Counted })
 }
 
-// commonPair marks a pair of a document and a common feature. countedPair marks one of a feature
-// for which some of the eight holders only count.
-const (
-	commonPair  = 1 << 31
-	countedPair = 1 << 30
-)
-
 // collect turns the pairs, with ascending features, into candidates.
 func (c *decider) collect() {
 	c.positions = slices.Grow(c.positions[:0], len(c.pairs))[:len(c.pairs)]
@@ -116,22 +102,9 @@ func (c *decider) collect() {
 		used = next
 	}
 	for p, pair := range c.pairs {
-		i := uint32(pair)
 		e := &candidates[c.postings.rank[c.postings.of[p]]]
-		at := int(i &^ (commonPair | countedPair))
-		weight := c.judge.Weight(at)
-		if i&commonPair != 0 {
-			e.CommonWeight += weight
-			if i&countedPair != 0 {
-				e.CountedWeight += weight
-				if at >= c.sketch.Parts() {
-					e.CountedLeads++
-				}
-			}
-			continue
-		}
-		e.Shared = append(e.Shared, i)
-		e.Weight += weight
+		e.Shared = append(e.Shared, uint32(pair))
+		e.Weight += c.judge.Weight(int(uint32(pair)))
 	}
 	c.found.Candidates = candidates
 }

@@ -24,8 +24,6 @@ type decider struct {
 	positions []uint32 // the features of pairs that are not common
 	found     method.Found
 	union     uint64 // the weight of all features with holders that are not common
-	// countedKeys: some features are common, with holders that only count.
-	countedKeys bool
 
 	selected []int // the candidates to compare
 	read     records
@@ -61,10 +59,9 @@ func (c *decider) byRules(table Asker) (Result, error) {
 	if !c.judge.MayReach(c.seen[:n]) { // rule 5
 		return r, nil
 	}
-	r, err := c.byHolders(table, false)
-	if counts := c.counts; err == nil && (r.Counted || r.Kept && c.countedKeys) {
-		r, err = c.again(table, r)
-		c.counts = counts
+	r, err := c.byHolders(table)
+	if err == nil && r.Counted {
+		r.Counted, err = c.countsNot(table) // else a page would count each time it comes
 	}
 	if err != nil {
 		return r, err
@@ -73,29 +70,23 @@ func (c *decider) byRules(table Asker) (Result, error) {
 	return r, c.nameSources(table, &r)
 }
 
-// again treats a text that counts already: it was removed, and comes again (rule 6).
-func (c *decider) again(table Asker, r Result) (Result, error) {
+// countsNot reports whether no document with the text of this one counts already (rule 6).
+func (c *decider) countsNot(table Asker) (bool, error) {
+	counts := c.counts
 	nums, err := c.holdersOfWhole(table)
-	if err != nil || !slices.Contains(nums, Counted) {
-		return r, err
-	}
-	if r.Kept {
-		r, err = c.byHolders(table, true)
-	}
-	r.Counted = false // else a page would count each time it comes
-	return r, err
+	c.counts = counts
+	return !slices.Contains(nums, Counted), err
 }
 
-// byHolders judges by the documents that hold the seen keys. If the text repeats one that counts,
-// keys with holders that only count are not common.
-func (c *decider) byHolders(table Asker, repeats bool) (Result, error) {
+// byHolders judges by the documents that hold the seen keys.
+func (c *decider) byHolders(table Asker) (Result, error) {
 	r, n := c.unique(), len(c.sketch.Features)
 	// The filter proves that keys it has not seen are absent (rule 6).
 	if err := c.answers.lookupSeen(table, c.keys[:n], c.seen); err != nil {
 		return r, err
 	}
 	c.count(len(c.answers.keys))
-	c.gather(repeats)
+	c.gather()
 	c.selected = c.judge.Select(c.selected[:0], &c.found)
 	c.read.nums = c.read.nums[:0]
 	for _, i := range c.selected {

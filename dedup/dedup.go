@@ -22,7 +22,7 @@ import (
 
 // RulesVersion counts the changes of the rules in docs/design.md, "The decision". A change of any
 // verdict raises it. A program with another version does not continue a run or replay a journal.
-const RulesVersion = 1
+const RulesVersion = 2
 
 // Rules are the choices behind a decision. The zero value is the default.
 type Rules struct {
@@ -47,7 +47,7 @@ type Rules struct {
 // The default thresholds. Without a table nothing shows that the segments seen come from one
 // document, so more must have been seen.
 const (
-	DefaultThreshold         = 0.6
+	DefaultThreshold         = 0.65
 	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
 	DefaultFilterThreshold   = 0.8
 	// DefaultVerifyThreshold is low: texts decide, so records only select the texts to read.

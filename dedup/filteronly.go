@@ -42,7 +42,7 @@ func spread(x uint64) uint64 {
 // come from one document. rate is the filter's false positive rate.
 func (c *decider) decideByFilter(rate float64) Result {
 	n := c.sketch.Parts()
-	r := Result{Kept: true, Segments: n, Comparable: n}
+	r := Result{Kept: true, Segments: n}
 	for i := range n {
 		if c.seen[i] {
 			r.Of.Weight += c.judge.Size(i)

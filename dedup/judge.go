@@ -39,7 +39,7 @@ func (c *decider) verdict(r *Result) error {
 		c.fillSources(relation, r)
 	case r.Seen > 0 && r.Seen >= c.rules.Threshold:
 		r.Verdict = Mosaic
-		c.fillSources(found{candidate: -1, Finding: method.Finding{Comparable: r.Segments}}, r)
+		c.fillSources(found{candidate: -1}, r)
 		r.Score = method.Share(r.Also[0].Weight, whole)
 		r.Contained = r.Score
 	default:
@@ -62,7 +62,7 @@ func (c *decider) alone(r *Result) (witness, relation found, err error) {
 			return witness, relation, damaged(e.Num, err)
 		}
 		switch {
-		case c.confirming.active && (f.Relation == method.Copy || f.Open || c.rules.Verify && f.New.To > 0):
+		case c.confirming.active && (f.Relation == method.Copy || c.rules.Verify && f.New.To > 0):
 			tries = append(tries, f)
 		case f.Relation == method.Copy && c.better(i, f.Score, &witness, witness.Score):
 			witness = f
@@ -93,12 +93,12 @@ func (c *decider) exact(num uint32, features int, r *Result) {
 	r.Verdict, r.Kept, r.Exact = Duplicate, false, true
 	r.Of = Source{Num: num, Shared: r.Segments, Weight: c.judge.Whole()}
 	r.Score, r.Seen, r.Contained = 1, 1, 1
-	r.OfSegments, r.Comparable = features, r.Segments
+	r.OfSegments = features
 }
 
 // fillSources sets the sources of the document and the shared features.
 func (c *decider) fillSources(f found, r *Result) {
-	r.Comparable, r.OfSegments = f.Comparable, f.Features
+	r.OfSegments = f.Features
 	c.sources = c.sources[:0]
 	for i := range c.found.Candidates {
 		e := &c.found.Candidates[i]

@@ -102,9 +102,7 @@ type Result struct {
 	PassageUnits, Covered, Left int
 	Consumed                    bool
 	// Segments is the number of segments chosen from the document, and OfSegments from the witness.
-	// Comparable is the number of the document's segments that the witness could have shared (see
-	// "Comparable segments" in docs/design.md).
-	Segments, OfSegments, Comparable int
+	Segments, OfSegments int
 	// Also lists up to MaxAlso other sources, the heaviest first. The next decision reuses it.
 	Also []Source
 	// SharedSegments are the positions in feature.Sketch.Features of the segments shared with Of

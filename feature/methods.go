@@ -59,11 +59,11 @@ const Former = "fs1"
 var registry = []*registered{
 	{
 		Info: Info{
-			Name: "segments", Threshold: 0.6, FilterOnly: true,
-			Help:  "segments and runs of five words find candidates, sketches of whole texts decide",
+			Name: "segments", Threshold: 0.65, FilterOnly: true,
+			Help:  "segments and runs of letters find candidates, sketches of whole texts decide",
 			Score: "the share of the text that both have in common",
 		},
-		rules: "fs3-" + canon.Version,
+		rules: "fs4-" + canon.Version,
 		numbers: append(segmentNumbers, number{
 			letter: "p", of: func(s *Scheme) *int { return &s.Passages },
 			least: MinPassage, most: MaxPassage, optional: true, what: "passages of %d words",
@@ -153,7 +153,7 @@ type chosen struct {
 	scheme Scheme
 }
 
-// Name identifies the scheme, for instance "fs3-u15b-xxh3-n50-w10". It lists the versions of method
+// Name identifies the scheme, for instance "fs4-u15b-xxh3-n50-w10". It lists the versions of method
 // and canonical form, the hash, any table of terms, and the numbers.
 func (c chosen) Name() string {
 	name := c.rules + "-" + digest.Name(c.scheme.Key)

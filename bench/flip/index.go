@@ -178,7 +178,7 @@ func sumResult(h hash.Hash64, r *dedup.Result) {
 		return 0
 	}
 	put(uint64(r.Verdict), flag(r.Kept), flag(r.Exact), flag(r.SameID), math.Float64bits(r.Score), math.Float64bits(r.Seen))
-	put(uint64(r.Segments), uint64(r.OfSegments), uint64(r.Comparable), uint64(len(r.Also)), uint64(len(r.SharedSegments)))
+	put(uint64(r.Segments), uint64(r.OfSegments), uint64(len(r.Also)), uint64(len(r.SharedSegments)))
 	for _, s := range append(r.Also, r.Of) {
 		put(uint64(s.Num), uint64(s.Shared), s.Weight)
 		h.Write([]byte(s.ID))

@@ -32,7 +32,6 @@ type reported struct {
 	Contained  float64         `json:"contained"`
 	Estimated  bool            `json:"estimated"`
 	Shared     int32           `json:"shared"`
-	Comparable int32           `json:"comparable"`
 	Segments   int32           `json:"segments"`
 	OfSegments int32           `json:"of_segments"`
 	Also       []reportedOther `json:"also"`

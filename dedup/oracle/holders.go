@@ -26,7 +26,7 @@ func (o *Oracle) add(d document) {
 
 // keys returns all keys that find a document.
 func (d *document) keys() []uint64 {
-	keys := append([]uint64{d.whole}, d.runKeys...)
+	keys := append([]uint64{d.whole}, d.leads...)
 	for _, f := range d.features {
 		keys = append(keys, f.Key)
 	}
@@ -95,7 +95,7 @@ func (o *Oracle) live(held []int) (live []int) {
 // isCommon implements rule 6, with rules 15 and 17, for the judged document.
 func (o *Oracle) isCommon(key uint64) bool {
 	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
-	if len(o.named(key)) == 0 || o.repeats && o.countedAmong(key) {
+	if len(o.named(key)) == 0 {
 		return false
 	}
 	return len(o.first(key)) == common || slices.ContainsFunc(o.under[key], closed)

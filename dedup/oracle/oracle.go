@@ -15,10 +15,9 @@ import (
 // The numbers in the rules.
 const (
 	common        = 8  // rule 6: kept documents that make a key common
-	fewest        = 5  // rules 8 and 9: least number of segments that is significant
 	boundaryUnits = 2  // rule 3
 	listed        = 8  // results: documents in Also
-	fewestRuns    = 20 // rule 13: fewest runs for a sketch
+	fewestRuns    = 64 // rule 12: fewest runs of letters for a sketch
 )
 
 // document is the data of a document (rule 10).
@@ -26,10 +25,9 @@ type document struct {
 	id       string
 	counts   bool // it was removed and only counts
 	features []feature.Feature
-	runKeys  []uint64
+	leads    []uint64 // keys of letters and words
 	whole    uint64
-	size     int64            // the denominator of rule 4
-	cut      *feature.Feature // the last chosen segment, if the text has more
+	size     int64 // the denominator of rule 4
 	runs     int64
 	distinct int64         // distinct runs
 	sketch   []int         // the number of each bin, 0 for none
@@ -43,10 +41,8 @@ type Oracle struct {
 	// under has the holders of a key in each slice (rules 15 and 17); if the key is closed there,
 	// the eight. Without a window there is one slice.
 	under map[uint64][][]int
-	slice int // of the next document
-	// repeats: the judged text counts, and is judged once more (rule 6).
-	repeats bool
-	dead    map[int]bool // documents taken back
+	slice int          // of the next document
+	dead  map[int]bool // documents taken back
 }
 
 // New returns an empty oracle. rules.Threshold must be set.
@@ -70,10 +66,7 @@ func (o *Oracle) newDocument(id string, set *feature.Sketch) document {
 	segments := len(set.Features) - set.Leads
 	d := document{id: id, features: slices.Clone(set.Features[:segments]), whole: set.Whole, size: int64(set.Units)}
 	for _, f := range set.Features[segments:] {
-		d.runKeys = append(d.runKeys, f.Key)
-	}
-	if set.Truncated {
-		d.cut = &d.features[segments-1]
+		d.leads = append(d.leads, f.Key)
 	}
 	if set.Truncated || o.rules.Score == dedup.ScoreSegments {
 		d.size = o.size(d.features)
@@ -90,25 +83,11 @@ func (o *Oracle) Check(id string, set *feature.Sketch) dedup.Result {
 		n, e := len(d.features), o.docs[num-1]
 		r.Verdict, r.Kept, r.Exact, r.Score, r.Seen, r.Contained = dedup.Duplicate, false, true, 1, 1, 1
 		r.Of = dedup.Source{Num: uint32(num), ID: e.id, Shared: n, Weight: uint64(d.size)}
-		r.OfSegments, r.Comparable = len(e.features), n
-	} else {
-		r = o.byRules(d)
-		if o.countedAmong(d.whole) && r.Kept {
-			o.repeats = true
-			r = o.byRules(d)
-			o.repeats = false
-		}
-	}
-	r.SameID = r.Of.Num != 0 && r.Of.ID == id
-	return r
-}
-
-// byRules judges a document by the rules after the second.
-func (o *Oracle) byRules(d document) dedup.Result {
-	r := dedup.Result{Kept: true, Segments: len(d.features)}
-	if claims := o.claims(d); !o.single(d, claims, &r) {
+		r.OfSegments = len(e.features)
+	} else if claims := o.claims(d); !o.single(d, claims, &r) {
 		o.together(d, claims, &r)
 	}
+	r.SameID = r.Of.Num != 0 && r.Of.ID == id
 	return r
 }
 
@@ -144,28 +123,20 @@ func (o *Oracle) size(features []feature.Feature) (size int64) {
 
 // A claim describes the text that an earlier document shares with the judged one.
 type claim struct {
-	num        int
-	shared     []int // positions of shared segments, rule 6
-	weight     int64
-	withCommon int64             // weight, including common segments under which it is named
-	counted    int64             // of these, those held by documents that only count
-	countedKey int               // run keys that are common through documents that only count
-	runKeys    int               // shared run keys that are not common
-	comparable []feature.Feature // rule 7
-	over       int64             // weight of the shared ones in comparable
-	score      float64           // rule 4, over the whole
-	share      float64           // rule 7, over comparable
-	compared   bool              // rule 12
-	sketched   bool              // rule 13 decides
-	contained  float64
-	longer     float64         // the share of the longer document
-	new        feature.Passage // the passage that prevents a copy
-	between    bool            // rule 13: it is two to four times as long
-	told       float64         // the share of d in it, by sketches
-	estimated  bool            // the deciding value comes from sketches
+	num       int
+	shared    []int // positions of shared segments, rule 6
+	weight    int64
+	leads     int     // shared keys of letters and words that are not common
+	score     float64 // rule 4
+	compared  bool    // rule 12
+	sketched  bool    // rule 13 decides
+	contained float64
+	longer    float64         // the share of the longer document
+	thin      bool            // rule 13: it has a passage of its own
+	new       feature.Passage // the passage that prevents a copy
 }
 
-// claims lists the documents that share a segment or a run key, in order of arrival.
+// claims lists the documents that share a key, in order of arrival.
 func (o *Oracle) claims(d document) []claim {
 	found := map[int]*claim{}
 	of := func(num int) *claim {
@@ -175,25 +146,18 @@ func (o *Oracle) claims(d document) []claim {
 		return found[num]
 	}
 	for i, f := range d.features {
-		for _, num := range o.named(f.Key) {
-			c := of(num)
-			c.withCommon += o.weight(f)
-			switch {
-			case !o.isCommon(f.Key):
+		if !o.isCommon(f.Key) {
+			for _, num := range o.named(f.Key) {
+				c := of(num)
 				c.shared = append(c.shared, i)
 				c.weight += o.weight(f)
-			case o.countedAmong(f.Key):
-				c.counted += o.weight(f)
 			}
 		}
 	}
-	for _, key := range d.runKeys {
-		for _, num := range o.named(key) {
-			switch {
-			case !o.isCommon(key):
-				of(num).runKeys++
-			case o.countedAmong(key):
-				of(num).countedKey++
+	for _, key := range d.leads {
+		if !o.isCommon(key) {
+			for _, num := range o.named(key) {
+				of(num).leads++
 			}
 		}
 	}
@@ -208,41 +172,17 @@ func (o *Oracle) claims(d document) []claim {
 
 func (o *Oracle) compare(d document, c *claim) {
 	e := o.docs[c.num-1]
-	c.comparable = comparable(d, e)
-	for _, i := range c.shared {
-		if slices.Contains(c.comparable, d.features[i]) {
-			c.over += o.weight(d.features[i])
-		}
-	}
 	c.score = quotient(c.weight, d.size)
-	c.share = c.score
-	if len(c.comparable) < len(d.features) {
-		c.share = quotient(c.over, o.size(c.comparable))
-	}
-	c.compared = o.comparedWith(d, c)
 	c.contained = c.score
-	if o.rules.Score == dedup.ScoreText && d.runs >= fewestRuns && e.runs >= fewestRuns {
-		c.sketched = e.distinct <= 2*d.distinct
-		c.between = !c.sketched && e.distinct <= 4*d.distinct
-		c.told, c.longer = estimate(d, e)
+	if o.rules.Score == dedup.ScoreSegments {
+		c.compared = o.reaches(c.score)
+		return
 	}
-	if c.sketched {
-		c.contained = c.told
+	c.compared = c.leads > 0 || c.weight > 0 && (5*c.weight >= d.size || o.reaches(c.score))
+	if c.compared && d.sketch != nil && e.sketch != nil && e.distinct <= 4*d.distinct {
+		c.sketched = true
+		c.contained, c.longer = estimate(d, e)
 	}
-}
-
-// comparable implements rule 7: the features at or above e's cut-off in the order of choice.
-func comparable(d, e document) []feature.Feature {
-	if e.cut == nil {
-		return d.features
-	}
-	var above []feature.Feature
-	for _, f := range d.features {
-		if f.Width > e.cut.Width || f.Width == e.cut.Width && f.Order <= e.cut.Order {
-			above = append(above, f)
-		}
-	}
-	return above
 }
 
 // quotient implements rule 11: the double nearest to the exact quotient.
@@ -256,38 +196,28 @@ func quotient(a, b int64) float64 {
 
 func (o *Oracle) reaches(share float64) bool { return share >= o.rules.Threshold }
 
-// alone implements rule 8.
-func (o *Oracle) alone(c claim) bool {
-	return o.reaches(c.score) || len(c.comparable) >= fewest && o.reaches(c.share)
-}
-
 // removal implements the first verdict of rule 9. It returns the score, or -1.
 func (o *Oracle) removal(d document, c *claim) float64 {
-	if c.sketched {
+	switch {
+	case !c.compared:
+		return -1
+	case c.sketched:
 		return o.removalBySketch(d, c)
+	case o.reaches(c.score):
+		return c.score
 	}
-	if c.between && c.compared && o.containedInLonger(d, c) {
-		c.contained, c.estimated = c.told, true
-		return max(o.rules.Threshold, .8)
-	}
-	n, all := len(c.comparable), len(d.features)
-	if !o.reaches(c.score) || n < all && (n < fewest || 2*n < all) {
-		return -1
-	}
-	if c.between && c.told < .3 {
-		c.contained, c.estimated = c.told, true
-		return -1
-	}
-	return c.score
+	return -1
 }
 
 // relation implements the second verdict of rule 9. It returns the share, or -1.
 func (o *Oracle) relation(c claim) float64 {
 	switch {
-	case c.sketched && o.reaches(c.contained) && c.compared:
+	case !c.sketched:
+		return -1
+	case o.reaches(c.contained):
 		return c.contained
-	case o.alone(c):
-		return c.share
+	case o.reaches(c.score):
+		return 0
 	}
 	return -1
 }
@@ -308,7 +238,7 @@ func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 	switch {
 	case witness != nil:
 		r.Verdict, r.Kept, r.Score = dedup.Duplicate, false, score
-		r.Counted = witness.sketched && score < .8 && !o.countedAmong(d.whole)
+		r.Counted = witness.thin && !o.countedAmong(d.whole)
 		o.name(*witness, claims, r)
 	case relation != nil:
 		r.Verdict, r.Score, r.New = dedup.Related, share, relation.new
@@ -327,7 +257,7 @@ func (o *Oracle) together(d document, claims []claim, r *dedup.Result) {
 		return
 	}
 	r.Verdict, r.Kept, r.Seen = dedup.Mosaic, !o.rules.RemoveMosaics, seen
-	r.Comparable, r.SharedSegments = len(d.features), shared
+	r.SharedSegments = shared
 	for _, c := range claims {
 		r.Score = max(r.Score, c.score)
 	}
@@ -349,8 +279,8 @@ func (o *Oracle) seen(d document, claims []claim) (share float64, shared []int) 
 
 func (o *Oracle) name(c claim, claims []claim, r *dedup.Result) {
 	r.Of = o.source(c)
-	r.OfSegments, r.Comparable = len(o.docs[c.num-1].features), len(c.comparable)
-	r.Contained, r.Estimated = c.contained, c.sketched || c.estimated
+	r.OfSegments = len(o.docs[c.num-1].features)
+	r.Contained, r.Estimated = c.contained, c.sketched
 	r.SharedSegments = c.shared
 	r.Also = o.also(claims, c.num)
 }

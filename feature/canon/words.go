@@ -213,12 +213,15 @@ func (s *Scanner) addSpan(p span) {
 // Together is the number of pieces between calls of AppendUnits: most were written well before.
 const Together = 64
 
-// CountUnits enables AppendUnits. Call it before Reset.
+// CountUnits enables AppendUnits and AppendLetters. Call it before Reset.
 func (s *Scanner) CountUnits() { s.counting = true }
 
+// ForgetSegments makes AppendUnits and AppendLetters begin with the next segment. Call it at every
+// Part, and optionally in between. A segment ends with the step after its last piece.
+func (s *Scanner) ForgetSegments() { s.spans = s.spans[:0] }
+
 // AppendUnits appends to dst the HashUnit of the words of all segments that ended since the last
-// call, in NextUnit's order. Call it at every Part and at End, and optionally in between. A segment
-// ends with the step after its last piece.
+// call of ForgetSegments, in NextUnit's order.
 //
 // This is a second pass over every text. Nearly all segments are known to be all CJK or all ASCII,
 // so their words are found many bytes at a time. Call it for many segments together: the processor
@@ -240,7 +243,6 @@ func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 			at += s.hashMixed(free, text, size)
 		}
 	}
-	s.spans = s.spans[:0]
 	return dst[:at]
 }
 

@@ -85,7 +85,7 @@ type Sketch struct {
 }
 
 // MaxData is the maximum length of Sketch.Data in bytes.
-const MaxData = 640
+const MaxData = 1280
 
 // Parts returns the number of leading features that are parts of the text.
 func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }
@@ -148,13 +148,6 @@ type Candidate struct {
 	Num    uint32   // the store's number; lower means earlier
 	Shared []uint32 // positions of the shared features that are not common, ascending
 	Weight uint64   // of Shared
-	// CommonWeight is the weight of the shared common features. They are seldom evidence, since
-	// many others hold them too.
-	CommonWeight uint64
-	// CountedWeight is the part of CommonWeight from features that removed documents hold, too.
-	CountedWeight uint64
-	// CountedLeads is the number of leads among the features of CountedWeight.
-	CountedLeads int
 }
 
 // A Relation is the relation of one document to another.
@@ -175,17 +168,16 @@ type Finding struct {
 	// Score is the share of the whole document that the candidate holds. Of several Copies, the
 	// highest wins.
 	Score float64
-	// Share is the share of the comparable part. Of several Related, the largest wins.
+	// Share is the share of the document in a Related one. Of several, the largest wins.
 	Share float64
-	// Comparable is the number of the document's features that the candidate could have shared.
-	Comparable int
 	// Features is the candidate's number of features.
 	Features int
 	// Contained is the share of the document that the candidate contains. Estimated reports that it
 	// and Score come from sketches.
 	Contained float64
 	Estimated bool
-	// Thin marks a Copy with a low score; the document then counts as a holder of its features.
+	// Thin marks a Copy with a passage of its own; it counts as a holder of its features, so that
+	// the frame around the passage becomes common.
 	Thin bool
 	// New is a long passage of the document missing entirely from the candidate. It makes the
 	// document Related instead of a Copy.
@@ -195,12 +187,9 @@ type Finding struct {
 	ByDistance bool
 	// Sure marks a Copy that reading both texts would not change.
 	Sure bool
-	// Open marks a document too short for the records to settle whether it is a copy. A caller with
-	// both texts should compare them.
-	Open bool
 }
 
-// A Passage is the words From to To, exclusive, of a text of Of words. To is 0 for no passage.
+// A Passage is the letters From to To, exclusive, of a text of Of letters; see package letters. To is 0 for no passage.
 type Passage struct{ From, To, Of uint64 }
 
 // Share returns weight/of, or 0 if of is 0. It is exact to the last bit while both are below 2^53.

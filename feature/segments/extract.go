@@ -77,6 +77,7 @@ func (e *Extractor) tell() {
 	e.waiting = 0
 	if e.watch != nil {
 		e.watch(e.scanner)
+		e.scanner.ForgetSegments()
 	}
 }
 

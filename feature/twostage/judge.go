@@ -10,38 +10,25 @@ import (
 
 // The constants of the rules. docs/quality.md compares alternatives.
 const (
-	// Segments must weigh one part in minShare of the text to justify a look-up (rule 5). A
-	// candidate's shared segments need the same weight for a comparison (rule 12). minRunKeys runs
-	// also suffice. With only fewRunKeys a candidate must meet stricter conditions.
-	minShare   = 5
-	minRunKeys = 3
-	fewRunKeys = 2
-	// If a candidate is up to maxLonger times as long as the document, sketches alone decide (rule
-	// 13). Up to stillTold times as long, the share from sketches is reduced by uncertain per
-	// additional length. Below denied, it overrules the segments.
-	maxLonger = 2
-	stillTold = 4
-	uncertain = 0.075
-	denied    = 0.3
-	// This reduction does not apply if minComparable or more segments are comparable and all but
-	// one part in nearlyAll of them are shared.
-	minComparable = 5
-	nearlyAll     = 10
-	// contained is the share of a document that makes it a copy whatever else the candidate holds,
-	// unless the threshold is higher. No rule asks for more (rule 13).
-	contained = 0.8
+	// Segments must weigh one part in minShare of the text to justify a look-up (rule 5) or a
+	// comparison (rule 12). One key of letters or words also suffices.
+	minShare = 5
+	// Sketches decide if a candidate is up to maxLonger times as long as the document (rule 13).
+	maxLonger = 4
+	// contained is the share of a document that makes it a copy whatever else the candidate holds.
+	contained = 0.85
+	// enough is the most that common segments make rule 13 ask for, unless the threshold is more.
+	enough = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text must be common, and at least
 	// minShared other segments shared. Together these must hold the share explained of all segments
-	// and the share spoken of the document's runs. The lengths may differ at most as minLength and
-	// minLength+1 do. Sketches must confirm the share confirmed of the words in the shared
-	// segments. They must also confirm one part in minShare of the document. The longest segments
-	// of code are comments, and those of tables are seldom a tenth of the text.
+	// and the share spoken of the document's runs. Sketches must confirm the share confirmed of the
+	// shared segments. The longest segments of code are comments, and those of tables are seldom a
+	// tenth of the text.
 	minCommon = 8
 	minShared = 10
 	explained = 0.72
 	spoken    = 0.4
 	confirmed = 0.6
-	minLength = 4
 )
 
 // A Judge compares one document with others. Its buffers are reused.
@@ -52,11 +39,12 @@ type Judge struct {
 	places   []byte // of its runs, as in Sketch.Data; none if a caller made the sketch
 	sorted   places // places sorted on demand; runs is 0 before
 	other    known  // of the candidate
+	commonAt []uint32
 	uncommon uint64 // weight of the uncommon segments
 	common   uint64 // size of the common ones
 }
 
-var errRecord = errors.New("the stored runs of a document are invalid: the store is damaged, or another program wrote it")
+var errRecord = errors.New("the stored letters of a document are invalid: the store is damaged, or another program wrote it")
 
 // NewJudge returns a Judge with the given rules.
 func NewJudge(r method.Rules) *Judge {
@@ -72,37 +60,32 @@ func (j *Judge) Load(s *method.Sketch) {
 		return // made by a caller, without runs
 	}
 	var err error
-	if j.places, err = j.known.parse(s.Data, true); err != nil {
+	if j.places, err = j.known.parse(s.Data); err != nil {
 		panic(err) // from another method
 	}
 }
 
 // MayReach implements rule 5.
 func (j *Judge) MayReach(seen []bool) bool {
+	if j.BySegments() {
+		return j.Judge.MayReach(seen)
+	}
 	parts := j.sketch.Parts()
-	if j.Judge.MayReach(seen) {
+	if slices.Contains(seen[parts:], true) {
 		return true
 	}
-	if j.BySegments() {
-		return false
-	}
 	var weight uint64
-	runKeys := 0
-	for i, is := range seen {
-		switch {
-		case !is:
-		case i < parts:
+	for i, is := range seen[:parts] {
+		if is {
 			weight += j.Weight(i)
-		default:
-			runKeys++
 		}
 	}
-	return runKeys >= fewRunKeys || j.enough(weight, runKeys)
+	return j.mayBe(weight)
 }
 
-// enough reports whether this weight or number of run keys makes a candidate.
-func (j *Judge) enough(weight uint64, runKeys int) bool {
-	return weight > 0 && minShare*weight >= j.Whole() || runKeys >= minRunKeys
+// mayBe reports whether shared segments of this weight make a candidate.
+func (j *Judge) mayBe(weight uint64) bool {
+	return weight > 0 && (minShare*weight >= j.Whole() || method.Share(weight, j.Whole()) >= j.Rules.Threshold)
 }
 
 // Select implements rule 12.
@@ -112,9 +95,7 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	}
 	j.weigh(f)
 	for i := range f.Candidates {
-		c := &f.Candidates[i]
-		keys := j.runKeys(c)
-		if keys >= fewRunKeys || j.enough(c.Weight, keys) || j.leadsAll(c) || j.MayReachWith(c) {
+		if c := &f.Candidates[i]; j.leads(c) > 0 || j.mayBe(c.Weight) {
 			dst = append(dst, i)
 		}
 	}
@@ -122,17 +103,20 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 }
 
 func (j *Judge) weigh(f *method.Found) {
+	n, _ := slices.BinarySearch(f.Common, uint32(j.sketch.Parts()))
+	j.commonAt = f.Common[:n]
 	j.common, j.uncommon = 0, 0
 	for i := range j.sketch.Parts() {
 		j.uncommon += j.Weight(i)
 	}
-	for _, i := range f.Common {
+	for _, i := range j.commonAt {
 		j.common += j.Size(int(i))
 		j.uncommon -= j.Weight(int(i))
 	}
 }
 
-func (j *Judge) runKeys(c *method.Candidate) int { return len(c.Shared) - j.ownShared(c) }
+// leads returns the number of keys of letters and words shared with the candidate.
+func (j *Judge) leads(c *method.Candidate) int { return len(c.Shared) - j.ownShared(c) }
 
 // ownShared returns the number of uncommon segments shared with the candidate.
 func (j *Judge) ownShared(c *method.Candidate) int {
@@ -140,62 +124,34 @@ func (j *Judge) ownShared(c *method.Candidate) int {
 	return n
 }
 
-// leadsAll reports whether a candidate holds half of the text, or enough runs, including features
-// common only through removed documents. These may be a frame, so the candidate is compared but
-// must meet stricter conditions.
-func (j *Judge) leadsAll(c *method.Candidate) bool {
-	return c.CommonWeight > 0 && 2*(c.Weight+c.CommonWeight) >= j.Whole() ||
-		c.CountedLeads > 0 && j.runKeys(c)+c.CountedLeads >= minRunKeys
-}
-
-// parse parses the segment part of a record, and its runs into j.other.
+// parse parses the segment part of a record, and the rest into j.other.
 func (j *Judge) parse(record []byte) (segments.Record, error) {
 	r, rest, err := segments.ParseRecord(record)
-	if err == nil {
-		_, err = j.other.parse(rest, false)
+	if err != nil {
+		return r, err
+	}
+	if rest, err = j.other.parse(rest); err == nil && len(rest) > 0 {
+		err = errRecord
 	}
 	return r, err
 }
 
-// Compare implements rules 7, 8, 13 and 14.
+// Compare implements rules 8, 13 and 14.
 func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, error) {
 	r, err := j.parse(record)
 	if err != nil {
 		return method.Finding{}, err
 	}
 	f := j.CompareRecord(c, &r)
-	f.Open = !j.BySegments() && j.known.runs < minRuns
-	if j.BySegments() || j.known.runs < minRuns || j.other.runs < minRuns {
-		return f, nil
-	}
-	switch a, b := j.known.distinct, j.other.distinct; {
-	case b <= maxLonger*a:
+	if !j.BySegments() && j.sketchesDecide() {
 		j.bySketch(c, &f)
-	case b <= stillTold*a:
-		j.byBoth(c, &f)
 	}
 	return f, nil
 }
 
-// byBoth lets segments decide about a longer candidate. Sketches may overrule them either way.
-func (j *Judge) byBoth(c *method.Candidate, f *method.Finding) {
-	a, b := j.known.distinct, j.other.distinct
-	share := j.known.sketch.Compare(&j.other.sketch, a, b).Share(a)
-	least := share - float64(uncertain*(method.Share(b, a)-maxLonger))
-	switch asked := max(contained, j.Rules.Threshold); {
-	case least >= asked || share >= asked && j.holdsNearlyAll(c, f.Comparable):
-		f.Relation, f.Score, f.Contained, f.Estimated = method.Copy, asked, share, true
-	case f.Relation == method.Copy && share < denied:
-		f.Relation, f.Contained, f.Estimated = method.Related, share, true
-	}
-}
-
-func (j *Judge) holdsNearlyAll(c *method.Candidate, p int) bool {
-	var all uint64
-	for i := range p {
-		all += j.Weight(i)
-	}
-	return p >= minComparable && nearlyAll*j.WeightOver(c, p) >= (nearlyAll-1)*all
+// sketchesDecide reports whether both texts have sketches, and the candidate is not too long.
+func (j *Judge) sketchesDecide() bool {
+	return j.known.sketched() && j.other.sketched() && j.other.distinct <= maxLonger*j.known.distinct
 }
 
 func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
@@ -205,25 +161,29 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	if f.Score = f.Contained; f.Contained < max(contained, j.Rules.Threshold) {
 		f.Score = o.Share(max(a, b))
 	}
-	copied := f.Score >= j.asked(c)
+	var new stretch
+	copied := f.Score >= j.asked()
 	if copied {
-		f.New = j.newPassage()
+		new = j.newStretch()
 	}
 	switch related := f.Relation != method.Unrelated; {
-	case copied && f.New.To == 0:
+	case copied && !new.spans(newBins, newShare):
 		f.Relation, f.Sure = method.Copy, j.known.sketch.Contains(&j.other.sketch, a, b)
+		f.Thin = f.Score < contained && new.spans(frameBins, frameShare)
 	case j.sameOutsideCommon(c, f.Contained):
-		f.Relation, f.Score, f.New = method.Copy, method.Share(c.Weight, j.uncommon), method.Passage{}
+		f.Relation, f.Score = method.Copy, method.Share(c.Weight, j.uncommon)
 	case f.Contained >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, f.Contained
 	case related:
 		f.Relation = method.Related
 	}
-	f.Thin = f.Relation == method.Copy && f.Score < contained
+	if f.Relation != method.Copy && copied {
+		f.New = new.letters()
+	}
 }
 
-// newPassage returns the long passage missing entirely from the candidate, if any (rule 13).
-func (j *Judge) newPassage() (none method.Passage) {
+// newStretch returns the widest passage missing entirely from the candidate, if any (rule 13).
+func (j *Judge) newStretch() (none stretch) {
 	if len(j.places) == 0 {
 		return none
 	}
@@ -233,39 +193,40 @@ func (j *Judge) newPassage() (none method.Passage) {
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
 
-// asked returns the score that a candidate must reach (rule 13). A candidate by half of the text
-// needs T, others at most the larger of T and contained. With enough uncommon features, T of the
-// uncommon text suffices.
-func (j *Judge) asked(c *method.Candidate) float64 {
-	t, own := j.Rules.Threshold, c.CommonWeight-c.CountedWeight
-	switch common := method.Share(j.common, j.Whole()); {
-	case own > 0 && 2*(c.Weight+own) >= j.Whole():
-		// It holds half of the text with common segments. If seven kept pages quote it, all its
-		// keys are common; but they name the same few documents.
-		return t
-	case j.enough(c.Weight, j.runKeys(c)):
-		return min(restOf(common, t), max(t, contained))
-	}
-	return max(t, contained)
+// asked returns the score that a candidate must reach (rule 13). Common segments say nothing about
+// the origin of a text, so T of the rest must be in E.
+func (j *Judge) asked() float64 {
+	t := j.Rules.Threshold
+	return min(restOf(method.Share(j.common, j.Whole()), t), max(t, enough))
 }
 
 // restOf returns the common part of a text plus a share of the rest. It rounds the product
 // separately: a fused multiply-add on some processors could change the verdict.
 func restOf(common, share float64) float64 { return common + float64((1-common)*share) }
 
-// sameOutsideCommon implements rule 14. Two pages of similar length with a common part, such as a
-// menu, are copies if the rest of their text is.
+// sameOutsideCommon implements rule 14. Two pages with a common part, such as a menu, are copies if
+// the rest of their text is.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
-	a, b := j.known.distinct, j.other.distinct
-	whole, own := j.Whole(), uint64(0) // size of the shared uncommon segments
-	for _, i := range c.Shared[:j.ownShared(c)] {
-		own += j.Size(int(i))
+	shared, whole, a := c.Shared[:j.ownShared(c)], j.Whole(), j.known.distinct
+	if minCommon*j.common < whole || len(shared) < minShared {
+		return false
 	}
-	known := j.common + own
-	return minCommon*j.common >= whole && j.ownShared(c) >= minShared &&
-		(minLength+1)*min(a, b) >= minLength*max(a, b) && method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold &&
-		method.Share(known, whole) >= explained && method.Share(known, a) >= spoken &&
-		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(own)
+	own, ownLetters := j.sizes(shared)
+	_, commonLetters := j.sizes(j.commonAt)
+	return method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold &&
+		method.Share(j.common+own, whole) >= explained && method.Share(commonLetters+ownLetters, a) >= spoken &&
+		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(ownLetters)
+}
+
+// sizes returns the size of some segments, and about how many letters they have: five to a word of
+// six columns, three to a Han character of two.
+func (j *Judge) sizes(of []uint32) (size, letters uint64) {
+	for _, i := range of {
+		f := &j.sketch.Features[i]
+		size += j.Size(int(i))
+		letters += uint64(f.Width)/2 + 2*uint64(f.Units)
+	}
+	return size, letters
 }
 
 // Record appends the stored data of the document to dst.
@@ -276,5 +237,5 @@ func (j *Judge) Record(dst []byte) []byte {
 // Same implements rule 2. It compares only data about words, however the texts are cut.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
-	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err
+	return err == nil && r.Whole == j.sketch.Whole && j.other.same(&j.known), r.Features, err
 }

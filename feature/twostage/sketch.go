@@ -5,13 +5,23 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/firstseen/firstseen/feature/letters"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
 // A sketch serves to estimate the share of text that two documents have in common. It has a number
 // from 1 to 15 for each bin, or 0 for an empty bin. A word has sixteen bins of four bits, the
 // lowest first.
-type sketch [binCount / perWord]uint64
+type sketch [letters.Bins / perWord]uint64
+
+// sketchOf returns the sketch of the text that m read last.
+func sketchOf(m *letters.Maker) (s sketch) {
+	for bin := range letters.Bins {
+		number, _ := m.Bin(bin)
+		s.set(bin, number)
+	}
+	return s
+}
 
 const (
 	perWord = 16
@@ -37,24 +47,24 @@ func (s *sketch) size() (n int) {
 }
 
 // whole is the length in bytes of a sketch that lists every bin.
-const whole = binCount / 2
+const whole = letters.Bins / 2
 
 // Append appends the sketch to b as described in docs/format.md. A sparse sketch lists only filled
 // bins.
 func (s *sketch) Append(b []byte) []byte {
 	n := s.size()
 	b = append(b, byte(n))
-	if short := binCount/8 + (n+1)/2; short >= whole {
+	if short := letters.Bins/8 + (n+1)/2; short >= whole {
 		for _, x := range s {
 			b = binary.LittleEndian.AppendUint64(b, x)
 		}
 		return b
 	}
-	mask, from := len(b), len(b)+binCount/8
+	mask, from := len(b), len(b)+letters.Bins/8
 	var few [whole]byte // an upper bound
-	b = append(b, few[:binCount/8+(n+1)/2]...)
+	b = append(b, few[:letters.Bins/8+(n+1)/2]...)
 	i := 0
-	for bin := range binCount {
+	for bin := range letters.Bins {
 		if v := s.at(bin); v != 0 {
 			b[mask+bin/8] |= 1 << (bin % 8)
 			b[from+i/2] |= byte(v << (i % 2 * 4))
@@ -67,12 +77,12 @@ func (s *sketch) Append(b []byte) []byte {
 // Parse reads a sketch, written by Append, at the start of b. It returns the rest of b.
 func (s *sketch) Parse(b []byte) (rest []byte, err error) {
 	*s = sketch{}
-	if len(b) == 0 || b[0] > binCount {
+	if len(b) == 0 || b[0] > letters.Bins {
 		return b, errRecord
 	}
 	n := int(b[0])
 	b = b[1:]
-	length := min(whole, binCount/8+(n+1)/2)
+	length := min(whole, letters.Bins/8+(n+1)/2)
 	if len(b) < length {
 		return b, errRecord
 	}
@@ -80,7 +90,7 @@ func (s *sketch) Parse(b []byte) (rest []byte, err error) {
 		for i := range s {
 			s[i] = binary.LittleEndian.Uint64(b[8*i:])
 		}
-	} else if !s.parseFew(n, b[:binCount/8], b[binCount/8:length]) {
+	} else if !s.parseFew(n, b[:letters.Bins/8], b[letters.Bins/8:length]) {
 		return b, errRecord
 	}
 	if s.size() != n {
@@ -93,7 +103,7 @@ func (s *sketch) Parse(b []byte) (rest []byte, err error) {
 // byte is 0.
 func (s *sketch) parseFew(n int, mask, numbers []byte) bool {
 	i := 0
-	for bin := range binCount {
+	for bin := range letters.Bins {
 		if mask[bin/8]>>(bin%8)&1 == 0 {
 			continue
 		}
@@ -165,23 +175,26 @@ func (o overlap) Share(n uint64) float64 {
 const (
 	window     = 10 // neighbouring bins in text order
 	newAtMost  = 2  // maximum number that hold in a new window
-	leastBins  = 24 // minimum bins of a stretch
-	newShare   = 4  // a stretch must exceed one part in newShare of the document
+	heldAtMost = 5  // one part in heldAtMost of a stretch may hold
+	frameBins  = 16 // a stretch shows that the rest is a frame from this number of bins on,
+	frameShare = 8  // and above one part in frameShare of the document
+	newBins    = 24 // it makes the document no copy from this number on,
+	newShare   = 4  // and above one part in newShare
 	placeBytes = 4
 )
 
-// AppendPlaces appends, for each filled bin, lowest first, the number of the first word of its
-// least run, u32. Only the document under judgement needs it.
-func (m *maker) AppendPlaces(dst []byte) []byte {
-	for bin, least := range m.least {
-		if least != none {
-			dst = binary.LittleEndian.AppendUint32(dst, m.places[bin])
+// appendPlaces appends, for each filled bin, lowest first, the letter at which its least run begins,
+// u32. Only the document under judgement needs it.
+func appendPlaces(dst []byte, m *letters.Maker) []byte {
+	for bin := range letters.Bins {
+		if number, place := m.Bin(bin); number != 0 {
+			dst = binary.LittleEndian.AppendUint32(dst, place)
 		}
 	}
 	return dst
 }
 
-// Places returns the length of the output of AppendPlaces for this sketch.
+// Places returns the length of the output of appendPlaces for this sketch.
 func (s *sketch) Places() int { return placeBytes * s.size() }
 
 // places holds the bins of a document in text order. It is reusable.
@@ -190,13 +203,13 @@ type places struct {
 	runs   uint64
 }
 
-// Sort loads the output of AppendPlaces for a document with the given sketch and number of runs. It
+// Sort loads the output of appendPlaces for a document with the given sketch and number of runs. It
 // reports whether the length fits the sketch.
 func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
 	if p.sorted, p.runs = p.sorted[:0], runs; len(b) != s.Places() {
 		return false
 	}
-	for bin := range uint64(binCount) {
+	for bin := range uint64(letters.Bins) {
 		if s.at(int(bin)) != 0 {
 			p.sorted = append(p.sorted, uint64(binary.LittleEndian.Uint32(b[placeBytes*len(p.sorted):]))<<8|bin)
 		}
@@ -205,9 +218,16 @@ func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
 	return true
 }
 
-// New returns the longest passage of s that is new compared with t and long enough. p belongs to s.
-func (p *places) New(s, t *sketch) (longest method.Passage) {
-	var held [binCount + 1]uint8 // for each bin, the number of earlier bins that hold
+// A stretch is a passage of a document that is new compared with another, From to To, in half runs.
+type stretch struct {
+	method.Passage
+	bins int
+}
+
+// New returns the widest stretch of s that is new compared with t, the first on a tie, or none. p
+// belongs to s.
+func (p *places) New(s, t *sketch) (widest stretch) {
+	var held [letters.Bins + 1]int // for each bin, the number of earlier bins that hold
 	for i := range p.sorted {
 		held[i+1] = held[i]
 		if bin := int(p.sorted[i] & 0xff); s.at(bin) == t.at(bin) {
@@ -225,12 +245,31 @@ func (p *places) New(s, t *sketch) (longest method.Passage) {
 				end = next + window
 			}
 		}
-		if from, to := p.edge(first), p.edge(end); end-first >= leastBins && newShare*(to-from) > 2*p.runs && to-from > longest.To-longest.From {
-			longest = method.Passage{From: from, To: to}
+		found := stretch{method.Passage{From: p.edge(first), To: p.edge(end), Of: 2 * p.runs}, end - first}
+		if heldAtMost*(held[end]-held[first]) <= found.bins && found.To-found.From > widest.To-widest.From {
+			widest = found
 		}
 		first = end - 1
 	}
-	return p.words(longest)
+	return widest
+}
+
+// spans reports whether a stretch has that number of bins and more than one part in share of the
+// document.
+func (s *stretch) spans(bins int, share uint64) bool {
+	return s.bins >= bins && share*(s.To-s.From) > s.Of
+}
+
+// letters returns the stretch in letters. The middle of a run is its fourth letter.
+func (s *stretch) letters() method.Passage {
+	l := method.Passage{From: (s.From + letters.Run) / 2, To: (s.To + letters.Run) / 2, Of: s.Of/2 + letters.Run - 1}
+	if s.From == 0 {
+		l.From = 0
+	}
+	if s.To == s.Of {
+		l.To = l.Of
+	}
+	return l
 }
 
 // edge returns the boundary of a stretch before the i-th bin, in half runs. It lies midway between
@@ -243,19 +282,4 @@ func (p *places) edge(i int) uint64 {
 		return 2 * p.runs
 	}
 	return p.sorted[i-1]>>8 + p.sorted[i]>>8 + 1
-}
-
-// words converts a passage from half runs to words. The middle of a run is its third word.
-func (p *places) words(halves method.Passage) method.Passage {
-	if halves.To == 0 {
-		return halves // none
-	}
-	w := method.Passage{From: (halves.From + runWords) / 2, To: (halves.To + runWords) / 2, Of: p.runs + runWords - 1}
-	if halves.From == 0 {
-		w.From = 0
-	}
-	if halves.To == 2*p.runs {
-		w.To = w.Of
-	}
-	return w
 }

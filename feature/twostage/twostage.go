@@ -1,14 +1,13 @@
 // Package twostage is the method that decides in two stages. The longest segments of a text, and a
-// few of its runs of five words, find the candidates. Sketches of the whole texts then measure
-// their similarity.
+// few runs of its letters, find the candidates. Sketches of the whole texts then measure their
+// similarity, and the words of short ones.
 //
 // Segments alone would have to find much and judge strictly. Here they only name candidates and
 // guard against boilerplate. docs/design.md, "The decision", has the rules.
 //
-// A sketch is a one-permutation min-hash (Li, Owen, Zhang, "One Permutation Hashing", NIPS 2012) of
-// 128 bins with four bits each (b-bit minwise hashing, Li and König, WWW 2010). It depends on the
-// words and their order, but not on the ends of lines and sentences. It uses no secret: whether two
-// documents are alike must not depend on one.
+// A sketch has the least runs of seven letters in 128 bins (package letters), with four bits each
+// (b-bit minwise hashing, Li and König, WWW 2010). It uses no secret: whether two documents are
+// alike must not depend on one.
 package twostage
 
 import (
@@ -16,14 +15,14 @@ import (
 	"encoding/binary"
 
 	"github.com/firstseen/firstseen/feature/canon"
+	"github.com/firstseen/firstseen/feature/letters"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/segments"
 )
 
-// minRuns is the minimum number of runs for a sketch. In a single sentence, one word more or less
-// changes half of the runs.
-const minRuns = 20
+// minRuns is the minimum number of runs of letters for a sketch.
+const minRuns = 64
 
 // keptForRuns is the number of features reserved for run keys: long texts edited all over share no
 // segment. If there are fewer than 30 features, a tenth is reserved.
@@ -38,29 +37,39 @@ const (
 	DefaultPassage = passages.Least
 )
 
+// The first byte of the forms behind keys that are no segment's: of key runs, picks and words. No
+// segment's canonical form begins with these.
+const (
+	formRun  = 0
+	formPick = 1
+	formWord = 2
+)
+
 // An Extractor makes sketches. It is not safe for concurrent use; each worker needs its own.
 type Extractor struct {
 	segments *segments.Extractor
-	runs     *maker
+	letters  *letters.Maker
 	picker   *passages.Picker // nil to find no passages
+	words    []uint64         // hashes of words, for the picker
 	most     int
 	keys     []uint64
-	form     [9]byte // of a run key: no segment's canonical form begins with byte 0 or 1
+	form     [9]byte
 }
 
 // NewExtractor returns an Extractor for the scheme, which must be valid. s.Segments includes the
-// run keys. minPassage is the minimum passage length in words, MinPassage to MaxPassage, or 0 to
+// keys of runs. minPassage is the minimum passage length in words, MinPassage to MaxPassage, or 0 to
 // find none.
 func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 	most := cmp.Or(s.Segments, segments.DefaultSegments)
 	s.Segments = most - min(keptForRuns, most/10)
-	e := &Extractor{segments: segments.NewExtractor(s), runs: newMaker(), most: most}
-	e.segments.Watch(e.runs.Segments)
+	e := &Extractor{segments: segments.NewExtractor(s), letters: letters.NewMaker(), most: most}
+	e.segments.Watch(e.letters.Segments)
 	if minPassage > 0 {
 		e.picker = passages.NewPicker(minPassage)
 		e.segments.Watch(func(scanner *canon.Scanner) {
-			e.runs.Segments(scanner)
-			e.picker.Words(e.runs.Latest())
+			e.letters.Segments(scanner)
+			e.words = scanner.AppendUnits(e.words[:0])
+			e.picker.Words(e.words)
 		})
 	}
 	return e
@@ -68,22 +77,23 @@ func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 
 // Extract overwrites dst with the sketch of text, which may hold any bytes.
 func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
-	e.runs.Reset()
+	e.letters.Reset(len(text))
 	if e.picker != nil {
 		e.picker.Reset()
 	}
 	data := dst.Data[:0]
 	e.segments.Extract(dst, text)
-	known := known{runs: uint64(e.runs.Runs())}
-	known.distinct = known.runs
+	e.letters.Finish()
+	known := known{runs: uint64(e.letters.Runs())}
 	if known.runs >= minRuns {
-		known.distinct = uint64(e.runs.Distinct())
-		e.runs.Sketch(&known.sketch)
-		e.addRunKeys(dst)
+		known.distinct = uint64(e.letters.Distinct())
+		known.sketch = sketchOf(e.letters)
+		e.keys = e.letters.AppendKeys(e.keys[:0], e.most-len(dst.Features))
+		e.addLeads(dst, formRun)
 	}
 	dst.Data = known.append(data)
 	if known.runs >= minRuns {
-		dst.Data = e.runs.AppendPlaces(dst.Data)
+		dst.Data = appendPlaces(dst.Data, e.letters)
 	}
 	dst.Picks, dst.PickList, dst.Words = dst.Picks[:0], dst.PickList[:0], 0
 	if e.picker != nil {
@@ -91,85 +101,84 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	}
 }
 
-// addPicks adds the keys of the picks and their list. The byte 1 separates these keys from others.
+// key returns the key of a hash under a form.
+func (e *Extractor) key(form byte, hash uint64) uint64 {
+	e.form[0] = form
+	binary.LittleEndian.PutUint64(e.form[1:], hash)
+	return e.segments.Key(e.form[:])
+}
+
+// addPicks adds the keys of the picks and their list.
 func (e *Extractor) addPicks(dst *method.Sketch) {
 	picks := e.picker.Picks()
-	e.form[0] = 1
 	for i := range picks {
-		binary.LittleEndian.PutUint64(e.form[1:], picks[i].Run)
-		dst.Picks = append(dst.Picks, e.segments.Key(e.form[:]))
+		dst.Picks = append(dst.Picks, e.key(formPick, picks[i].Run))
 	}
-	e.form[0] = 0
 	dst.Words = e.picker.Len()
 	dst.PickList = passages.AppendList(dst.PickList, picks, dst.Picks)
 }
 
-// addRunKeys adds run keys as features until their number reaches the maximum.
-func (e *Extractor) addRunKeys(dst *method.Sketch) {
-	e.keys = e.runs.AppendKeys(e.keys[:0], min(maxKeys, e.most-len(dst.Features)))
-	for _, run := range e.keys {
-		binary.LittleEndian.PutUint64(e.form[1:], run)
-		dst.Features = append(dst.Features, method.Feature{Key: e.segments.Key(e.form[:]), Order: run})
+// addLeads adds e.keys as features that find candidates.
+func (e *Extractor) addLeads(dst *method.Sketch, form byte) {
+	for _, hash := range e.keys {
+		dst.Features = append(dst.Features, method.Feature{Key: e.key(form, hash), Order: hash})
 	}
-	dst.Leads = len(e.keys)
+	dst.Leads += len(e.keys)
 }
 
-// known describes a text's runs. It is the end of a document's stored record. In Sketch.Data the
-// runs' places follow.
+// known describes a text's letters. It is the end of a document's stored record. In Sketch.Data the
+// places of runs follow.
 type known struct {
 	runs     uint64
-	distinct uint64 // estimate of the distinct runs if runs >= minRuns; else runs
+	distinct uint64 // estimate of the distinct runs if runs >= minRuns
 	sketch   sketch // if runs >= minRuns
 }
 
+func (k *known) sketched() bool { return k.runs >= minRuns }
+
 func (k *known) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, k.runs)
-	if k.runs < minRuns {
-		return b
-	}
-	if b = k.sketch.Append(b); k.distinct < k.runs {
-		b = binary.AppendUvarint(b, k.distinct)
+	if k.sketched() {
+		b = binary.AppendUvarint(k.sketch.Append(b), k.distinct)
 	}
 	return b
 }
 
-// parse reads data written by append, and any places after it. Documents of version 0.2 have no
-// number of distinct runs, so it is set to the number of all runs.
-func (k *known) parse(b []byte, hasPlaces bool) (places []byte, err error) {
-	n := 0
+// parse parses data written by append and returns the rest of b.
+func (k *known) parse(b []byte) (rest []byte, err error) {
 	*k = known{}
-	if k.runs, n = binary.Uvarint(b); n <= 0 || k.runs > 1<<40 {
+	if k.runs, b, err = uvarint(b, 1<<40); err != nil || !k.sketched() {
+		return b, err
+	}
+	if b, err = k.sketch.Parse(b); err != nil {
+		return nil, err
+	}
+	k.distinct, b, err = uvarint(b, k.runs)
+	if k.distinct == 0 {
 		return nil, errRecord
 	}
-	k.distinct, b = k.runs, b[n:]
-	if k.runs >= minRuns {
-		if b, err = k.sketch.Parse(b); err != nil {
-			return nil, err
-		}
-	}
-	if hasPlaces {
-		at := len(b) - k.sketch.Places()
-		if at < 0 && len(b) > 0 {
-			return nil, errRecord
-		}
-		at = max(at, 0)
-		b, places = b[:at], b[at:]
-	}
-	if len(b) == 0 {
-		return places, nil
-	}
-	if k.distinct, n = binary.Uvarint(b); n != len(b) || k.distinct == 0 || k.distinct >= k.runs || k.runs < minRuns {
-		return nil, errRecord
-	}
-	return places, nil
+	return b, err
 }
+
+// uvarint parses a number of at most limit.
+func uvarint(b []byte, limit uint64) (v uint64, rest []byte, err error) {
+	v, n := binary.Uvarint(b)
+	if n <= 0 || v > limit {
+		return 0, nil, errRecord
+	}
+	return v, b[n:], nil
+}
+
+// same reports whether two texts with one fingerprint are the same. The number of distinct runs is an
+// estimate that depends on the length in bytes.
+func (k *known) same(o *known) bool { return k.runs == o.runs && k.sketch == o.sketch }
 
 // Locate returns the byte range of a passage, extended to whole pieces between punctuation.
 func Locate(text []byte, p method.Passage) (start, end int) {
 	s := canon.NewScanner()
 	total := uint64(0)
 	eachPiece(s, text, func(words uint64) { total += words })
-	// Runs omit words that are only symbols, but pieces count them.
+	// Letters are spread over the words.
 	from, to := p.From*total/max(p.Of, 1), p.To*total/max(p.Of, 1)
 	at := uint64(0)
 	eachPiece(s, text, func(words uint64) {

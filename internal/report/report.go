@@ -34,7 +34,6 @@ type Reported struct {
 	Distance  *int         `json:"distance,omitempty"`  // bits in which the fingerprints differ, with the method simhash
 	Confirm   *Confirm     `json:"confirm,omitempty"`   // the result of comparing the texts, with --verify
 	Shared    int          `json:"shared"`
-	Among     int          `json:"comparable"`
 	Count     int          `json:"segments"`
 	OfCount   int          `json:"of_segments"`
 	Also      []AlsoDoc    `json:"also"`
@@ -107,7 +106,7 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 		ID: id, Verdict: VerdictOf(r), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
 		Score: Share(r.Score), Seen: Share(r.Seen), Contained: Share(r.Contained), Estimated: r.Estimated,
 		Shared: r.Of.Shared,
-		Among:  r.Comparable, Count: r.Segments, OfCount: r.OfSegments,
+		Count: r.Segments, OfCount: r.OfSegments,
 		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),
 	}
 	if r.ByDistance {

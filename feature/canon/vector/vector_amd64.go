@@ -20,6 +20,9 @@ var hasAVX512 = CanCopy && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
 func hashWordsAVX2(dst *uint64, text *byte, size int, begins *[256]uint8) (n int)
 
 //go:noescape
+func lettersAVX2(dst, text *byte, blocks int) (read, written int)
+
+//go:noescape
 func feedsAVX2(masks *uint64, text *byte, blocks int) (high int)
 
 //go:noescape
@@ -28,7 +31,7 @@ func copyAVX512(c *Classes, dst, text *byte, size int, starts *Start) (read, wri
 //go:noescape
 func copyAVX2(c *Classes, dst, text *byte, size int, starts *Start) (read, written, starting, wide int, separated bool)
 
-// shuffles replace the compress instructions in copyAVX2.
+// shuffles replace the compress instructions in copyAVX2 and lettersAVX2.
 //
 //lint:ignore U1000 it is for assembly
 var shuffles = newShuffles()
