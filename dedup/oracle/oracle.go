@@ -10,14 +10,15 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/short"
 )
 
 // The numbers in the rules.
 const (
-	common        = 8  // rule 6: kept documents that make a key common
-	boundaryUnits = 2  // rule 3
-	listed        = 8  // results: documents in Also
-	fewestRuns    = 64 // rule 12: fewest runs of letters for a sketch
+	common        = 8 // rule 6: kept documents that make a key common
+	boundaryUnits = 2 // rule 3
+	listed        = 8 // results: documents in Also
+
 )
 
 // document is the data of a document (rule 10).
@@ -32,6 +33,7 @@ type document struct {
 	distinct int64         // distinct runs
 	sketch   []int         // the number of each bin, 0 for none
 	places   map[int]int64 // for each filled bin, its run's place in the text
+	words    []byte        // the record of a short text
 }
 
 // Oracle is an exact deduper in memory.
@@ -71,7 +73,7 @@ func (o *Oracle) newDocument(id string, set *feature.Sketch) document {
 	if set.Truncated || o.rules.Score == dedup.ScoreSegments {
 		d.size = o.size(d.features)
 	}
-	d.runs, d.distinct, d.sketch, d.places = readSketch(set.Data)
+	d.readData(set.Data)
 	return d
 }
 
@@ -134,6 +136,7 @@ type claim struct {
 	longer    float64         // the share of the longer document
 	thin      bool            // rule 13: it has a passage of its own
 	new       feature.Passage // the passage that prevents a copy
+	byWords   *short.Finding  // rule 15, if words decide
 }
 
 // claims lists the documents that share a key, in order of arrival.
@@ -179,10 +182,29 @@ func (o *Oracle) compare(d document, c *claim) {
 		return
 	}
 	c.compared = c.leads > 0 || c.weight > 0 && (5*c.weight >= d.size || o.reaches(c.score))
-	if c.compared && d.sketch != nil && e.sketch != nil && e.distinct <= 4*d.distinct {
+	both := d.sketch != nil && e.sketch != nil
+	switch {
+	case !c.compared:
+	case len(d.words) > 0 && len(e.words) > 0 && !both:
+		c.byWords = o.judgeWords(d, e)
+		c.contained = c.byWords.Score
+	case both && e.distinct <= 4*d.distinct:
 		c.sketched = true
 		c.contained, c.longer = estimate(d, e)
 	}
+}
+
+// judgeWords implements rule 15. Package short has an oracle of its own.
+func (o *Oracle) judgeWords(d, e document) *short.Finding {
+	var j short.Judge
+	if err := j.Load(d.words); err != nil {
+		panic(err)
+	}
+	f, err := j.Compare(e.words, o.rules.Threshold)
+	if err != nil {
+		panic(err)
+	}
+	return &f
 }
 
 // quotient implements rule 11: the double nearest to the exact quotient.
@@ -201,6 +223,10 @@ func (o *Oracle) removal(d document, c *claim) float64 {
 	switch {
 	case !c.compared:
 		return -1
+	case c.byWords != nil && c.byWords.Copy:
+		return c.byWords.Score
+	case c.byWords != nil:
+		return -1
 	case c.sketched:
 		return o.removalBySketch(d, c)
 	case o.reaches(c.score):
@@ -212,6 +238,8 @@ func (o *Oracle) removal(d document, c *claim) float64 {
 // relation implements the second verdict of rule 9. It returns the share, or -1.
 func (o *Oracle) relation(c claim) float64 {
 	switch {
+	case c.byWords != nil && o.reaches(c.byWords.Score):
+		return c.byWords.Score
 	case !c.sketched:
 		return -1
 	case o.reaches(c.contained):

@@ -86,17 +86,12 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 		}
 	}
 	score := quotient(c.weight, uncommon)
-	var own, others []feature.Feature
-	for i, f := range d.features {
-		switch {
-		case slices.Contains(c.shared, i):
-			own = append(own, f)
-		case o.isCommon(f.Key):
-			others = append(others, f)
-		}
+	var own []feature.Feature
+	for _, i := range c.shared {
+		own = append(own, d.features[i])
 	}
 	known := o.common(d) + o.size(own)
-	enough := 8*o.common(d) >= d.size && len(own) >= 10 && o.reaches(score) && quotient(known, d.size) >= .72 && quotient(letters(own)+letters(others), d.distinct) >= .4
+	enough := 12*o.common(d) >= d.size && len(own) >= 10 && o.reaches(score) && quotient(known, d.size) >= .72
 	if enough && 5*c.contained >= 1 && c.contained*float64(d.distinct) >= .6*float64(letters(own)) {
 		return score
 	}
@@ -121,27 +116,38 @@ func (o *Oracle) common(d document) (size int64) {
 	return size
 }
 
-// readSketch reads a sketch of a text's runs, as described in docs/format.md. It begins with the
-// number of runs. For 64 or more it has a number from 1 to 15 for each of 128 bins, or 0 for none.
-// Then come the number of distinct runs and each filled bin's place.
-func readSketch(data []byte) (runs, distinct int64, bins []int, places map[int]int64) {
+// readData reads the data of a text beside its segments, as described in docs/format.md: the numbers
+// of runs and of distinct ones, the sketch if these are not 0, the words of a short text, and, for
+// each filled bin, its run's place.
+func (d *document) readData(data []byte) {
 	if len(data) == 0 {
-		return 0, 0, nil, nil
+		return
 	}
-	runs, data = number(data)
-	if runs < fewestRuns {
-		return runs, 0, nil, nil
+	d.runs, data = number(data)
+	if d.distinct, data = number(data); d.distinct > 0 {
+		d.sketch, data = readSketch(data)
 	}
+	n, data := number(data)
+	d.words, data = data[:n], data[n:]
+	d.places = map[int]int64{}
+	for bin, v := range d.sketch {
+		if v > 0 && len(data) > 0 { // a sketch made by a caller has no places
+			d.places[bin], data = int64(binary.LittleEndian.Uint32(data)), data[4:]
+		}
+	}
+}
+
+// readSketch reads the number of each of 128 bins, 1 to 15, or 0 for none. It returns the rest.
+func readSketch(data []byte) (bins []int, rest []byte) {
+	filled, data := int(data[0]), data[1:]
 	half := func(from, i int) int { return int(data[from+i/2]) >> (i % 2 * 4) & 15 }
-	end := 16 + (int(data[0])+1)/2
-	data = data[1:]
+	end := 16 + (filled+1)/2
 	whole := end >= 64
 	if whole {
 		end = 64
 	}
-	distinct, rest := number(data[end:])
-	bins, places = make([]int, 128), map[int]int64{}
-	filled := 0
+	bins = make([]int, 128)
+	filled = 0
 	for i := range bins {
 		switch {
 		case whole:
@@ -150,11 +156,8 @@ func readSketch(data []byte) (runs, distinct int64, bins []int, places map[int]i
 			bins[i] = half(16, filled)
 			filled++
 		}
-		if bins[i] > 0 && len(rest) > 0 { // a sketch made by a caller has no places
-			places[i] = int64(binary.LittleEndian.Uint32(rest[4*len(places):]))
-		}
 	}
-	return runs, distinct, bins, places
+	return bins, data[end:]
 }
 
 // number reads a uvarint and returns the rest.

@@ -182,6 +182,8 @@ type Finding struct {
 	// New is a long passage of the document missing entirely from the candidate. It makes the
 	// document Related instead of a Copy.
 	New Passage
+	// Differ names what makes the document no copy, such as "numbers"; "" if nothing does.
+	Differ string
 	// Distance is the number of differing bits of the fingerprints, valid if ByDistance is set.
 	Distance   int
 	ByDistance bool

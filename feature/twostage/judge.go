@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
+	"github.com/firstseen/firstseen/feature/short"
 )
 
 // The constants of the rules. docs/quality.md compares alternatives.
@@ -20,14 +21,13 @@ const (
 	// enough is the most that common segments make rule 13 ask for, unless the threshold is more.
 	enough = 0.8
 	// Pages with menus (rule 14): one part in minCommon of the text must be common, and at least
-	// minShared other segments shared. Together these must hold the share explained of all segments
-	// and the share spoken of the document's runs. Sketches must confirm the share confirmed of the
-	// shared segments. The longest segments of code are comments, and those of tables are seldom a
-	// tenth of the text.
-	minCommon = 8
+	// minShared other segments shared. Together these must hold the share explained of all segments.
+	// Sketches must confirm one part in minShare of the document, and the share confirmed of the
+	// shared segments: the longest segments of code are comments.
+	minCommon = 12
 	minShared = 10
 	explained = 0.72
-	spoken    = 0.4
+	spoken    = 0
 	confirmed = 0.6
 )
 
@@ -39,7 +39,7 @@ type Judge struct {
 	places   []byte // of its runs, as in Sketch.Data; none if a caller made the sketch
 	sorted   places // places sorted on demand; runs is 0 before
 	other    known  // of the candidate
-	commonAt []uint32
+	words    short.Judge
 	uncommon uint64 // weight of the uncommon segments
 	common   uint64 // size of the common ones
 }
@@ -60,7 +60,10 @@ func (j *Judge) Load(s *method.Sketch) {
 		return // made by a caller, without runs
 	}
 	var err error
-	if j.places, err = j.known.parse(s.Data); err != nil {
+	if j.places, err = j.known.parse(s.Data); err == nil && len(j.known.words) > 0 {
+		err = j.words.Load(j.known.words)
+	}
+	if err != nil {
 		panic(err) // from another method
 	}
 }
@@ -103,13 +106,11 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 }
 
 func (j *Judge) weigh(f *method.Found) {
-	n, _ := slices.BinarySearch(f.Common, uint32(j.sketch.Parts()))
-	j.commonAt = f.Common[:n]
 	j.common, j.uncommon = 0, 0
 	for i := range j.sketch.Parts() {
 		j.uncommon += j.Weight(i)
 	}
-	for _, i := range j.commonAt {
+	for _, i := range f.Common {
 		j.common += j.Size(int(i))
 		j.uncommon -= j.Weight(int(i))
 	}
@@ -136,17 +137,42 @@ func (j *Judge) parse(record []byte) (segments.Record, error) {
 	return r, err
 }
 
-// Compare implements rules 8, 13 and 14.
+// Compare implements rules 8, 13, 14 and 15.
 func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, error) {
 	r, err := j.parse(record)
 	if err != nil {
 		return method.Finding{}, err
 	}
 	f := j.CompareRecord(c, &r)
-	if !j.BySegments() && j.sketchesDecide() {
+	switch {
+	case j.BySegments():
+	case j.wordsDecide():
+		err = j.byWords(&f)
+	case j.sketchesDecide():
 		j.bySketch(c, &f)
 	}
-	return f, nil
+	return f, err
+}
+
+// wordsDecide reports whether both texts are short, and at least one is too short for a sketch.
+func (j *Judge) wordsDecide() bool {
+	return len(j.known.words) > 0 && len(j.other.words) > 0 && !(j.known.sketched() && j.other.sketched())
+}
+
+// byWords decides about short texts.
+func (j *Judge) byWords(f *method.Finding) error {
+	w, err := j.words.Compare(j.other.words, j.Rules.Threshold)
+	if err != nil {
+		return err
+	}
+	f.Relation, f.Score, f.Contained, f.Differ = method.Unrelated, w.Score, w.Score, w.Differ.String()
+	switch {
+	case w.Copy:
+		f.Relation = method.Copy
+	case w.Score >= j.Rules.Threshold:
+		f.Relation, f.Share = method.Related, w.Score
+	}
+	return nil
 }
 
 // sketchesDecide reports whether both texts have sketches, and the candidate is not too long.
@@ -211,11 +237,10 @@ func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	if minCommon*j.common < whole || len(shared) < minShared {
 		return false
 	}
-	own, ownLetters := j.sizes(shared)
-	_, commonLetters := j.sizes(j.commonAt)
+	own, letters := j.sizes(shared)
 	return method.Share(c.Weight, j.uncommon) >= j.Rules.Threshold &&
-		method.Share(j.common+own, whole) >= explained && method.Share(commonLetters+ownLetters, a) >= spoken &&
-		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(ownLetters)
+		method.Share(j.common+own, whole) >= explained &&
+		minShare*contained >= 1 && contained*float64(a) >= confirmed*float64(letters)
 }
 
 // sizes returns the size of some segments, and about how many letters they have: five to a word of
@@ -234,8 +259,8 @@ func (j *Judge) Record(dst []byte) []byte {
 	return j.known.append(j.Judge.Record(dst))
 }
 
-// Same implements rule 2. It compares only data about words, however the texts are cut.
+// Same implements rule 2. It compares only what does not depend on marks between words.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
-	return err == nil && r.Whole == j.sketch.Whole && j.other.same(&j.known), r.Features, err
+	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err
 }

@@ -19,10 +19,17 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/segments"
+	"github.com/firstseen/firstseen/feature/short"
 )
 
-// minRuns is the minimum number of runs of letters for a sketch.
-const minRuns = 64
+const (
+	// minRuns is the minimum number of runs of letters for a sketch.
+	minRuns = 64
+	// A text of fewer letters than sketchLetters has no sketch if its words are known: a post of 140
+	// Han characters, or 84 English words. Words are kept of somewhat longer texts, too.
+	sketchLetters = 420
+	wordLetters   = 480
+)
 
 // keptForRuns is the number of features reserved for run keys: long texts edited all over share no
 // segment. If there are fewer than 30 features, a tenth is reserved.
@@ -49,6 +56,8 @@ const (
 type Extractor struct {
 	segments *segments.Extractor
 	letters  *letters.Maker
+	short    *short.Maker
+	record   []byte
 	picker   *passages.Picker // nil to find no passages
 	words    []uint64         // hashes of words, for the picker
 	most     int
@@ -62,7 +71,7 @@ type Extractor struct {
 func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 	most := cmp.Or(s.Segments, segments.DefaultSegments)
 	s.Segments = most - min(keptForRuns, most/10)
-	e := &Extractor{segments: segments.NewExtractor(s), letters: letters.NewMaker(), most: most}
+	e := &Extractor{segments: segments.NewExtractor(s), letters: letters.NewMaker(), short: short.NewMaker(), most: most}
 	e.segments.Watch(e.letters.Segments)
 	if minPassage > 0 {
 		e.picker = passages.NewPicker(minPassage)
@@ -85,20 +94,35 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.segments.Extract(dst, text)
 	e.letters.Finish()
 	known := known{runs: uint64(e.letters.Runs())}
-	if known.runs >= minRuns {
-		known.distinct = uint64(e.letters.Distinct())
-		known.sketch = sketchOf(e.letters)
-		e.keys = e.letters.AppendKeys(e.keys[:0], e.most-len(dst.Features))
-		e.addLeads(dst, formRun)
+	if !dst.Truncated && dst.Units <= short.MaxUnits && e.letters.Letters() < wordLetters {
+		e.short.Extract(text)
+		e.record = e.short.AppendRecord(e.record[:0])
+		known.words = e.record
+		e.keys = e.short.AppendKeys(e.keys[:0])
+		e.addLeads(dst, formWord)
+	}
+	if len(known.words) == 0 || e.letters.Letters() >= sketchLetters {
+		e.addSketch(dst, &known)
 	}
 	dst.Data = known.append(data)
-	if known.runs >= minRuns {
+	if known.sketched() {
 		dst.Data = appendPlaces(dst.Data, e.letters)
 	}
 	dst.Picks, dst.PickList, dst.Words = dst.Picks[:0], dst.PickList[:0], 0
 	if e.picker != nil {
 		e.addPicks(dst)
 	}
+}
+
+// addSketch adds the sketch of a text with enough runs, and the keys of its runs.
+func (e *Extractor) addSketch(dst *method.Sketch, k *known) {
+	if k.runs < minRuns {
+		return
+	}
+	k.distinct = uint64(e.letters.Distinct())
+	k.sketch = sketchOf(e.letters)
+	e.keys = e.letters.AppendKeys(e.keys[:0], letters.MaxKeys)
+	e.addLeads(dst, formRun)
 }
 
 // key returns the key of a hash under a form.
@@ -118,46 +142,54 @@ func (e *Extractor) addPicks(dst *method.Sketch) {
 	dst.PickList = passages.AppendList(dst.PickList, picks, dst.Picks)
 }
 
-// addLeads adds e.keys as features that find candidates.
+// addLeads adds e.keys as features that find candidates, until there are as many as may be.
 func (e *Extractor) addLeads(dst *method.Sketch, form byte) {
-	for _, hash := range e.keys {
+	for _, hash := range e.keys[:min(len(e.keys), e.most-len(dst.Features))] {
 		dst.Features = append(dst.Features, method.Feature{Key: e.key(form, hash), Order: hash})
+		dst.Leads++
 	}
-	dst.Leads += len(e.keys)
 }
 
-// known describes a text's letters. It is the end of a document's stored record. In Sketch.Data the
-// places of runs follow.
+// known describes a text beside its segments. It is the end of a document's stored record. In
+// Sketch.Data the places of runs follow.
 type known struct {
 	runs     uint64
-	distinct uint64 // estimate of the distinct runs if runs >= minRuns
-	sketch   sketch // if runs >= minRuns
+	distinct uint64 // estimate of the distinct runs if there is a sketch, else 0
+	sketch   sketch
+	words    []byte // the record of a short text by package short, else empty
 }
 
-func (k *known) sketched() bool { return k.runs >= minRuns }
+func (k *known) sketched() bool { return k.distinct > 0 }
 
 func (k *known) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, k.runs)
+	b = binary.AppendUvarint(b, k.distinct)
 	if k.sketched() {
-		b = binary.AppendUvarint(k.sketch.Append(b), k.distinct)
+		b = k.sketch.Append(b)
 	}
-	return b
+	return append(binary.AppendUvarint(b, uint64(len(k.words))), k.words...)
 }
 
-// parse parses data written by append and returns the rest of b.
+// parse parses data written by append and returns the rest of b. The words are a part of b.
 func (k *known) parse(b []byte) (rest []byte, err error) {
 	*k = known{}
-	if k.runs, b, err = uvarint(b, 1<<40); err != nil || !k.sketched() {
-		return b, err
-	}
-	if b, err = k.sketch.Parse(b); err != nil {
+	if k.runs, b, err = uvarint(b, 1<<40); err != nil {
 		return nil, err
 	}
-	k.distinct, b, err = uvarint(b, k.runs)
-	if k.distinct == 0 {
+	if k.distinct, b, err = uvarint(b, k.runs); err != nil {
+		return nil, err
+	}
+	if k.sketched() {
+		if b, err = k.sketch.Parse(b); err != nil {
+			return nil, err
+		}
+	}
+	words, b, err := uvarint(b, uint64(len(b)))
+	if err != nil || words > uint64(len(b)) {
 		return nil, errRecord
 	}
-	return b, err
+	k.words = b[:words]
+	return b[words:], nil
 }
 
 // uvarint parses a number of at most limit.
