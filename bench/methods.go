@@ -89,7 +89,7 @@ func (m *comparedMethod) compare(n int, text func(int) string) (removed int, err
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	x, err := index.Open(dir, index.Options{Scheme: m.scheme, Key: index.KeyAsIs, MemtableKeys: 20_000})
+	x, err := index.Open(context.Background(), dir, index.Options{Scheme: m.scheme, Key: index.KeyAsIs, MemtableKeys: 20_000})
 	if err != nil {
 		return 0, err
 	}

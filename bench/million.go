@@ -98,7 +98,7 @@ func runMillion(ctx context.Context, cfg millionConfig, out io.Writer) (r *milli
 		Key:   index.KeyAsIs,
 		Shape: bloomstore.ForMemory(cfg.memory), FilterOnly: cfg.filterOnly, MemtableKeys: cfg.memtable,
 	}
-	x, err := index.Open(cfg.dir, options)
+	x, err := index.Open(context.Background(), cfg.dir, options)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,7 @@ func (w *watcher) timeRebuild(options index.Options) error {
 		return err
 	}
 	start := now()
-	x, err := index.Open(w.cfg.dir, options)
+	x, err := index.Open(context.Background(), w.cfg.dir, options)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func speedOnce(ctx context.Context, path string, jobs int, o index.Options, live
 	defer os.RemoveAll(dir)
 	runtime.GC()
 	start := effort.CPU()
-	x, err := index.Open(filepath.Join(dir, "index"), o)
+	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), o)
 	if err != nil {
 		return c, 0, err
 	}

@@ -54,7 +54,7 @@ func (v *verifier) verify(path string, docs []document, score dedup.Score) (err 
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x, err := index.Open(dir, index.Options{Key: index.KeyAsIs, MemtableKeys: 20_000})
+	x, err := index.Open(context.Background(), dir, index.Options{Key: index.KeyAsIs, MemtableKeys: 20_000})
 	if err != nil {
 		return err
 	}

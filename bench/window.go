@@ -105,7 +105,7 @@ func newWindowWatcher(cfg windowConfig, out io.Writer) (*windowWatcher, error) {
 	}
 	// A full filter is rebuilt, and grows if that leaves it half full.
 	shape := index.ShapeFor(uint64(5*cfg.window/2), feature.Scheme{}, false)
-	x, err := index.Open(cfg.dir, index.Options{Key: index.KeyAsIs, Shape: shape, MemtableKeys: cfg.memtable})
+	x, err := index.Open(context.Background(), cfg.dir, index.Options{Key: index.KeyAsIs, Shape: shape, MemtableKeys: cfg.memtable})
 	if err != nil {
 		return nil, err
 	}

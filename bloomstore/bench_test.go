@@ -1,6 +1,7 @@
 package bloomstore
 
 import (
+	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -129,13 +130,13 @@ func BenchmarkRebuild(b *testing.B) {
 func BenchmarkFile(b *testing.B) {
 	f := benchFilter(b, ForMemory(1<<30))
 	path := filepath.Join(b.TempDir(), "filter")
-	if err := f.Save(path, nil); err != nil {
+	if err := f.Save(context.Background(), path, nil); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("Save", func(b *testing.B) {
 		b.SetBytes(int64(f.shape.Bytes()))
 		for range b.N {
-			if err := f.Save(path, nil); err != nil {
+			if err := f.Save(context.Background(), path, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -143,7 +144,7 @@ func BenchmarkFile(b *testing.B) {
 	b.Run("Open", func(b *testing.B) {
 		b.SetBytes(int64(f.shape.Bytes()))
 		for range b.N {
-			g, _, err := Open(path, f.scheme)
+			g, _, err := Open(context.Background(), path, f.scheme)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package bloomstore_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -29,10 +30,10 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "filter")
-	if err := f.Save(path, []byte("state 1")); err != nil {
+	if err := f.Save(context.Background(), path, []byte("state 1")); err != nil {
 		log.Fatal(err)
 	}
-	again, stamp, err := bloomstore.Open(path, "example-v1")
+	again, stamp, err := bloomstore.Open(context.Background(), path, "example-v1")
 	if err != nil {
 		log.Fatal(err)
 	}

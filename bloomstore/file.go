@@ -3,6 +3,7 @@ package bloomstore
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -137,17 +138,37 @@ func readFull(r io.Reader, b []byte) error {
 	return err
 }
 
-// Save atomically replaces the file at path with the filter. After an error or a crash, path holds
-// the old file. Once Save returns nil, the new file survives a power cut. It needs free disk space
+// stopping is a file that neither reads nor writes after the end of a context.
+type stopping struct {
+	*os.File
+	ctx context.Context
+}
+
+func (s stopping) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.File.Read(p)
+}
+
+func (s stopping) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.File.Write(p)
+}
+
+// Save atomically replaces the file at path with the filter. After an error, the end of ctx or a
+// crash, path holds the old file. Once Save returns nil, the new file survives a power cut. It needs free disk space
 // for the whole filter beside the old file.
 //
 // stamp, at most 64 KiB, belongs to the caller; Open returns it. It should identify the state of
 // the index: a filter older than the rest of its index must be rebuilt, not used.
-func (f *Filter) Save(path string, stamp []byte) error {
+func (f *Filter) Save(ctx context.Context, path string, stamp []byte) error {
 	if len(stamp) > maxStamp {
 		return fmt.Errorf("saving filter %s: a stamp of %d bytes, at most %d fit", path, len(stamp), maxStamp)
 	}
-	err := durable.Replace(path, func(file *os.File) error { return f.encode(file, stamp) })
+	err := durable.Replace(path, func(file *os.File) error { return f.encode(stopping{file, ctx}, stamp) })
 	if err != nil {
 		return fmt.Errorf("saving filter: %w", err)
 	}
@@ -170,9 +191,9 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 
 // Open reads a saved filter and the stamp given to Save. It checks everything, and checks sizes
 // before it allocates memory. The error wraps ErrDamaged, ErrVersion or ErrScheme (an intact filter
-// of another scheme), or is from reading, such as fs.ErrNotExist.
-func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
-	err = readFile(path, func(file io.Reader, size uint64) (err error) {
+// of another scheme), is from reading, such as fs.ErrNotExist, or is that of ctx when this ends.
+func Open(ctx context.Context, path, scheme string) (f *Filter, stamp []byte, err error) {
+	err = readFile(ctx, path, func(file io.Reader, size uint64) (err error) {
 		f, stamp, err = decode(file, size, scheme)
 		return err
 	})
@@ -180,7 +201,7 @@ func Open(path, scheme string) (f *Filter, stamp []byte, err error) {
 }
 
 // readFile opens a filter file for read, and adds the file and a remedy to errors.
-func readFile(path string, read func(file io.Reader, size uint64) error) error {
+func readFile(ctx context.Context, path string, read func(file io.Reader, size uint64) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return explain(path, err)
@@ -191,7 +212,7 @@ func readFile(path string, read func(file io.Reader, size uint64) error) error {
 		err = damage("it is not a regular file")
 	}
 	if err == nil {
-		err = read(file, uint64(info.Size()))
+		err = read(stopping{file, ctx}, uint64(info.Size()))
 	}
 	if err != nil {
 		return explain(path, err)
@@ -242,7 +263,7 @@ func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err err
 
 // ReadHeader reads and checks only a filter's header. Its errors are Open's except ErrScheme.
 func ReadHeader(path string) (h Header, err error) {
-	err = readFile(path, func(file io.Reader, size uint64) (err error) {
+	err = readFile(context.Background(), path, func(file io.Reader, size uint64) (err error) {
 		h, err = decodeHeader(file, size)
 		return err
 	})

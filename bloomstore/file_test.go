@@ -2,6 +2,7 @@ package bloomstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,10 +48,10 @@ func TestSaveAndOpen(t *testing.T) {
 		f := mustNew(t, shape, "scheme-1")
 		f.Add(randomKeys(1, 100))
 		for _, stamp := range stamps {
-			if err := f.Save(path, stamp); err != nil {
+			if err := f.Save(context.Background(), path, stamp); err != nil {
 				t.Fatal(err)
 			}
-			got, gotStamp, err := Open(path, "scheme-1")
+			got, gotStamp, err := Open(context.Background(), path, "scheme-1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,7 @@ func checkReadHeader(t *testing.T, path string, f *Filter, stamp []byte) {
 
 func TestSaveRefusesLongStamp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter")
-	if err := sample(t).Save(path, make([]byte, maxStamp+1)); err == nil {
+	if err := sample(t).Save(context.Background(), path, make([]byte, maxStamp+1)); err == nil {
 		t.Fatal("no error")
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +113,7 @@ func TestOpenRefuses(t *testing.T) {
 		if err := os.WriteFile(path, c.change(bytes.Clone(good)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := Open(path, "scheme-1")
+		f, _, err := Open(context.Background(), path, "scheme-1")
 		if f != nil || !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.tells) {
 			t.Errorf("%s: error %v, want %q telling of %q", c.name, err, c.want, c.tells)
 		}
@@ -121,10 +122,10 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestOpenRefusesOtherScheme(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter")
-	if err := sample(t).Save(path, nil); err != nil {
+	if err := sample(t).Save(context.Background(), path, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := Open(path, "scheme-2")
+	_, _, err := Open(context.Background(), path, "scheme-2")
 	if !errors.Is(err, ErrScheme) || !strings.Contains(err.Error(), "scheme-1") || !strings.Contains(err.Error(), "scheme-2") {
 		t.Fatalf("error %v, want one naming both schemes", err)
 	}
@@ -132,13 +133,13 @@ func TestOpenRefusesOtherScheme(t *testing.T) {
 
 func TestOpenMissing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter")
-	if _, _, err := Open(path, "s"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Open(context.Background(), path, "s"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %v, want %v", err, fs.ErrNotExist)
 	}
 	if _, err := ReadHeader(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("error %v, want %v", err, fs.ErrNotExist)
 	}
-	if _, _, err := Open(t.TempDir(), "s"); err == nil {
+	if _, _, err := Open(context.Background(), t.TempDir(), "s"); err == nil {
 		t.Fatal("a folder was opened")
 	}
 }
@@ -204,7 +205,7 @@ func TestChecksumIsNotTrust(t *testing.T) {
 func TestFailingWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "filter")
 	old := sample(t)
-	if err := old.Save(path, []byte("old")); err != nil {
+	if err := old.Save(context.Background(), path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	f := mustNew(t, Shape{3 * 64 * chunkWords, 5}, "scheme-1") // several writes
@@ -220,7 +221,7 @@ func TestFailingWrite(t *testing.T) {
 		if !errors.Is(err, errDiskFull) {
 			t.Fatalf("write %d: error %v, want %v", n, err, errDiskFull)
 		}
-		got, stamp, err := Open(path, "scheme-1")
+		got, stamp, err := Open(context.Background(), path, "scheme-1")
 		if err != nil || string(stamp) != "old" {
 			t.Fatalf("write %d failed and the old filter is gone: %v", n, err)
 		}

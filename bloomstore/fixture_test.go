@@ -2,6 +2,7 @@ package bloomstore
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"os"
 	"testing"
@@ -17,11 +18,11 @@ func TestFixtureOfVersion1(t *testing.T) {
 	want.Add(randomKeys(7, 500))
 	stamp := []byte("stamp of version 1")
 	if *update {
-		if err := want.Save(path, stamp); err != nil {
+		if err := want.Save(context.Background(), path, stamp); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, gotStamp, err := Open(path, "fs1-xxh3-n50-w16")
+	got, gotStamp, err := Open(context.Background(), path, "fs1-xxh3-n50-w16")
 	if err != nil {
 		t.Fatal(err)
 	}

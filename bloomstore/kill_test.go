@@ -1,6 +1,7 @@
 package bloomstore
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -28,7 +29,7 @@ func TestKilledBeforeRename(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "filter")
 	old := sample(t)
-	if err := old.Save(path, []byte("old")); err != nil {
+	if err := old.Save(context.Background(), path, []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestKilledBeforeRename$")
@@ -41,13 +42,13 @@ func TestKilledBeforeRename(t *testing.T) {
 	if h, err := ReadHeader(path + ".tmp"); err != nil || string(h.Stamp) != "new" {
 		t.Fatalf("the child left %+v, %v", h, err)
 	}
-	got, stamp, err := Open(path, "scheme-1")
+	got, stamp, err := Open(context.Background(), path, "scheme-1")
 	if err != nil || string(stamp) != "old" {
 		t.Fatalf("the old filter is gone: %v", err)
 	}
 	equal(t, got, old)
 	got.Close()
-	if err := old.Save(path, []byte("newer")); err != nil {
+	if err := old.Save(context.Background(), path, []byte("newer")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path + ".tmp"); err == nil {

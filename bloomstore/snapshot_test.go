@@ -1,6 +1,7 @@
 package bloomstore
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -41,7 +42,7 @@ func TestSnapshotWhileAdding(t *testing.T) {
 		if err := s.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		saved, stamp, err := Open(path, "test")
+		saved, stamp, err := Open(context.Background(), path, "test")
 		if err != nil || string(stamp) != "a stamp" {
 			t.Fatalf("stamp %q, %v", stamp, err)
 		}
@@ -83,7 +84,7 @@ func TestSnapshotIsTheFileOfSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.Wait(), f.Save(filepath.Join(dir, "b"), []byte("x"))); err != nil {
+	if err := errors.Join(s.Wait(), f.Save(context.Background(), filepath.Join(dir, "b"), []byte("x"))); err != nil {
 		t.Fatal(err)
 	}
 	a, err := os.ReadFile(filepath.Join(dir, "a"))
@@ -211,7 +212,7 @@ func TestSnapshotReportsEveryFailure(t *testing.T) {
 			if n < 10 {
 				t.Fatalf("only %d operations", n)
 			}
-			if _, _, err := Open(path, "test"); err != nil {
+			if _, _, err := Open(context.Background(), path, "test"); err != nil {
 				t.Fatal(err)
 			}
 			return

@@ -23,7 +23,7 @@ import (
 // served serves an index at a Unix socket, behind wrap, and returns a client of it.
 func served(t *testing.T, wrap func(http.Handler) http.Handler) *client.Client {
 	dir := filepath.Join(t.TempDir(), "index")
-	x, err := index.Open(dir, index.Options{Shape: index.ShapeFor(1000, feature.Scheme{}, false), Serve: true})
+	x, err := index.Open(context.Background(), dir, index.Options{Shape: index.ShapeFor(1000, feature.Scheme{}, false), Serve: true})
 	indextest.Must(t, err)
 	s, err := server.Open(server.Config{Index: x, Dir: dir, MaxDocuments: 3})
 	indextest.Must(t, err)

@@ -116,6 +116,12 @@ func (t *Table) memFull() bool {
 	return t.spaces[ofKeys].mem.Len() >= t.opt.MemtableKeys || t.spaces[ofIDs].mem.Len() > t.opt.MemtableKeys/4
 }
 
+// pendingFull limits what opening replays and the file holds unsorted. Documents that replace others
+// leave memory as it is.
+func (t *Table) pendingFull() bool {
+	return t.head.pending+uint64(t.wal.n) >= 4*uint64(t.opt.MemtableKeys)
+}
+
 // State returns the value that the last Checkpoint stored under a name, or nil. The caller owns it.
 func (t *Table) State(name string) ([]byte, error) {
 	if t.db == nil {
@@ -171,7 +177,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	flush := t.head.flushed < t.docs && (t.memFull() || t.tombstones.win.due)
+	flush := t.head.flushed < t.docs && (t.memFull() || t.tombstones.win.due || t.pendingFull())
 	if flush || t.tombstones.win.due {
 		if err := t.finishSteps(); err != nil {
 			return err

@@ -259,14 +259,23 @@ func takeBack(t *testing.T, path string, r *rand.Rand) {
 	opt.MemtableKeys = []int{20, 60, 300}[r.IntN(3)]
 	names := slices.Sorted(maps.Keys(smallSizes))
 	opt.sizes = smallSizes[names[r.IntN(len(names))]]
-	table, err := Open(path, opt)
-	must(t, err)
+	opt.Stepwise = r.IntN(2) == 0
+	workers := r.IntN(4)
+	open := func() *Table {
+		table, err := Open(path, opt)
+		must(t, err)
+		if workers > 0 {
+			must(t, table.Share(workers, together))
+		}
+		return table
+	}
+	table := open()
 	defer func() { must(t, table.Close()) }()
 	want := newTakenOracle()
 	saved := want.clone()
 	space := 1 + r.IntN(60) // of keys; a small one makes keys collide
 	for range 10 + r.IntN(40) {
-		switch op := r.IntN(20); {
+		switch op := r.IntN(24); {
 		case op < 9:
 			for range 1 + r.IntN(8) {
 				d, keys := randomDoc(r, len(want.docs)), fewKeys(r, space)
@@ -289,18 +298,21 @@ func takeBack(t *testing.T, path string, r *rand.Rand) {
 			}
 		case op == 16:
 			must(t, table.Close())
-			table, err = Open(path, opt)
-			must(t, err)
+			table = open()
 			want = saved.clone()
 		case op == 17:
 			must(t, table.Checkpoint(nil))
 			must(t, table.Compact(context.Background()))
-			table, err = Open(path, opt)
-			must(t, err)
+			table = open()
 			want.compact()
 			want.current = ""
 			saved = want.clone()
 			want.equalRemoved(t, table)
+		case op < 20:
+			replaceSome(t, table, want, r, space)
+		case op < 22:
+			_, err := table.Step()
+			must(t, err)
 		default:
 			must(t, table.Checkpoint(nil))
 			saved = want.clone()
@@ -311,6 +323,20 @@ func takeBack(t *testing.T, path string, r *rand.Rand) {
 		}
 	}
 	want.equal(t, table)
+}
+
+// replaceSome adds versions of a few documents, each when the one before is forgotten.
+func replaceSome(t *testing.T, table *Table, want *takenOracle, r *rand.Rand, space int) {
+	keys := fewKeys(r, space)
+	for range r.IntN(30) {
+		d := Doc{ID: fmt.Sprint("page-", r.IntN(3))}
+		earlier, err := table.AllByID(d.ID)
+		must(t, err)
+		forget(t, table, want, earlier)
+		want.add(d, keys)
+		_, err = table.addDoc(d, keys)
+		must(t, err)
+	}
 }
 
 func must(t *testing.T, err error) {

@@ -80,14 +80,58 @@ func (g *tombstones) emit(dst, held []uint32) []uint32 {
 	return dst
 }
 
+// trim selects the documents of a key, in place, that matter once document next comes. Dead ones
+// matter if they were among the most that held the key at one moment: only such a moment can close
+// it, whatever documents before these hold it. So at most 36 are kept. gone limits what may go.
+func (g *tombstones) trim(docs []uint32, next uint32, gone func(num uint32) bool) []uint32 {
+	var room, all [keyLimit]uint32
+	n, _ := g.count(room[:0], docs)
+	useless := func(d uint32) bool { return gone(d) && g.goneBefore(d, next) }
+	if docs = docs[:n]; !slices.ContainsFunc(docs, useless) {
+		return docs
+	}
+	var needed []uint32
+	held, most := all[:0], 0
+	for _, doc := range docs {
+		held = append(slices.DeleteFunc(held, func(h uint32) bool { return g.goneBefore(h, doc) }), doc)
+		if len(held) > most {
+			most = len(held)
+			needed = append(needed, held...)
+		}
+	}
+	return slices.DeleteFunc(docs, func(d uint32) bool { return useless(d) && !slices.Contains(needed, d) })
+}
+
+// spare implements Spare of a memory table of keys.
+func (g *tombstones) spare(docs []uint32, next uint32) int {
+	var room [keyLimit]uint32
+	if n, held := g.count(room[:0], docs); n < len(docs) || len(held) == keyLimit {
+		return -1
+	}
+	kept := g.trim(slices.Clone(docs), next, g.gone)
+	i := 0
+	for i < len(kept) && kept[i] == docs[i] {
+		i++
+	}
+	return i
+}
+
+// spareID implements Spare of a memory table of ids.
+func (g *tombstones) spareID(docs []uint32, next uint32) int {
+	if i := slices.IndexFunc(docs, func(d uint32) bool { return g.goneBefore(d, next) }); i >= 0 {
+		return i
+	}
+	return len(docs)
+}
+
 // trimFirst selects a key's documents for a run of all documents up to last.
-func (g *tombstones) trimFirst(docs []uint32, last uint32) []uint32 {
+func (g *tombstones) trimFirst(docs []uint32, last uint32, gone func(num uint32) bool) []uint32 {
 	var room [keyLimit]uint32
 	n, held := g.count(room[:0], docs)
 	if len(held) < keyLimit {
-		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return g.dead.has(d) && g.when(d) <= last })
+		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return gone(d) && g.goneBefore(d, last+1) })
 	}
-	live := g.living(held)
+	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || gone(h) })
 	docs = docs[:keyLimit]
 	zeros := keyLimit - len(live)
 	clear(docs[:zeros])
@@ -102,13 +146,13 @@ func (g *tombstones) liveOnly(docs []uint32) []uint32 {
 
 // trimID selects an id's documents for a run. From 1024 entries on it keeps 1024, if necessary with
 // dead ones: a full list signals that live ones may be missing.
-func (g *tombstones) trimID(docs []uint32) []uint32 {
-	if len(docs) < idLimit {
-		return g.liveOnly(docs)
-	}
+func trimID(docs []uint32, gone func(num uint32) bool) []uint32 {
 	spare := len(docs) - idLimit
+	if spare < 0 {
+		return slices.DeleteFunc(docs, gone)
+	}
 	docs = slices.DeleteFunc(docs, func(d uint32) bool {
-		drop := spare > 0 && g.has(d)
+		drop := spare > 0 && gone(d)
 		if drop {
 			spare--
 		}
@@ -117,22 +161,29 @@ func (g *tombstones) trimID(docs []uint32) []uint32 {
 	return docs[:idLimit]
 }
 
-// keep returns the function that selects a key's documents for a run; nil keeps the first ones.
+// keep returns the function that selects a key's documents for a run; nil keeps the first ones. A
+// flush stores which documents are dead. A merge in steps does not, and a crash may revive some.
 func (t *Table) keep(space int, first, last uint32) func(docs []uint32) []uint32 {
-	g := &t.tombstones
+	g, gone := &t.tombstones, t.settled
+	if first > t.head.flushed {
+		gone = g.gone
+	}
 	switch {
 	case !g.any() && first > 0:
 		return nil
 	case space == ofIDs:
-		return g.trimID
+		return func(docs []uint32) []uint32 { return trimID(docs, gone) }
 	case first == 0:
-		return func(docs []uint32) []uint32 { return g.trimFirst(docs, last) }
+		return func(docs []uint32) []uint32 { return g.trimFirst(docs, last, gone) }
 	}
-	return func(docs []uint32) []uint32 {
-		var room [keyLimit]uint32
-		n, _ := g.count(room[:0], docs)
-		return docs[:n]
-	}
+	return func(docs []uint32) []uint32 { return g.trim(docs, last+1, gone) }
+}
+
+// settled reports whether a document is dead in the file, too.
+func (t *Table) settled(num uint32) bool {
+	g := &t.tombstones
+	_, fresh := g.fresh[num]
+	return g.dead.has(num) && !fresh || g.win.length > 0 && g.win.older(num, t.head.win.edge)
 }
 
 // leaveOutDead corrects the holders of keys with documents that were taken back or only count. For

@@ -299,7 +299,8 @@ func (t *Table) Forget(nums []uint32) (n int, err error) {
 	return n, nil
 }
 
-// Recall undoes Forget for documents, before that becomes durable.
+// Recall undoes Forget for documents, before that becomes durable and before another document is
+// added: this may take the place of a dead one in memory.
 func (t *Table) Recall(nums []uint32) {
 	t.version++
 	for _, num := range nums {
@@ -328,8 +329,9 @@ func (t *Table) writable() error {
 // watchTombstones makes the memory tables count live documents only.
 func (t *Table) watchTombstones() {
 	if t.tombstones.any() {
-		for i := range t.spaces {
-			t.spaces[i].mem.Gone = t.tombstones.goneBefore
+		g := &t.tombstones
+		for i, spare := range []func([]uint32, uint32) int{ofKeys: g.spare, ofIDs: g.spareID} {
+			t.spaces[i].mem.Gone, t.spaces[i].mem.Spare = g.goneBefore, spare
 		}
 	}
 }

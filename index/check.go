@@ -206,7 +206,7 @@ func (c *checker) checkFilter(filterErr error) error {
 		return nil
 	}
 	c.o.Progress("filter", 0, 0)
-	f, _, err := bloomstore.Open(c.path(FilterFile), c.p.header.Scheme)
+	f, _, err := bloomstore.Open(c.ctx, c.path(FilterFile), c.p.header.Scheme)
 	if c.findFilter(err) {
 		return nil
 	}
@@ -348,7 +348,7 @@ func (c *checker) rebuild() error {
 	}
 	f, err := filterOf(c.ctx, shape, c.table, true)
 	if err == nil {
-		err = errors.Join(f.Save(c.path(FilterFile), tableStamp(c.table, 0)), f.Close())
+		err = errors.Join(f.Save(c.ctx, c.path(FilterFile), tableStamp(c.table, 0)), f.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("rebuilding the filter: %w", err)

@@ -51,7 +51,7 @@ func saveFilterWith(t *testing.T, dir, scheme string, stamp []byte) {
 	}
 	f, err := bloomstore.New(h.Shape, scheme)
 	indextest.Must(t, err)
-	indextest.Must(t, errors.Join(f.Save(path, stamp), f.Close()))
+	indextest.Must(t, errors.Join(f.Save(context.Background(), path, stamp), f.Close()))
 }
 
 func flipByte(t *testing.T, path string, at int) {

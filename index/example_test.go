@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -17,7 +18,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	for _, id := range []string{"today", "tomorrow"} {
-		x, err := index.Open(dir, index.Options{})
+		x, err := index.Open(context.Background(), dir, index.Options{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,7 +29,7 @@ func TestExport(t *testing.T) {
 		if _, err := exported.ReadFrom(&b); err != nil {
 			t.Fatal(err)
 		}
-		x, err := Open(at, o)
+		x, err := Open(context.Background(), at, o)
 		indextest.Must(t, err)
 		if got, want := exported.BitSet().Count(), uint(x.Filter().Ones()); got != want || got == 0 {
 			t.Errorf("%d bits are set, want %d", got, want)

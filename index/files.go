@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -192,9 +193,9 @@ func (f *Files) filterIsPresent() bool {
 // load reads the filter, with the keys of its journals.
 func (f *Files) load() (err error) {
 	if f.Table == nil {
-		f.Loaded, err = filterlog.Load(f.dir, f.SchemeName)
+		f.Loaded, err = filterlog.Load(context.Background(), f.dir, f.SchemeName)
 	} else {
-		f.Loaded, _, err = bloomstore.Open(filepath.Join(f.dir, FilterFile), f.SchemeName)
+		f.Loaded, _, err = bloomstore.Open(context.Background(), filepath.Join(f.dir, FilterFile), f.SchemeName)
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 	shape := o.Shape
 	switch {
 	case x.table == nil:
-		x.only, err = filterlog.Open(x.dir, filterlog.Options{
+		x.only, err = filterlog.Open(x.ctx, x.dir, filterlog.Options{
 			Scheme: x.name, Shape: shape, Default: ShapeFor(DefaultDocs, x.scheme, true), UUID: o.UUID, Bound: o.JournalBytes,
 		})
 		if err == nil {
@@ -83,14 +83,14 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 			// Finish stamps a file ahead of the table. It must be gone before the table reaches that
 			// generation with other documents. One of its size takes its place in one step, so a
 			// kill at any instant keeps the size.
-			err = x.saveFilter(0)
+			err = x.saveFilter(x.ctx, 0)
 		}
 		return err
 	}
 	if shape != present {
 		return x.rebuild(shape, false, "a larger one was asked for")
 	}
-	x.filter, x.saved, err = bloomstore.Open(x.path(FilterFile), x.name)
+	x.filter, x.saved, err = bloomstore.Open(x.ctx, x.path(FilterFile), x.name)
 	return err
 }
 
@@ -98,7 +98,7 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 func (x *Index) rebuild(shape bloomstore.Shape, roomy bool, why string) error {
 	err := x.closeFilter()
 	if err == nil {
-		x.filter, err = filterOf(context.Background(), shape, x.table, roomy)
+		x.filter, err = filterOf(x.ctx, shape, x.table, roomy)
 	}
 	if err != nil {
 		return err
@@ -198,8 +198,9 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 	return s
 }
 
-// saveFilter writes the filter with tableStamp(later). It does nothing if the file has that stamp.
-func (x *Index) saveFilter(later uint64) error {
+// saveFilter writes the filter with tableStamp(later). It does nothing if the file has that stamp, or
+// if the filter is lost because the end of Open's context stopped its growth: Open rebuilds it.
+func (x *Index) saveFilter(ctx context.Context, later uint64) error {
 	if x.table == nil {
 		return x.only.Save()
 	}
@@ -207,10 +208,13 @@ func (x *Index) saveFilter(later uint64) error {
 	if x.saved != nil && string(stamp) == string(x.saved) {
 		return nil
 	}
-	if x.filter == nil {
+	switch {
+	case x.filter == nil && x.ctx.Err() != nil:
+		return nil
+	case x.filter == nil:
 		return x.filterLost()
 	}
-	err := x.filter.Save(x.path(FilterFile), stamp)
+	err := x.filter.Save(ctx, x.path(FilterFile), stamp)
 	if err == nil {
 		x.saved = stamp
 	}

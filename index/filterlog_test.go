@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func lifeText(i int) string {
 
 func openLife(t *testing.T, dir string, bound int64) *life {
 	t.Helper()
-	x, err := Open(dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true, JournalBytes: bound})
+	x, err := Open(context.Background(), dir, Options{Key: KeyAsIs, Shape: lifeShape, FilterOnly: true, JournalBytes: bound})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func (l *life) written() bool {
 // rememberedIn counts the documents among the first n that an index knows, which must come first.
 func rememberedIn(t *testing.T, dir string, n int) (known int) {
 	t.Helper()
-	x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true})
+	x, err := Open(context.Background(), dir, Options{Key: KeyAsIs, FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestCrashAtTheEnd(t *testing.T) {
 	if got := rememberedIn(t, dir, next+5); got != next {
 		t.Errorf("after an end in order %d documents are remembered, want %d", got, next)
 	}
-	x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true})
+	x, err := Open(context.Background(), dir, Options{Key: KeyAsIs, FilterOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +358,7 @@ func TestMixedFilesAreRefused(t *testing.T) {
 		if err := damage(dir); err != nil {
 			t.Fatal(err)
 		}
-		if x, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: true}); err == nil {
+		if x, err := Open(context.Background(), dir, Options{Key: KeyAsIs, FilterOnly: true}); err == nil {
 			t.Errorf("%s: accepted", name)
 			x.Close()
 		} else if !strings.Contains(err.Error(), "put the index back from a copy") {
@@ -368,7 +369,7 @@ func TestMixedFilesAreRefused(t *testing.T) {
 			r.Close()
 		}
 	}
-	if x, err := Open(a, Options{Key: KeyAsIs}); err == nil || !strings.Contains(err.Error(), "run with --filter-only") {
+	if x, err := Open(context.Background(), a, Options{Key: KeyAsIs}); err == nil || !strings.Contains(err.Error(), "run with --filter-only") {
 		t.Errorf("opened with a table: %v, %v", x, err)
 	}
 }
@@ -407,7 +408,7 @@ func TestDamagedJournalIsGivenUp(t *testing.T) {
 	}
 	path := func(n uint64) string { return filepath.Join(dir, filterlog.LogName(n)) }
 	flipByte(t, path(1), 50)
-	if x, err := Open(dir, o); err == nil || !strings.Contains(err.Error(), path(1)) || !strings.Contains(err.Error(), "remove this file and the later journals") {
+	if x, err := Open(context.Background(), dir, o); err == nil || !strings.Contains(err.Error(), path(1)) || !strings.Contains(err.Error(), "remove this file and the later journals") {
 		t.Errorf("%v, %v", x, err)
 	}
 	indextest.Must(t, errors.Join(os.Remove(path(1)), os.Remove(path(2))))

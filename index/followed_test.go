@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,7 @@ func TestFollowedIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	o := smallIndex
 	o.Follow = true
-	x, err := Open(dir, o)
+	x, err := Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	indextest.Must(t, x.Begin(Policy{}))
 	indextest.Must(t, x.SetBatch("b"))
@@ -23,7 +24,7 @@ func TestFollowedIsRefused(t *testing.T) {
 	indextest.Must(t, x.Finish(map[string][]byte{FollowedName: []byte("{}")}))
 	indextest.Must(t, x.Close())
 	o.Follow = false
-	if _, err := Open(dir, o); !errors.Is(err, ErrFollowed) {
+	if _, err := Open(context.Background(), dir, o); !errors.Is(err, ErrFollowed) {
 		t.Errorf("opened: error %v", err)
 	}
 	if e, err := Edit(dir); !errors.Is(err, ErrFollowed) {
@@ -31,7 +32,7 @@ func TestFollowedIsRefused(t *testing.T) {
 		indextest.Must(t, e.Close())
 	}
 	o.Follow = true
-	x, err = Open(dir, o)
+	x, err = Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	indextest.Must(t, x.Close())
 }

@@ -255,7 +255,7 @@ func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
 	}
 	f, err := filterOf(ctx, h.Shape, e.x.table, false)
 	if err == nil {
-		err = errors.Join(f.Save(path, h.Stamp), f.Close())
+		err = errors.Join(f.Save(ctx, path, h.Stamp), f.Close())
 	}
 	if err != nil {
 		return false, fmt.Errorf("rebuilding the filter: %w", err)

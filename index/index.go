@@ -2,7 +2,7 @@
 // table, a lock and a secret. A filter-only index has journals instead of a table. One process at a
 // time can open an [Index] and add to it:
 //
-//	x, err := index.Open("seen", index.Options{})
+//	x, err := index.Open(ctx, "seen", index.Options{})
 //	r, err := x.See("id", text) // and so on
 //	err = x.Finish(nil)
 //	err = x.Close()
@@ -12,6 +12,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -84,7 +85,8 @@ type Index struct {
 	saved   []byte             // stamp of the filter file on disk
 	rebuilt string             // the reason why Open rebuilt the filter
 	closed  bool
-	temp    bool // Options.Temporary
+	temp    bool            // Options.Temporary
+	ctx     context.Context // of Open
 
 	against     *Against // indexes with earlier documents; nil for none
 	before      uint64   // their documents, counting or not; results number them first
@@ -97,7 +99,10 @@ type Index struct {
 
 // Open opens the index in dir, or creates one. A directory becomes an index when its table or, if
 // filter-only, its filter appears. The next Open continues a creation that was killed before that.
-func Open(dir string, o Options) (_ *Index, err error) {
+//
+// The end of ctx stops reading, rebuilding and, without Serve and Follow, later growing the filter.
+// The error is that of ctx, and the files are as before. After it, a full filter does not grow.
+func Open(ctx context.Context, dir string, o Options) (_ *Index, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the index: %w", err)
 	}
@@ -105,7 +110,7 @@ func Open(dir string, o Options) (_ *Index, err error) {
 		return nil, err
 	}
 	x := newLocked(dir)
-	x.scheme, x.temp = o.Scheme, o.Temporary
+	x.scheme, x.temp, x.ctx = o.Scheme, o.Temporary, ctx
 	// The lock's owner removes the address of a killed server. Only a folder with a table has one.
 	address, _ := exists(x.path(addressFile))
 	table, err := exists(x.path(TableFile))
@@ -117,6 +122,9 @@ func Open(dir string, o Options) (_ *Index, err error) {
 	}
 	if err := x.open(&o); err != nil {
 		return nil, errors.Join(x.otherRules(err), x.release())
+	}
+	if o.Serve || o.Follow { // a server still decides what it was given
+		x.ctx = context.WithoutCancel(ctx)
 	}
 	return x, nil
 }
@@ -269,7 +277,7 @@ func (x *Index) Save() error {
 	if err := x.forgetStarted(); err != nil {
 		return err
 	}
-	return x.saveFilter(0)
+	return x.saveFilter(context.Background(), 0)
 }
 
 // Close releases the index. Documents after the last checkpoint are lost; in a filter-only index,
@@ -303,7 +311,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 	if x.table == nil {
 		x.only.SetValues(state)
 	}
-	if err := x.saveFilter(1); err != nil {
+	if err := x.saveFilter(context.Background(), 1); err != nil {
 		return err
 	}
 	if err := step.Done("saved the filter"); err != nil || x.table == nil {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ var smallIndex = Options{Key: KeyAsIs, Shape: bloomstore.ForItems(4000)}
 
 func opened(t *testing.T, dir string, o Options) *Index {
 	t.Helper()
-	x, err := Open(dir, o)
+	x, err := Open(context.Background(), dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestRefused(t *testing.T) {
 			if err == nil {
 				indextest.Must(t, files.Close())
 			}
-			x, err := Open(dir, c.open)
+			x, err := Open(context.Background(), dir, c.open)
 			refuses("OpenIndex", c.want, err)
 			if err == nil {
 				indextest.Must(t, x.Close())
@@ -234,7 +235,7 @@ func TestRefused(t *testing.T) {
 func TestInUse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	opened(t, dir, smallIndex)
-	_, err := Open(dir, smallIndex)
+	_, err := Open(context.Background(), dir, smallIndex)
 	if want := "index " + dir + ": another process is using this index (process " + strconv.Itoa(os.Getpid()) + "); wait for it to end, or give another --index"; err == nil || err.Error() != want {
 		t.Errorf("OpenIndex: %v\nwant %s", err, want)
 	}
@@ -389,7 +390,7 @@ func TestKeyOfAnIndex(t *testing.T) {
 	knows(t, dir, keyed, 0, 10, 10)
 	plain := filepath.Join(t.TempDir(), "index")
 	grown(t, plain, smallIndex, 0, 10)
-	if _, err := Open(plain, keyed); !errors.Is(err, ErrUnkeyed) {
+	if _, err := Open(context.Background(), plain, keyed); !errors.Is(err, ErrUnkeyed) {
 		t.Errorf("an index without a key opened with one: %v", err)
 	}
 	if key, err := ReadKey(plain); key != nil || err != nil {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -150,7 +151,7 @@ func TestJournalsWithoutTheirFilter(t *testing.T) {
 	indextest.Must(t, errors.Join(x.Finish(nil), x.Close()))
 	indextest.Must(t, begun(t, dir, 0, 10, 20).Close())
 	indextest.Must(t, os.Remove(filepath.Join(dir, FilterFile)))
-	if _, err := Open(dir, aloneOptions); err == nil || !strings.Contains(err.Error(), FilterFile+" is gone") {
+	if _, err := Open(context.Background(), dir, aloneOptions); err == nil || !strings.Contains(err.Error(), FilterFile+" is gone") {
 		t.Errorf("the error is %v", err)
 	}
 }

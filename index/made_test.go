@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,7 +21,7 @@ func TestReadMade(t *testing.T) {
 		"filter only": {Key: KeyNew, Shape: smallIndex.Shape, FilterOnly: true},
 	} {
 		at := filepath.Join(dir, name)
-		x, err := Open(at, o)
+		x, err := Open(context.Background(), at, o)
 		indextest.Must(t, err)
 		if !o.FilterOnly {
 			indextest.Must(t, x.Begin(Policy{Window: 3600}))

@@ -126,7 +126,7 @@ func (m *model) begin() {
 	if m.x != nil {
 		return
 	}
-	x, err := Open(m.dir, m.opt)
+	x, err := Open(context.Background(), m.dir, m.opt)
 	m.must(err)
 	m.x = x
 	if m.policy.window > 0 && m.chance(8) {

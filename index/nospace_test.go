@@ -3,6 +3,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -29,7 +30,7 @@ func finishLimited(dir string) error {
 	if err != nil {
 		return err
 	}
-	x, err := Open(dir, largeIndex)
+	x, err := Open(context.Background(), dir, largeIndex)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func TestKeyPolicies(t *testing.T) {
 			KeyAsIs: nil, KeyNew: nil, KeyRequired: onlyIf(!keyed, ErrUnkeyed), KeyRefused: onlyIf(keyed, ErrKeyed),
 		} {
 			o.Key = policy
-			x, err := Open(dir, o)
+			x, err := Open(context.Background(), dir, o)
 			if !errors.Is(err, want) || want == nil && err != nil {
 				t.Errorf("made with policy %d, opened with %d: %v, want %v", made, policy, err, want)
 			}
@@ -91,7 +92,7 @@ func TestCheckFindsAnotherScheme(t *testing.T) {
 	f, err := bloomstore.New(x.filter.Shape(), "another")
 	indextest.Must(t, err)
 	indextest.Must(t, fillFilter(t.Context(), f, x.table))
-	indextest.Must(t, f.Save(filepath.Join(dir, FilterFile), tableStamp(x.table, 0)))
+	indextest.Must(t, f.Save(context.Background(), filepath.Join(dir, FilterFile), tableStamp(x.table, 0)))
 	indextest.Must(t, errors.Join(f.Close(), x.Close()))
 	if got := checkIndex(t, dir, CheckOptions{}); got.Sound || !slices.Equal(got.findings(), []string{"filter.bloom damaged"}) {
 		t.Errorf("found %v", got.findings())

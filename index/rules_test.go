@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -35,11 +36,11 @@ func TestOtherRules(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		c.make(dir)
-		_, err := Open(dir, Options{Key: KeyAsIs, FilterOnly: c.only})
+		_, err := Open(context.Background(), dir, Options{Key: KeyAsIs, FilterOnly: c.only})
 		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), "judged by fs3-u15b: build it again from the documents") || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		_, err = Open(dir, Options{Key: KeyAsIs, Scheme: feature.Scheme{Method: feature.Former, Segments: 7}, FilterOnly: c.only})
+		_, err = Open(context.Background(), dir, Options{Key: KeyAsIs, Scheme: feature.Scheme{Method: feature.Former, Segments: 7}, FilterOnly: c.only})
 		if same := strings.Contains(err.Error(), "made by the rules"); same != (c.name == "rules to come") {
 			t.Errorf("%s, with other settings: %v", c.name, err)
 		}

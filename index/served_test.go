@@ -29,7 +29,7 @@ func TestServedIsRefused(t *testing.T) {
 		t.Errorf("what it takes to serve it again: %v, %v", made, err)
 	}
 	o.Serve = true
-	x, err := Open(dir, o)
+	x, err := Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	indextest.Must(t, x.Close())
 }
@@ -41,7 +41,7 @@ func TestIncompleteIsRefused(t *testing.T) {
 	indextest.Must(t, remember20(dir))
 	o := smallIndex
 	o.Key = KeyRequired
-	x, err := Open(dir, o)
+	x, err := Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{ServedValue: []byte(`{"next":3}`)}), x.Close()))
 	refused(t, dir, o)
@@ -54,7 +54,7 @@ func TestIncompleteIsRefused(t *testing.T) {
 func refused(t *testing.T, dir string, o Options) {
 	t.Helper()
 	for name, open := range map[string]func() error{
-		"open":    func() error { x, err := Open(dir, o); return errors.Join(err, closed(x)) },
+		"open":    func() error { x, err := Open(context.Background(), dir, o); return errors.Join(err, closed(x)) },
 		"edit":    func() error { _, err := Edit(dir); return err },
 		"files":   func() error { _, err := OpenFiles(dir); return err },
 		"check":   func() error { _, err := Check(context.Background(), dir, CheckOptions{}); return err },
@@ -78,7 +78,7 @@ func TestForeignServer(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, addressFile)
 	indextest.Must(t, os.WriteFile(program, []byte("mine"), 0o777))
-	if x, err := Open(dir, smallIndex); err == nil {
+	if x, err := Open(context.Background(), dir, smallIndex); err == nil {
 		t.Error("it was opened", closed(x))
 	}
 	if b, err := os.ReadFile(program); string(b) != "mine" {
@@ -91,7 +91,7 @@ func TestAddressOfKilled(t *testing.T) {
 	dir := t.TempDir()
 	o := smallIndex
 	o.Serve = true
-	x, err := Open(dir, o)
+	x, err := Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	indextest.Must(t, x.Announce("unix:killed"))
 	address, err := ServerAddress(dir)
@@ -99,7 +99,7 @@ func TestAddressOfKilled(t *testing.T) {
 		t.Errorf("address %q, error %v", address, err)
 	}
 	indextest.Must(t, x.Close())
-	x, err = Open(dir, o)
+	x, err = Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	if address, err := ServerAddress(dir); err != nil || address != "" {
 		t.Errorf("of the next server: address %q, error %v", address, err)

@@ -189,7 +189,7 @@ func (x *Index) EnsureCapacity() error {
 	switch {
 	case x.closed:
 		return errIndexClosed
-	case x.warned || !x.Full():
+	case x.warned || !x.Full() || x.table != nil && x.ctx.Err() != nil:
 		return nil
 	}
 	if renewed, err := x.renew(); renewed || err != nil {

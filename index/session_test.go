@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -254,7 +255,7 @@ func TestStreamDisk(t *testing.T) {
 // TestTemporary checks that a temporary index answers until it is closed, and leaves no filter.
 func TestTemporary(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	x, err := Open(dir, Options{Key: KeyAsIs, Temporary: true})
+	x, err := Open(context.Background(), dir, Options{Key: KeyAsIs, Temporary: true})
 	indextest.Must(t, err)
 	for i := range 3 {
 		if r, err := x.See("id", []byte(indextest.Sentences(1))); err != nil || r.Kept != (i == 0) {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -67,7 +68,7 @@ func child(dir string) int {
 func remember20(dir string) error {
 	o := smallIndex
 	o.Key = KeyRequired
-	x, err := Open(dir, o)
+	x, err := Open(context.Background(), dir, o)
 	if err != nil {
 		return err
 	}
@@ -268,7 +269,7 @@ func TestReplacementStopped(t *testing.T) {
 		indextest.Must(t, x.Checkpoint())
 		indextest.Must(t, x.Close())
 		failAt(t, at)
-		if _, err := Open(dir, sizeless); !errors.Is(err, errInjected) {
+		if _, err := Open(context.Background(), dir, sizeless); !errors.Is(err, errInjected) {
 			t.Errorf("%s: opened: %v", at, err)
 		}
 		step.Hook = nil
@@ -318,7 +319,7 @@ func TestEveryStepFails(t *testing.T) {
 	keyed.Key = KeyRequired
 	days := func(dir string) (seen int, err error) {
 		for day := range 4 {
-			x, err := Open(dir, keyed)
+			x, err := Open(context.Background(), dir, keyed)
 			if err != nil {
 				return seen, err
 			}

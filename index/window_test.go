@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,7 +23,7 @@ func TestWindowRenews(t *testing.T) {
 		scheme feature.Scheme
 		full   OnFull
 	}{"stop": {full: OnFullStop}, "grow": {full: OnFullGrow}, "memory": {scheme: feature.Scheme{Method: "simhash"}}} {
-		x, err := Open(filepath.Join(t.TempDir(), "index"), Options{Key: KeyAsIs, Scheme: c.scheme, Shape: bloomstore.ForItems(1500), MemtableKeys: 400})
+		x, err := Open(context.Background(), filepath.Join(t.TempDir(), "index"), Options{Key: KeyAsIs, Scheme: c.scheme, Shape: bloomstore.ForItems(1500), MemtableKeys: 400})
 		indextest.Must(t, err)
 		indextest.Must(t, x.Begin(Policy{Window: 40, TellsTimes: true, OnFull: c.full}))
 		extractor, err := feature.NewExtractor(x.Scheme())

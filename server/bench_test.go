@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +25,7 @@ func BenchmarkSee(b *testing.B) {
 	for _, bench := range []struct{ clients, together int }{{1, 1}, {16, 1}, {8, 256}} {
 		b.Run(fmt.Sprintf("clients=%d/together=%d", bench.clients, bench.together), func(b *testing.B) {
 			dir := filepath.Join(b.TempDir(), "index")
-			x, err := index.Open(dir, index.Options{Shape: index.ShapeFor(1_000_000, feature.Scheme{}, false), Serve: true})
+			x, err := index.Open(context.Background(), dir, index.Options{Shape: index.ShapeFor(1_000_000, feature.Scheme{}, false), Serve: true})
 			indextest.Must(b, err)
 			s, err := Open(Config{Index: x, Dir: dir})
 			indextest.Must(b, err)

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -560,7 +561,7 @@ func (away) Failed() <-chan struct{}          { return nil }
 
 // TestDrainedWithoutLog checks that a server ends even though a line still waits for the log.
 func TestDrainedWithoutLog(t *testing.T) {
-	x, err := index.Open(filepath.Join(t.TempDir(), "index"), index.Options{Follow: true})
+	x, err := index.Open(context.Background(), filepath.Join(t.TempDir(), "index"), index.Options{Follow: true})
 	indextest.Must(t, err)
 	s, err := Open(Config{Index: x, Log: away{}})
 	indextest.Must(t, err)

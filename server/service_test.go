@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -37,7 +38,7 @@ const memtableKeys = 1000
 
 func opened(t *testing.T, dir string, keys int, change func(*Config)) (*Service, *index.Index) {
 	t.Helper()
-	x, err := index.Open(dir, index.Options{
+	x, err := index.Open(context.Background(), dir, index.Options{
 		Key: index.KeyNew, Secret: make([]byte, 16), Shape: index.ShapeFor(1000, feature.Scheme{}, false), MemtableKeys: keys, UUID: [16]byte{1}, Serve: true,
 	})
 	indextest.Must(t, err)
@@ -227,14 +228,14 @@ func TestDamagedJournalIsGivenUp(t *testing.T) {
 	data[10] ^= 1
 	indextest.Must(t, os.WriteFile(path, data, 0o666))
 	for _, want := range []string{"remove this file and run firstseen index abandon", "run firstseen index abandon " + dir} {
-		x, err := index.Open(dir, index.Options{Serve: true})
+		x, err := index.Open(context.Background(), dir, index.Options{Serve: true})
 		indextest.Must(t, err)
 		if _, err := Open(Config{Index: x, Dir: dir}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		indextest.Must(t, errors.Join(x.Close(), os.RemoveAll(path)))
 	}
-	x, err := index.Open(dir, index.Options{Serve: true})
+	x, err := index.Open(context.Background(), dir, index.Options{Serve: true})
 	indextest.Must(t, err)
 	if lost, err := x.ForgetServer(); !lost || err != nil {
 		t.Error(lost, err)
@@ -253,7 +254,7 @@ func TestJournalOfOtherRules(t *testing.T) {
 	l, err := journal.Create(path, h)
 	indextest.Must(t, err)
 	indextest.Must(t, l.Close())
-	x, err := index.Open(dir, index.Options{Serve: true})
+	x, err := index.Open(context.Background(), dir, index.Options{Serve: true})
 	indextest.Must(t, err)
 	defer x.Close()
 	if _, err := Open(Config{Index: x, Dir: dir}); err == nil || !strings.Contains(err.Error(), "the version of firstseen that wrote it") {
@@ -272,7 +273,7 @@ func failedOpen(t *testing.T, dir string, stop int) (died bool) {
 		return nil
 	}
 	defer func() { step.Hook = nil }()
-	x, err := index.Open(dir, index.Options{MemtableKeys: memtableKeys, Serve: true})
+	x, err := index.Open(context.Background(), dir, index.Options{MemtableKeys: memtableKeys, Serve: true})
 	indextest.Must(t, err)
 	s, err := Open(Config{Index: x, Dir: dir, Policy: index.Policy{CheckpointBytes: 3000}})
 	if err == nil {

@@ -186,7 +186,7 @@ func filterContent(f *bloomstore.Filter, keyed bool) content {
 
 // checkFilter checks that the saved filter contains every key of the table.
 func checkFilter(path string, t *docmap.Table) (err error) {
-	f, _, err := bloomstore.Open(path, t.Scheme())
+	f, _, err := bloomstore.Open(context.Background(), path, t.Scheme())
 	if err != nil {
 		return err
 	}

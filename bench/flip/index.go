@@ -134,7 +134,7 @@ func (a *asker) write() (sum uint64, err error) {
 	if _, err := os.Stat(filepath.Join(a.dir, index.TableFile)); errors.Is(err, os.ErrNotExist) {
 		filterOnly = true
 	}
-	x, err := index.Open(a.dir, index.Options{Key: index.KeyAsIs, Scheme: a.scheme, FilterOnly: filterOnly, Shape: bloomstore.Shape{}})
+	x, err := index.Open(context.Background(), a.dir, index.Options{Key: index.KeyAsIs, Scheme: a.scheme, FilterOnly: filterOnly, Shape: bloomstore.Shape{}})
 	if err != nil {
 		return 0, err
 	}

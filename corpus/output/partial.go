@@ -56,6 +56,22 @@ func newPartial(path string, worthless ...FileID) (p partial, err error) {
 	}
 }
 
+// SyncNames makes the names of incomplete outputs survive a power cut, with one sync for each folder.
+// Some file systems do not keep a new file's name with its sync. Nil outputs are left out.
+func SyncNames(outs ...*Writer) error {
+	synced := map[string]bool{}
+	for _, w := range outs {
+		if w == nil || w.part.path == "" || synced[filepath.Dir(w.part.path)] {
+			continue
+		}
+		if err := durable.SyncName(w.part.path); err != nil {
+			return err
+		}
+		synced[filepath.Dir(w.part.path)] = true
+	}
+	return nil
+}
+
 // makeOrTake claims the partial file of an output, and creates it if missing.
 func makeOrTake(path string) (*claim.Claim, error) {
 	for {

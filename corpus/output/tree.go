@@ -20,15 +20,16 @@ import (
 // another run are put aside. No complete file is replaced.
 type Tree struct {
 	*TreePlan
-	root   *os.Root  // the folder; no link leads an output out of it
-	lock   *treeLock // nil: all outputs have their names
-	fresh  bool      // no mark includes this run
-	over   bool      // complete outputs are worthless
-	aside  []string
-	at     TreeMark
-	sure   int // the first of at.Done: they are on disk, and the last Sync returned them
-	done   bool
-	result error // of Close
+	root    *os.Root  // the folder; no link leads an output out of it
+	lock    *treeLock // nil: all outputs have their names
+	fresh   bool      // no mark includes this run
+	over    bool      // complete outputs are worthless
+	aside   []string
+	at      TreeMark
+	folders map[string]bool // with names that may not be durable, relative to the root
+	sure    int             // the first of at.Done: they are on disk, and the last Sync returned them
+	done    bool
+	result  error // of Close
 
 	current *Writer
 	used    *Writer // closed; its memory is reused
@@ -159,7 +160,7 @@ func (t *Tree) Sync() (at TreeMark, err error) {
 		}
 		t.at.Open = &TreeFile{t.at.Open.Name, mark} // returned marks must not change
 	}
-	if err := t.syncDone(); err != nil {
+	if err := errors.Join(t.syncDone(), t.syncFolders()); err != nil {
 		return at, err
 	}
 	t.sure, t.fresh = len(t.at.Done), false
@@ -197,6 +198,9 @@ func (t *Tree) finish() error {
 		}
 	}
 	if err := t.publish(len(t.at.Done)); err != nil {
+		return err
+	}
+	if err := t.syncFolders(); err != nil {
 		return err
 	}
 	return t.lock.remove()

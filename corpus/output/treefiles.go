@@ -42,7 +42,7 @@ func newTree(p *TreePlan) (t *Tree, err error) {
 	if err := errors.Join(inTree(p.Dir), makeDir(p.Dir)); err != nil {
 		return nil, err
 	}
-	t = &Tree{TreePlan: p}
+	t = &Tree{TreePlan: p, folders: map[string]bool{".": true}}
 	t.root, err = os.OpenRoot(p.Dir)
 	return t, err
 }
@@ -245,6 +245,7 @@ func (t *Tree) openFile(name string, at Mark) (f *os.File, tail []byte, err erro
 		}
 	}
 	f, err = t.root.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	t.named(name)
 	return f, nil, err
 }
 
@@ -299,25 +300,44 @@ func (t *Tree) syncDone() error {
 	return all.Wait()
 }
 
-// publish gives the first n complete outputs their names, durably, unless they already have them.
+// publish gives the first n complete outputs their names, unless they already have them.
 func (t *Tree) publish(n int) error {
-	synced := map[string]bool{}
 	for _, f := range t.at.Done[:n] {
 		if err := t.publishOne(string(f.Name), f.Mark.Size); err != nil {
 			return err
 		}
-	}
-	for _, f := range t.at.Done[:n] {
-		for name := string(f.Name); name != "." && !synced[filepath.Dir(name)]; name = filepath.Dir(name) {
-			if err := durable.SyncName(filepath.Join(t.Dir, name)); err != nil {
-				return err
-			}
-			synced[filepath.Dir(name)] = true
-		}
+		t.named(string(f.Name))
 	}
 	t.at.Done = t.at.Done[n:]
 	t.sure = max(t.sure-n, 0)
 	return nil
+}
+
+// named records a file as new under its name, in folders that may be new themselves.
+func (t *Tree) named(name string) {
+	for ; name != "."; name = filepath.Dir(name) {
+		t.folders[filepath.Dir(name)] = true
+	}
+}
+
+// syncFolders makes all new names durable, with one sync for each folder.
+func (t *Tree) syncFolders() error {
+	var all errgroup.Group
+	all.SetLimit(syncing)
+	for folder := range t.folders {
+		all.Go(func() error {
+			err := durable.SyncName(filepath.Join(t.Dir, folder, treeName))
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // only an empty output that is left out was there
+			}
+			return err
+		})
+	}
+	err := all.Wait()
+	if err == nil {
+		clear(t.folders)
+	}
+	return err
 }
 
 func (t *Tree) publishOne(name string, size int64) error {

@@ -23,6 +23,9 @@ const treeName = "firstseen"
 // namingNote follows the token in the lock while outputs get names unknown to any checkpoint.
 const namingNote = " placing"
 
+// tokenBytes is the length of a token.
+const tokenBytes = 16
+
 // treeLock is the lock of a tree. The file contains a random token that identifies the run.
 type treeLock struct {
 	claim  *claim.Claim
@@ -44,10 +47,10 @@ func readLock(c *claim.Claim, err error) (*treeLock, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(err, c.Release())
 	}
-	lines := strings.Split(string(text), "\n")
-	token, naming := strings.CutSuffix(lines[0], namingNote)
-	l := &treeLock{claim: c, token: token, naming: naming}
-	for _, line := range lines[1:] {
+	// A power cut may leave zeros behind the token, which alone was synced.
+	token, rest := string(text[:min(len(text), tokenBytes)]), string(text[min(len(text), tokenBytes):])
+	l := &treeLock{claim: c, token: token, naming: strings.HasPrefix(rest, namingNote)}
+	for line := range strings.SplitSeq(rest, "\n") {
 		if name, err := strconv.Unquote(line); err == nil { // a killed run may leave half a line
 			l.begun = append(l.begun, name)
 		}

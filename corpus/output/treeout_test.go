@@ -415,6 +415,35 @@ func TestTreeGone(t *testing.T) {
 	}
 }
 
+// TestTreeLockTorn resumes after a power cut that left the names of begun outputs as zeros. Only the
+// token was synced.
+func TestTreeLockTorn(t *testing.T) {
+	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}
+	tree, err := CreateTree(plan)
+	sure(t, err)
+	w, err := tree.Turn(0)
+	sure(t, err)
+	sure(t, w.WriteRecord([]byte("one\n")))
+	at, err := tree.Sync()
+	sure(t, err)
+	sure(t, tree.Abort())
+	lock := tree.partial(treeName)
+	text := []byte(readFile(t, lock))
+	clear(text[16:])
+	sure(t, os.WriteFile(lock, text, 0o666))
+	tree, err = OpenTree(plan, at)
+	sure(t, err)
+	_, err = tree.Turn(1)
+	sure(t, err)
+	sure(t, tree.Abort())
+	l, err := readLock(take(filepath.Join(plan.Dir, treeName)))
+	sure(t, err)
+	defer l.release()
+	if l.token != at.Stage || !slices.Equal(l.begun, []string{"b"}) {
+		t.Errorf("the torn lock has the token %q and the outputs %q", l.token, l.begun)
+	}
+}
+
 // TestTreeLonger refuses to resume if anything was appended to a whole output.
 func TestTreeLonger(t *testing.T) {
 	plan := &TreePlan{Dir: filepath.Join(t.TempDir(), "out"), Early: true, Files: []TreeOutput{{Name: "a"}, {Name: "b"}}}

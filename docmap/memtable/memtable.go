@@ -16,6 +16,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/firstseen/firstseen/internal/hugemem"
 )
@@ -39,8 +40,11 @@ type Table struct {
 	warm  byte   // see Touch
 
 	// Gone, if not nil, reports whether document held no longer counts when doc arrives. A key may
-	// then keep more documents. It is called concurrently.
-	Gone func(held, doc uint32) bool
+	// then keep more documents. Spare gets the documents of a key with such ones, ascending. It
+	// returns the position of one that doc may replace, len(docs) for none, and -1 if the key needs
+	// no further document. Both are called concurrently. They are set together.
+	Gone  func(held, doc uint32) bool
+	Spare func(docs []uint32, doc uint32) int
 }
 
 // New returns a table that keeps limit documents per key. One step of its growth ends at n entries.
@@ -107,7 +111,7 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	for i, keys := range docs {
 		m.warm = m.Touch(keys)
 		for _, k := range keys {
-			m.insert(k, first+uint32(i))
+			m.n += m.insert(k, first+uint32(i))
 		}
 	}
 	return nil
@@ -131,14 +135,13 @@ func (m *Table) Reserve(n int) error {
 	if err := m.alloc(slots); err != nil {
 		return err
 	}
-	m.n = 0
 	i := uint64(0)
 	for _, doc := old.slot(i); doc != 0; _, doc = old.slot(i) {
 		i++ // from an empty slot on, a key's documents are in order
 	}
 	for range old.slots {
 		if key, doc := old.slot(i); doc != 0 {
-			m.insert(key, doc)
+			m.put(m.free(key), key, doc)
 		}
 		if i++; i == old.slots {
 			i = 0
@@ -156,17 +159,27 @@ func (m *Table) Touch(keys []uint64) (warm byte) {
 	return warm
 }
 
-func (m *Table) insert(key uint64, doc uint32) {
-	at, found := m.place(key, doc, math.MaxUint64)
-	if found == empty {
-		m.put(at, key, doc)
-		m.n++
+// free returns the first empty slot from a key's home on.
+func (m *Table) free(key uint64) uint64 {
+	i := m.home(key)
+	for _, doc := m.slot(i); doc != 0; _, doc = m.slot(i) {
+		if i++; i == m.slots {
+			i = 0
+		}
 	}
+	return i
+}
+
+// insert adds an entry that AddAll was given, and returns by how many entries the table grew.
+func (m *Table) insert(key uint64, doc uint32) (n int) {
+	at, found := m.place(key, doc, math.MaxUint64)
+	return m.fill(at, found, key, doc)
 }
 
 // The results of place.
 const (
 	empty  = iota // the free slot for the entry
+	stale         // likewise, but the key has documents that are gone
 	enough        // the entry is there, or its key has limit documents
 	border        // neither, up to end
 )
@@ -177,10 +190,12 @@ func (m *Table) place(key uint64, doc uint32, end uint64) (at uint64, found int)
 	for {
 		k, d := m.slot(i)
 		if d == 0 {
-			return i, empty
+			return i, found
 		}
 		if k == key {
-			if m.Gone == nil || !m.Gone(d, doc) {
+			if m.Gone != nil && m.Gone(d, doc) {
+				found = stale
+			} else {
 				same++
 			}
 			if d == doc || same == m.limit {
@@ -191,6 +206,40 @@ func (m *Table) place(key uint64, doc uint32, end uint64) (at uint64, found int)
 			return i, border
 		}
 		if i == m.slots {
+			i = 0
+		}
+	}
+}
+
+// fill stores an entry by the result of place, and returns by how many entries the table grew. In
+// place of a spare document of the key, it grows by none: every later document of the key moves up.
+// Otherwise the versions of one page would make a chain of slots that each of them walks.
+func (m *Table) fill(at uint64, found int, key uint64, doc uint32) (n int) {
+	if found == stale {
+		docs := m.Find(make([]uint32, 0, (at+m.slots-m.home(key))%m.slots), key)
+		switch spare := m.Spare(docs, doc); {
+		case spare < 0:
+			return 0
+		case spare < len(docs):
+			m.replace(key, append(slices.Delete(docs, spare, spare+1), doc))
+			return 0
+		}
+	}
+	if found <= stale {
+		m.put(at, key, doc)
+		return 1
+	}
+	return 0
+}
+
+// replace overwrites the documents of a key, as many as there are.
+func (m *Table) replace(key uint64, docs []uint32) {
+	for i := m.home(key); len(docs) > 0; {
+		if k, _ := m.slot(i); k == key {
+			m.put(i, key, docs[0])
+			docs = docs[1:]
+		}
+		if i++; i == m.slots {
 			i = 0
 		}
 	}
@@ -278,7 +327,7 @@ func (m *Table) addShared(docs [][]uint64, first uint32, by Spread) {
 	}
 	for i := range parts {
 		for _, e := range parts[i].left {
-			m.insert(e.key, e.doc)
+			m.n += m.insert(e.key, e.doc)
 		}
 	}
 }
@@ -323,13 +372,11 @@ func (p *part) flush() {
 		p.warm += m.mem[m.home(p.waiting[i].key)*slotBytes]
 	}
 	for _, e := range p.waiting {
-		switch at, found := m.place(e.key, e.doc, p.to); found {
-		case empty:
-			m.put(at, e.key, e.doc)
-			p.n++
-		case border:
+		at, found := m.place(e.key, e.doc, p.to)
+		if found == border {
 			p.left = append(p.left, e)
 		}
+		p.n += m.fill(at, found, e.key, e.doc)
 	}
 	p.waiting = p.waiting[:0]
 }

@@ -4,6 +4,7 @@
 package filterlog
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -118,9 +119,9 @@ func (a *Found) check() error {
 }
 
 // load reads the filter and adds the keys of the journals.
-func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
+func (a *Found) load(ctx context.Context, dir, scheme string) (f *bloomstore.Filter, left *Left, err error) {
 	if a.there {
-		f, _, err = bloomstore.Open(filepath.Join(dir, FilterFile), scheme)
+		f, _, err = bloomstore.Open(ctx, filepath.Join(dir, FilterFile), scheme)
 	} else if a.Header.Scheme != scheme {
 		err = fmt.Errorf("%s: %w: it has %q, expected %q; use the options it was made with, or another index",
 			a.chain[0].path, bloomstore.ErrScheme, a.Header.Scheme, scheme)
@@ -136,7 +137,7 @@ func (a *Found) load(dir, scheme string) (f *bloomstore.Filter, left *Left, err 
 		c.size, _, err = ReadLog(c.path, func(g Group) error {
 			f.AddParallel(g.Keys)
 			left.Documents, left.Time = g.Documents, g.Time
-			return nil
+			return ctx.Err()
 		})
 		if err != nil {
 			return nil, nil, errors.Join(err, f.Close())
@@ -155,7 +156,7 @@ func (a *Found) Journals() (paths []string) {
 
 // Load returns the filter in dir, with the keys of its journals. It changes nothing. The error for a
 // folder without either is fs.ErrNotExist.
-func Load(dir, scheme string) (*bloomstore.Filter, error) {
+func Load(ctx context.Context, dir, scheme string) (*bloomstore.Filter, error) {
 	a, err := Find(dir)
 	if err == nil && !a.there && len(a.chain) == 0 {
 		err = fmt.Errorf("%s: a filter: %w", dir, fs.ErrNotExist)
@@ -163,7 +164,7 @@ func Load(dir, scheme string) (*bloomstore.Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := a.load(dir, scheme)
+	f, _, err := a.load(ctx, dir, scheme)
 	return f, err
 }
 

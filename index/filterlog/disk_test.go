@@ -1,6 +1,7 @@
 package filterlog
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"strings"
@@ -69,10 +70,10 @@ func TestValuesAreRead(t *testing.T) {
 // TestNothingToLoad checks a folder without a filter, and a commit without a journal.
 func TestNothingToLoad(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Load(dir, "test"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(context.Background(), dir, "test"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load of an empty folder: %v", err)
 	}
-	s, err := Open(dir, Options{Scheme: "test", Default: bloomstore.ForItems(10)})
+	s, err := Open(context.Background(), dir, Options{Scheme: "test", Default: bloomstore.ForItems(10)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package filterlog
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -42,7 +43,7 @@ type Store struct {
 }
 
 // Open opens the filter in dir with the keys of its journals, or makes one.
-func Open(dir string, o Options) (*Store, error) {
+func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{dir: dir, opt: o}
 	a, err := Find(dir)
 	if err != nil {
@@ -58,7 +59,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Shape != (bloomstore.Shape{}) && o.Shape != a.Header.Shape {
 		return nil, fmt.Errorf("index %s: its filter has %d bytes and cannot be resized without a side table; leave out --docs and --memory", dir, a.Header.Shape.Bytes())
 	}
-	if s.Filter, s.Left, err = a.load(dir, o.Scheme); err != nil {
+	if s.Filter, s.Left, err = a.load(ctx, dir, o.Scheme); err != nil {
 		return nil, err
 	}
 	s.at, s.chain, s.values = a.at, a.chain, a.values
@@ -139,7 +140,7 @@ func (s *Store) Save() error {
 		return err
 	}
 	m := s.following()
-	if err := s.Filter.Save(s.path(FilterFile), s.stamp(m)); err != nil {
+	if err := s.Filter.Save(context.Background(), s.path(FilterFile), s.stamp(m)); err != nil {
 		return err
 	}
 	s.at = m

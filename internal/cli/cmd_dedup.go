@@ -66,7 +66,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.further.Close()) }()
-	x, remove, err := f.openIndex()
+	x, remove, err := f.openIndex(cmd.Context())
 	if err != nil {
 		return err
 	}

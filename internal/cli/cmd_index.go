@@ -28,7 +28,7 @@ func newIndexCommand() *cobra.Command {
 
 func newCreateCommand() *cobra.Command {
 	var f options
-	cmd := onIndex("index-create", noArgs, func(_ *cobra.Command, dir string, _ []string) error { return f.create(dir) })
+	cmd := onIndex("index-create", noArgs, func(cmd *cobra.Command, dir string, _ []string) error { return f.create(cmd.Context(), dir) })
 	fs := cmd.Flags()
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
 	registerPassages(fs, &f.Scheme)
@@ -41,7 +41,7 @@ func newCreateCommand() *cobra.Command {
 	return cmd
 }
 
-func (f *options) create(dir string) (err error) {
+func (f *options) create(ctx context.Context, dir string) (err error) {
 	made, _ := index.ReadMade(dir)
 	if index.Exists(dir) && (made == nil || !made.HalfMade) {
 		return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
@@ -50,7 +50,7 @@ func (f *options) create(dir string) (err error) {
 	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
 		return err
 	}
-	x, remove, err := f.openIndex()
+	x, remove, err := f.openIndex(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,9 +175,9 @@ func newAbandonCommand() *cobra.Command {
 			return err
 		}
 		o := index.Options{Scheme: made.Scheme, FilterOnly: made.FilterOnly}
-		x, err := index.Open(dir, o)
+		x, err := index.Open(cmd.Context(), dir, o)
 		if errors.Is(err, index.ErrServed) {
-			return abandonServer(dir, o, err)
+			return abandonServer(cmd.Context(), dir, o, err)
 		}
 		if err != nil {
 			return err
@@ -189,9 +189,9 @@ func newAbandonCommand() *cobra.Command {
 
 // abandonServer gives up the lost journals of a server. Existing ones are needed, so an index with
 // all its journals is refused as before.
-func abandonServer(dir string, o index.Options, refused error) (err error) {
+func abandonServer(ctx context.Context, dir string, o index.Options, refused error) (err error) {
 	o.Serve = true
-	x, err := index.Open(dir, o)
+	x, err := index.Open(ctx, dir, o)
 	if err != nil {
 		return err
 	}

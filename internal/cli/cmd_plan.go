@@ -271,7 +271,7 @@ func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	defer func() { err = errors.Join(err, remove()) }()
 	scheme := p.Scheme
 	scheme.Key = index.DrawKey() // as a new index has one
-	x, err := index.Open(dir, index.Options{Scheme: scheme, Key: index.KeyAsIs, Shape: bloomstore.ForMemory(sampleFilter)})
+	x, err := index.Open(ctx, dir, index.Options{Scheme: scheme, Key: index.KeyAsIs, Shape: bloomstore.ForMemory(sampleFilter)})
 	if err != nil {
 		return err
 	}

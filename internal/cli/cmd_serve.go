@@ -146,7 +146,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	f.serve, f.follow = !byLog, byLog
-	x, _, err := f.openIndex()
+	x, _, err := f.openIndex(cmd.Context())
 	if err != nil {
 		return err
 	}

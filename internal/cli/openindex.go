@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 }
 
 // openIndex opens the index, or a temporary one that remove removes. It sets the scheme's key.
-func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
+func (f *options) openIndex(ctx context.Context) (_ *index.Index, remove func() error, err error) {
 	dir, remove := f.index, func() error { return nil }
 	if dir == "" {
 		if dir, remove, err = makeTemp("index"); err != nil {
@@ -122,8 +123,10 @@ func (f *options) openIndex() (_ *index.Index, remove func() error, err error) {
 		o.UUID = [16]byte(sum[:])
 	}
 	o.Scheme = f.Scheme
-	x, err := index.Open(dir, o)
+	x, err := index.Open(ctx, dir, o)
 	switch {
+	case errors.Is(err, context.Canceled):
+		err = fmt.Errorf("%w while the index was opened: it is as before, run the same command again", errInterrupted)
 	case errors.Is(err, index.ErrUnkeyed):
 		err = usageError{fmt.Errorf("index %s was made without a key, and keeps its fingerprints; leave out --key, or give another --index", dir)}
 	case errors.Is(err, index.ErrKeyed):

@@ -5,6 +5,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -208,7 +209,7 @@ func TestSecondProcess(t *testing.T) {
 	if err := scheme.check([]string{filepath.Join(dir, "in.jsonl")}); err != nil {
 		t.Fatal(err)
 	}
-	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.Scheme})
+	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.Scheme})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -239,7 +240,7 @@ func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
 		args = args[1:]
 	}
 	check(ts, neg, args, 2, "older [--filter-only] index file")
-	x, err := index.Open(ts.MkAbs(args[0]), index.Options{Key: index.KeyAsIs, Scheme: feature.Scheme{Method: feature.Former}, FilterOnly: alone})
+	x, err := index.Open(context.Background(), ts.MkAbs(args[0]), index.Options{Key: index.KeyAsIs, Scheme: feature.Scheme{Method: feature.Former}, FilterOnly: alone})
 	ts.Check(err)
 	for line := range strings.Lines(ts.ReadFile(args[1])) {
 		var doc struct{ ID, Text string }

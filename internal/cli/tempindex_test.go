@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ func openTemporary(t *testing.T) (task *options, x *index.Index, remove func() e
 	task = &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
 	err := task.check([]string{path})
 	if err == nil {
-		x, remove, err = task.openIndex()
+		x, remove, err = task.openIndex(context.Background())
 	}
 	if err != nil {
 		t.Fatal(err)

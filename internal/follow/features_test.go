@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -21,7 +22,7 @@ func unkeyed(t *testing.T, dir string, log Log) (*Follower, *index.Index) {
 	t.Helper()
 	o := followOptions
 	o.Key, o.Shape, o.UUID = index.KeyRefused, index.ShapeFor(1000, feature.Scheme{}, false), [16]byte{1}
-	x, err := index.Open(dir, o)
+	x, err := index.Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	f, err := Open(t.Context(), Config{Index: x, Dir: dir, Log: log})
 	if err != nil {

@@ -98,7 +98,7 @@ func (m *memory) Flush(context.Context) error { return nil }
 func openIndex(t *testing.T, dir string, o index.Options) *index.Index {
 	t.Helper()
 	o.Key, o.Secret, o.Shape, o.UUID = index.KeyNew, make([]byte, 16), index.ShapeFor(1000, feature.Scheme{}, false), [16]byte{1}
-	x, err := index.Open(dir, o)
+	x, err := index.Open(context.Background(), dir, o)
 	indextest.Must(t, err)
 	return x
 }

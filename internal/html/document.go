@@ -68,6 +68,7 @@ type document struct {
 	preDepth   int  // depth of the stack at the start of the innermost pre
 	atPre      bool // the pre has no text yet
 	head       bool // the block is part of a heading
+	unshown    bool // in an svg or the like
 	linkFrom   int  // offset of the link's text
 	linkDepth  int  // depth of the stack at the start of the open link, or 0
 	linkWeight int32
@@ -89,21 +90,21 @@ func (d *document) top() *open { return &d.stack[len(d.stack)-1] }
 func (d *document) here() int32 { return d.top().element }
 
 // isHidden reports whether the innermost open element is hidden.
-func (d *document) isHidden() bool { return d.elements[d.here()].region&hidden != 0 }
+func (d *document) isHidden() bool { return d.unshown || d.elements[d.here()].region&hidden != 0 }
 
 // start handles a start tag. Its attributes may give the element another role, or hide it.
 func (d *document) start(t, role tag, isHidden bool) {
-	switch t {
-	case inline, body:
+	switch {
+	case d.unshown || t == inline || t == body:
 		return
-	case lineBreak:
+	case t == lineBreak:
 		d.breaks++
 		return
-	case link:
+	case t == link:
 		d.endLink()
 		d.linkFrom, d.linkDepth = len(d.text), len(d.stack)
 		return
-	case cell:
+	case t == cell:
 		d.startCell()
 	default:
 		d.endBlock()
@@ -122,12 +123,13 @@ func (d *document) start(t, role tag, isHidden bool) {
 // end handles an end tag.
 func (d *document) end(t tag) {
 	switch {
+	case d.unshown:
 	case t == link:
 		d.endLink()
 	case t == cell:
 		d.tab = true
 		d.pop(t)
-	case t == inline || t == lineBreak || t == silent || t == body || t == title:
+	case t == inline || t == lineBreak || t == silent || t == root || t == body || t == title:
 	default:
 		d.endBlock()
 		d.head = d.head && t != heading

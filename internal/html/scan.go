@@ -17,13 +17,16 @@ type scanner struct {
 	titleEnd int // offset of the next end tag of a title, or noEnd
 	d        *document
 	room     []byte // buffer for decoded text
+
+	inner  []inner                 // open elements of foreign content
+	opened [1 << openedBits]uint16 // starts less ends of elements outside it, by key.count
 }
 
 const noEnd = int(^uint(0) >> 1)
 
 // run scans a page into d.
 func (s *scanner) run(page []byte, d *document) {
-	*s = scanner{page: page, d: d, room: s.room, xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
+	*s = scanner{page: page, d: d, room: s.room, inner: s.inner[:0], xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
 		if page[s.at] != '<' { // else one tag follows another
 			i := bytes.IndexByte(page[s.at:], '<')
@@ -98,9 +101,16 @@ func (s *scanner) passTo(from int, end string) {
 	s.at = len(s.page) - len(rest)
 }
 
-// declaration skips a comment, a doctype or the like.
+// declaration skips a comment, a doctype or the like. It passes on character data of foreign content.
 func (s *scanner) declaration() {
 	rest := s.page[s.at:]
+	const data = "<![CDATA["
+	if bytes.HasPrefix(rest, []byte(data)) && s.isForeign() {
+		text, _, _ := bytes.Cut(rest[len(data):], []byte("]]>"))
+		s.d.put(text)
+		s.passTo(s.at+len(data), "]]>")
+		return
+	}
 	if !bytes.HasPrefix(rest, []byte("<!--")) {
 		s.passTo(s.at+2, ">")
 		return
@@ -133,13 +143,17 @@ func (s *scanner) endTag() {
 		s.passTo(s.at+2, ">")
 	default:
 		name, key := s.name(s.at + 2)
-		if s.readAttributes(s.at+2+len(name), nil) {
-			t := lookUp(name, key)
-			if t == verbatim {
-				t = preformatted
-			}
-			s.d.end(t)
+		if !s.readAttributes(s.at+2+len(name), nil) || len(s.inner) > 0 && s.endInner(key) {
+			return
 		}
+		if n := &s.opened[key.count()]; len(s.inner) == 0 && *n > 0 {
+			*n--
+		}
+		t := lookUp(name, key)
+		if t == verbatim {
+			t = preformatted
+		}
+		s.d.end(t)
 	}
 }
 
@@ -148,8 +162,11 @@ func (s *scanner) startTag() {
 	name, key := s.name(s.at + 1)
 	t := lookUp(name, key)
 	var a attributes
-	if !s.readAttributes(s.at+1+len(name), &a) {
+	if !s.readAttributes(s.at+1+len(name), &a) || (t == root || len(s.inner) > 0) && s.startInner(key, t, &a) {
 		return
+	}
+	if len(s.inner) == 0 {
+		s.opened[key.count()]++
 	}
 	empty := a.empty && s.xml
 	switch {

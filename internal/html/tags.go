@@ -30,6 +30,7 @@ const (
 	navigation
 	dialog
 	unseen // its content is not shown
+	root   // of foreign content
 	body
 	title
 	silent   // hidden raw text
@@ -62,7 +63,8 @@ func init() {
 		aside:        {"aside"},
 		navigation:   {"nav"},
 		dialog:       {"dialog"},
-		unseen:       {"template", "select", "datalist", "svg", "math", "object", "canvas", "audio", "video", "map"},
+		unseen:       {"template", "select", "datalist", "object", "canvas", "audio", "video"},
+		root:         {"svg", "math"},
 		body:         {"body", "html"},
 		title:        {"title"},
 		silent:       {"script", "style", "noscript", "iframe", "noembed", "noframes", "textarea"},
@@ -140,7 +142,9 @@ var roles = map[string]tag{
 type attributes struct {
 	seen         uint8 // one bit for each attribute
 	href, hidden bool
+	font         bool // the colour, face or size of a font
 	role, style  []byte
+	encoding     []byte
 	empty        bool // the tag ends with a slash
 }
 
@@ -217,6 +221,8 @@ var (
 	roleKey   = keyOf("role")
 	styleKey  = keyOf("style")
 	hiddenKey = keyOf("hidden")
+
+	colorKey, faceKey, sizeKey, encodingKey = keyOf("color"), keyOf("face"), keyOf("size"), keyOf("encoding")
 )
 
 // set records an attribute that matters.
@@ -236,6 +242,12 @@ func (a *attributes) set(name key, value []byte) {
 	case hiddenKey:
 		if bit = 4; a.seen&bit == 0 {
 			a.hidden = string(unescaped(value)) != "until-found"
+		}
+	case colorKey, faceKey, sizeKey:
+		a.font = true
+	case encodingKey:
+		if bit = 8; a.seen&bit == 0 {
+			a.encoding = unescaped(value)
 		}
 	}
 	a.seen |= bit

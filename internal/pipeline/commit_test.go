@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -102,7 +103,7 @@ func TestRetriesOfABatch(t *testing.T) {
 // TestRetriesOfAnother checks that a document kept by another index is not a retry here.
 func TestRetriesOfAnother(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "other")
-	other, err := index.Open(dir, index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000)})
+	other, err := index.Open(context.Background(), dir, index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000)})
 	indextest.Must(t, err)
 	_, _, err = runLines(other, 0, 3, Job{})
 	indextest.Must(t, errors.Join(err, other.Finish(nil), other.Close()))

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -46,7 +47,7 @@ var errStop = errors.New("stopped by the test")
 // run decides at most stopAfter documents and leaves the files as a kill would.
 func (f *formatRun) run(stopAfter int) error {
 	f.t.Helper()
-	x, err := index.Open(filepath.Join(f.dir, "index"), index.Options{Key: index.KeyAsIs})
+	x, err := index.Open(context.Background(), filepath.Join(f.dir, "index"), index.Options{Key: index.KeyAsIs})
 	indextest.Must(f.t, err)
 	cfg := corpus.SourceConfig{BlockSize: 200, MaxRecord: 700}
 	if f.saved != nil {

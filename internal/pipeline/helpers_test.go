@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) {
 
 func opened(t *testing.T, dir string, o index.Options) *index.Index {
 	t.Helper()
-	x, err := index.Open(dir, o)
+	x, err := index.Open(context.Background(), dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}

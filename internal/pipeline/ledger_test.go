@@ -63,7 +63,7 @@ func (r *told) path(name string) string { return filepath.Join(r.dir, name) }
 
 // open opens the index and its ledger, as a process does.
 func (r *told) open() (*index.Index, *Ledger, error) {
-	x, err := index.Open(r.path("index"), index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}, FilterOnly: r.alone})
+	x, err := index.Open(context.Background(), r.path("index"), index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000), UUID: [16]byte{1}, FilterOnly: r.alone})
 	if err != nil {
 		return nil, nil, err
 	}

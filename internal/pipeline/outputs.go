@@ -275,6 +275,9 @@ func (l *Ledger) OpenOutputs() (o Outputs, err error) {
 			err = &RefusedError{Why: OutputGone, Run: *l.found, Err: err}
 		}
 	}
+	if err == nil && !l.job.Temporary {
+		err = output.SyncNames(o.all()...)
+	}
 	if err == nil {
 		err = l.noteStarted(&o)
 	}

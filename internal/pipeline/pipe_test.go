@@ -58,7 +58,7 @@ func newJournalRun(t *testing.T, dir string, filterOnly bool, journalBytes int64
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { fifo.Close() })
-	x, err := index.Open(dir, index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(10_000), FilterOnly: filterOnly, JournalBytes: journalBytes})
+	x, err := index.Open(context.Background(), dir, index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(10_000), FilterOnly: filterOnly, JournalBytes: journalBytes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestIdleFilterIsSavedByTime(t *testing.T) {
 	dir := t.TempDir()
 	p := newJournalRun(t, dir, true, 2000)
 	known := func(i int) bool {
-		x, err := index.Open(indextest.Copy(t, dir), index.Options{Key: index.KeyAsIs, FilterOnly: true})
+		x, err := index.Open(context.Background(), indextest.Copy(t, dir), index.Options{Key: index.KeyAsIs, FilterOnly: true})
 		if err != nil {
 			t.Error(err)
 			return false

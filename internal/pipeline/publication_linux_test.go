@@ -85,7 +85,7 @@ func watched(t *testing.T, test string) (calls []call) {
 	}
 	log := filepath.Join(t.TempDir(), "strace")
 	cmd := exec.Command(strace, "-f", "-y", "-s", "0", "-o", log,
-		"-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat",
+		"-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,openat",
 		os.Args[0], "-test.run="+strings.ReplaceAll(test, "/", "$/^"))
 	cmd.Env = append(os.Environ(), publishEnv+"=1", "TMPDIR="+t.TempDir())
 	out, err := cmd.CombinedOutput()
@@ -128,6 +128,9 @@ func appendCall(calls []call, c call, text string, n int) []call {
 			paths = append(paths, m[1])
 		}
 	default:
+		if c.name == "openat" && !strings.Contains(text, "O_CREAT") {
+			return calls
+		}
 		for _, m := range callNames.FindAllStringSubmatch(text[:at], 2) {
 			if !filepath.IsAbs(m[2]) {
 				m[2] = filepath.Join(m[1], m[2])
@@ -180,7 +183,7 @@ func (p *publication) see(c call) {
 			p.commit, p.writing = p.writing, 0
 			p.known()
 		}
-	case "mkdir", "mkdirat":
+	case "mkdir", "mkdirat", "openat":
 		p.named[c.path] = c.ended
 	case "rename", "renameat", "renameat2":
 		p.rename(c)
@@ -216,8 +219,17 @@ func (p *publication) rename(c call) {
 	}
 }
 
-// known checks that all data that the table knows is on disk.
+// known checks that all data that the table knows is on disk, and the names of its files.
 func (p *publication) known() {
+	for path, at := range p.named {
+		if name, partial := strings.CutSuffix(path, input.PartialSuffix); partial && p.written[path] > 0 && p.named[name] == 0 {
+			for ; path != "." && at > 0 && at < p.commit; path, at = filepath.Dir(path), p.named[filepath.Dir(path)] {
+				if sync := p.synced[filepath.Dir(path)]; sync < at || sync > p.commit {
+					p.t.Errorf("the table knows of %s, and the name %s is not on the disk", name, path)
+				}
+			}
+		}
+	}
 	for path, at := range p.written {
 		if strings.Contains(path, input.PartialSuffix) && filepath.Base(path) != lockName && at < p.commit {
 			p.commits++

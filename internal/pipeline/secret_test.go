@@ -74,7 +74,7 @@ func outputsUnder(t *testing.T, secret, lines []byte) (kept, report string, comm
 	t.Helper()
 	dir := t.TempDir()
 	scheme := feature.Scheme{Key: secret}
-	x, err := index.Open(filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme})
+	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
