@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// windowTruth checks verdicts in a window by the generator's truth: design rule 17, with times.
+// windowTruth checks verdicts in a window by the generator's truth: design rule 12, with times.
 type windowTruth struct {
 	gen         *gen.Generator
 	start       int64 // no document is earlier

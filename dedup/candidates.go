@@ -52,7 +52,7 @@ func (c *decider) count(keys int) {
 }
 
 // gather turns the documents that hold looked-up features into candidates, in order of arrival. It
-// counts a feature with MaxHolders holders separately as common (rule 6). It also sums the weight
+// counts a feature with MaxHolders holders separately as common (rule 5). It also sums the weight
 // of all other features with holders.
 func (c *decider) gather() {
 	c.pairs, c.found.Common, c.union = c.pairs[:0], c.found.Common[:0], 0

@@ -56,7 +56,7 @@ func (c *decider) byRules(table Asker) (Result, error) {
 			return r, err
 		}
 	}
-	if !c.judge.MayReach(c.seen[:n]) { // rule 5
+	if !c.judge.MayReach(c.seen[:n]) { // rule 4
 		return r, nil
 	}
 	r, err := c.byHolders(table)
@@ -70,7 +70,7 @@ func (c *decider) byRules(table Asker) (Result, error) {
 	return r, c.nameSources(table, &r)
 }
 
-// countsNot reports whether no document with the text of this one counts already (rule 6).
+// countsNot reports whether no document with the text of this one counts already (rule 5).
 func (c *decider) countsNot(table Asker) (bool, error) {
 	counts := c.counts
 	nums, err := c.holdersOfWhole(table)
@@ -81,7 +81,7 @@ func (c *decider) countsNot(table Asker) (bool, error) {
 // byHolders judges by the documents that hold the seen keys.
 func (c *decider) byHolders(table Asker) (Result, error) {
 	r, n := c.unique(), len(c.sketch.Features)
-	// The filter proves that keys it has not seen are absent (rule 6).
+	// The filter proves that keys it has not seen are absent (rule 5).
 	if err := c.answers.lookupSeen(table, c.keys[:n], c.seen); err != nil {
 		return r, err
 	}

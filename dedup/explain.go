@@ -30,9 +30,9 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	case r.Exact:
 		say("2", "the whole text is the same as the earlier document's, except for width, case, spacing, punctuation and invisible characters: an exact copy")
 	case !c.judge.MayReach(c.seen[:len(c.sketch.Features)]):
-		say("5", "%d of its %d parts were seen, too little text for any earlier document to matter: none is compared", seen, s.Parts())
+		say("4", "%d of its %d parts were seen, too little text for any earlier document to matter: none is compared", seen, s.Parts())
 	case len(c.found.Candidates) == 0:
-		say("6", "none of the %d keys finds an earlier document", len(s.Features))
+		say("5", "none of the %d keys finds an earlier document", len(s.Features))
 	default:
 		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
 			return r, nil, err
@@ -42,7 +42,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	if !r.Kept {
 		kept = "removed"
 	}
-	say("9", "%v: the document is %s", r.Verdict, kept)
+	say("10", "%v: the document is %s", r.Verdict, kept)
 	return r, why, nil
 }
 

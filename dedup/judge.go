@@ -8,7 +8,7 @@ import (
 )
 
 // The third step of a decision judges by the candidates' records, without I/O. The method compares
-// two documents; rule 9 combines several results.
+// two documents; rule 10 combines several results.
 
 // found is the finding about a candidate.
 type found struct {
@@ -18,7 +18,7 @@ type found struct {
 }
 
 // verdict decides by the fetched records. A result from one document takes precedence over one from
-// all together (rule 9).
+// all together (rule 10).
 func (c *decider) verdict(r *Result) error {
 	witness, relation, err := c.alone(r)
 	if err != nil {

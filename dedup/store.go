@@ -31,7 +31,7 @@ type Store interface {
 	// none of the slices, which have equal lengths. After an error none of the documents is stored.
 	//
 	// times has the Document.Time of each, for stores that use it. The marked documents only count:
-	// Lookup returns Counted in place of each (docs/design.md, rule 6). They have numbers like
+	// Lookup returns Counted in place of each (docs/design.md, rule 5). They have numbers like
 	// others, and empty ids. times and marks may be nil.
 	Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (first uint32, err error)
 }
@@ -43,7 +43,7 @@ type Asker = interface {
 	// holders of keys[i] are holders[i*MaxHolders:][:n[i]], ascending. holders has MaxHolders
 	// places for each key, and n has one. A store that can take documents back no longer names
 	// them. For a key that stays common it fills up to MaxHolders with leading zeros. For a closed
-	// key that is not common it adds ClosedKey to n[i] (docs/design.md, rule 15).
+	// key that is not common it adds ClosedKey to n[i] (docs/design.md, rule 11).
 	Lookup(keys []uint64, holders []uint32, n []uint8) error
 	// Records sets ids and data, as long as nums, to the id and data of each document. The contents
 	// are read-only and valid until the next call of Records. Unknown numbers are errors.

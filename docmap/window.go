@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A window limits how long documents count: design rule 17, and docs/format.md, "Slices of a
+// A window limits how long documents count: design rule 12, and docs/format.md, "Slices of a
 // window". Its zero value limits nothing.
 type window struct {
 	length uint32 // seconds; 0 for none

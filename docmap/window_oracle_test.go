@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// windowOracle keeps all documents, in maps. By design rule 17, their times decide if they count.
+// windowOracle keeps all documents, in maps. By design rule 12, their times decide if they count.
 type windowOracle struct {
 	window, clock, edge uint32
 	docs                []windowDoc

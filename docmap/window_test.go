@@ -20,7 +20,7 @@ import (
 // windowSequences is the number of random sequences of TestWindowEqualsOracle.
 var windowSequences = flag.Int("windows", 14, "random sequences of TestWindowEqualsOracle")
 
-// TestWindowEqualsOracle compares any adding, taking back, saving and crashing with rule 17.
+// TestWindowEqualsOracle compares any adding, taking back, saving and crashing with rule 12.
 func TestWindowEqualsOracle(t *testing.T) {
 	t.Parallel()
 	n := *windowSequences

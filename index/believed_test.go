@@ -11,7 +11,7 @@ import (
 )
 
 // believed is the expected state of an index by the rules of docs/design.md. The oracle gives
-// verdicts. Lists hold ids and batches, what was taken back (rule 15), and times (rule 17).
+// verdicts. Lists hold ids and batches, what was taken back (rule 11), and times (rule 12).
 type believed struct {
 	oracle *oracle.Oracle
 	docs   []believedDoc // kept and remembered, with numbers from 1
@@ -53,7 +53,7 @@ func (b *believed) clone() *believed {
 	return &c
 }
 
-// advance applies rule 17 up to the verdict.
+// advance applies rule 12 up to the verdict.
 func (b *believed) advance(a *arrival) {
 	if a.window == 0 {
 		return

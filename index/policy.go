@@ -31,7 +31,7 @@ type Policy struct {
 	// unchanged version, or a copy of another document, replaces nothing. It excludes DecideAll.
 	ReplaceSameID bool
 	// Window, if positive, is the number of seconds for which documents count; see docs/design.md,
-	// rule 17. With 0, the index keeps its window, if any.
+	// rule 12. With 0, the index keeps its window, if any.
 	Window uint32
 	// TellsTimes takes the time of a document from its field TagTime. A document without the field
 	// gets the latest time so far. Without TellsTimes, Now gives the times.

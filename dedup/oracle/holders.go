@@ -10,7 +10,7 @@ import (
 // Remember adds a document as kept, whatever its verdict.
 func (o *Oracle) Remember(id string, set *feature.Sketch) { o.add(o.newDocument(id, set)) }
 
-// Count adds a removed document as a holder of its keys (rule 6).
+// Count adds a removed document as a holder of its keys (rule 5).
 func (o *Oracle) Count(set *feature.Sketch) {
 	d := o.newDocument("", set)
 	d.counts = true
@@ -43,7 +43,7 @@ func (o *Oracle) hold(key uint64, num int) {
 	}
 }
 
-// Forget takes a kept document back by its number (rule 15).
+// Forget takes a kept document back by its number (rule 11).
 func (o *Oracle) Forget(num int) {
 	o.dead[num] = true
 	for _, key := range o.docs[num-1].keys() {
@@ -55,7 +55,7 @@ func (o *Oracle) Forget(num int) {
 	}
 }
 
-// NextSlice lets the next document begin a slice (rule 17).
+// NextSlice lets the next document begin a slice (rule 12).
 func (o *Oracle) NextSlice() { o.slice++ }
 
 // Compact opens the closed keys that have no holders left.
@@ -92,7 +92,7 @@ func (o *Oracle) live(held []int) (live []int) {
 	return live
 }
 
-// isCommon implements rule 6, with rules 15 and 17, for the judged document.
+// isCommon implements rule 5, with rules 11 and 12, for the judged document.
 func (o *Oracle) isCommon(key uint64) bool {
 	closed := func(held []int) bool { return len(held) == common && len(o.live(held)) > 0 }
 	if len(o.named(key)) == 0 {

@@ -15,20 +15,20 @@ import (
 
 // The numbers in the rules.
 const (
-	common        = 8 // rule 6: kept documents that make a key common
+	common        = 8 // rule 5: kept documents that make a key common
 	boundaryUnits = 2 // rule 3
 	listed        = 8 // results: documents in Also
 
 )
 
-// document is the data of a document (rule 10).
+// document is the data of a document (rule 5).
 type document struct {
 	id       string
 	counts   bool // it was removed and only counts
 	features []feature.Feature
 	leads    []uint64 // keys of letters and words
 	whole    uint64
-	size     int64 // the denominator of rule 4
+	size     int64 // the denominator of rule 3
 	runs     int64
 	distinct int64         // distinct runs
 	sketch   []int         // the number of each bin, 0 for none
@@ -40,7 +40,7 @@ type document struct {
 type Oracle struct {
 	rules dedup.Rules
 	docs  []document // in order of arrival; numbers count from 1
-	// under has the holders of a key in each slice (rules 15 and 17); if the key is closed there,
+	// under has the holders of a key in each slice (rules 11 and 12); if the key is closed there,
 	// the eight. Without a window there is one slice.
 	under map[uint64][][]int
 	slice int          // of the next document
@@ -126,17 +126,17 @@ func (o *Oracle) size(features []feature.Feature) (size int64) {
 // A claim describes the text that an earlier document shares with the judged one.
 type claim struct {
 	num       int
-	shared    []int // positions of shared segments, rule 6
+	shared    []int // positions of shared segments, rule 5
 	weight    int64
 	leads     int     // shared keys of letters and words that are not common
-	score     float64 // rule 4
-	compared  bool    // rule 12
-	sketched  bool    // rule 13 decides
+	score     float64 // rule 3
+	compared  bool    // rule 6
+	sketched  bool    // rule 8 decides
 	contained float64
 	longer    float64         // the share of the longer document
-	thin      bool            // rule 13: it has a passage of its own
+	thin      bool            // rule 8: it has a passage of its own
 	new       feature.Passage // the passage that prevents a copy
-	byWords   *short.Finding  // rule 15, if words decide
+	byWords   *short.Finding  // rule 11, if words decide
 }
 
 // claims lists the documents that share a key, in order of arrival.
@@ -194,7 +194,7 @@ func (o *Oracle) compare(d document, c *claim) {
 	}
 }
 
-// judgeWords implements rule 15. Package short has an oracle of its own.
+// judgeWords implements rule 11. Package short has an oracle of its own.
 func (o *Oracle) judgeWords(d, e document) *short.Finding {
 	var j short.Judge
 	if err := j.Load(d.words); err != nil {
@@ -207,7 +207,7 @@ func (o *Oracle) judgeWords(d, e document) *short.Finding {
 	return &f
 }
 
-// quotient implements rule 11: the double nearest to the exact quotient.
+// quotient implements rule 10: the double nearest to the exact quotient.
 func quotient(a, b int64) float64 {
 	if b == 0 {
 		return 0
@@ -218,7 +218,7 @@ func quotient(a, b int64) float64 {
 
 func (o *Oracle) reaches(share float64) bool { return share >= o.rules.Threshold }
 
-// removal implements the first verdict of rule 9. It returns the score, or -1.
+// removal implements the first verdict of rule 10. It returns the score, or -1.
 func (o *Oracle) removal(d document, c *claim) float64 {
 	switch {
 	case !c.compared:
@@ -235,7 +235,7 @@ func (o *Oracle) removal(d document, c *claim) float64 {
 	return -1
 }
 
-// relation implements the second verdict of rule 9. It returns the share, or -1.
+// relation implements the second verdict of rule 10. It returns the share, or -1.
 func (o *Oracle) relation(c claim) float64 {
 	switch {
 	case c.byWords != nil && o.reaches(c.byWords.Score):
@@ -250,7 +250,7 @@ func (o *Oracle) relation(c claim) float64 {
 	return -1
 }
 
-// single gives the verdicts by one document: the first two of rule 9.
+// single gives the verdicts by one document: the first two of rule 10.
 func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 	var witness, relation *claim
 	var score, share float64
@@ -278,7 +278,7 @@ func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 	return true
 }
 
-// together gives the verdict by several documents: the third of rule 9.
+// together gives the verdict by several documents: the third of rule 10.
 func (o *Oracle) together(d document, claims []claim, r *dedup.Result) {
 	seen, shared := o.seen(d, claims)
 	if !o.reaches(seen) {

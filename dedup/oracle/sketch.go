@@ -7,9 +7,9 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-// The second stage: rules 12 to 14.
+// The second stage: rules 8 and 9.
 
-// removalBySketch implements rules 13 and 14.
+// removalBySketch implements rules 8 and 9.
 func (o *Oracle) removalBySketch(d document, c *claim) float64 {
 	t := o.rules.Threshold
 	score := c.longer
@@ -32,7 +32,7 @@ func (o *Oracle) removalBySketch(d document, c *claim) float64 {
 	return by
 }
 
-// widestStretch returns the widest stretch of d that is new compared with e (rule 13): its bins, its
+// widestStretch returns the widest stretch of d that is new compared with e (rule 8): its bins, its
 // width in half runs, and its place in letters.
 func widestStretch(d, e document) (most int, width int64, widest feature.Passage) {
 	var bins []int // of d, in text order
@@ -77,7 +77,7 @@ func widestStretch(d, e document) (most int, width int64, widest feature.Passage
 	return most, width, widest
 }
 
-// removalOutsideCommon implements rule 14.
+// removalOutsideCommon implements rule 9.
 func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	var uncommon int64
 	for _, f := range d.features {
@@ -98,7 +98,7 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	return -1
 }
 
-// letters estimates the letters of segments (rule 14).
+// letters estimates the letters of segments (rule 9).
 func letters(features []feature.Feature) (n int64) {
 	for _, f := range features {
 		n += int64(f.Width)/2 + 2*int64(f.Units)
@@ -171,7 +171,7 @@ func number(data []byte) (n int64, rest []byte) {
 	return n, data[at:]
 }
 
-// estimate does the arithmetic of rule 13 as one fraction. It returns the share of d in e, and the
+// estimate does the arithmetic of rule 8 as one fraction. It returns the share of d in e, and the
 // common share of the longer one.
 func estimate(d, e document) (contained, longer float64) {
 	var raw, both, either int64

@@ -1,6 +1,6 @@
 package oracle
 
-// Judged is a document of a finished run, for rule 18.
+// Judged is a document of a finished run.
 type Judged struct {
 	Kept  bool
 	Of    int    // the position of a removed document's witness, or -1
@@ -8,7 +8,7 @@ type Judged struct {
 	Rank  int64  // its place in the order of preference, the lowest first
 }
 
-// Fate is the result of rule 18 for a document.
+// Fate is what becomes of a document.
 type Fate struct {
 	Kept     bool
 	Survivor int    // the position of the document that replaces it in the output, or -1
@@ -16,7 +16,7 @@ type Fate struct {
 	Count    int    // and the number of documents in the component
 }
 
-// Survivors applies rule 18 to all documents in order. within asks for a survivor in each group.
+// Survivors follows docs/design.md, "Survivors", over all documents in order. within asks for a survivor in each group.
 func Survivors(docs []Judged, within bool) []Fate {
 	fates := make([]Fate, len(docs))
 	for i := range docs {

@@ -195,7 +195,7 @@ type Finding struct {
 type Passage struct{ From, To, Of uint64 }
 
 // Share returns weight/of, or 0 if of is 0. It is exact to the last bit while both are below 2^53.
-// So a quotient equal to the decimal threshold given is the same double (rule 11 of
+// So a quotient equal to the decimal threshold given is the same double (rule 10 of
 // docs/design.md).
 func Share(weight, of uint64) float64 {
 	if of == 0 {

@@ -4,7 +4,7 @@
 //
 // An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each has a
 // 64-bit key, a length and a place in the text. It also fingerprints the whole text. A [Judge]
-// weighs the text shared with an earlier document by rules 2 to 5, 7 and 8 of docs/design.md, "The
+// weighs the text shared with an earlier document by rules 2 to 4 of docs/design.md, "The
 // decision".
 //
 // The order of a text's segments does not affect Features. Extract accepts any bytes, never fails,

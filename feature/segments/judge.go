@@ -56,14 +56,14 @@ func (j *Judge) sizeWithout(i int, words uint32) uint64 {
 	return uint64(max(j.features[i].Units, words) - words)
 }
 
-// Whole returns the denominator of rule 4.
+// Whole returns the denominator of rule 3.
 func (j *Judge) Whole() uint64 { return j.whole }
 
 func (j *Judge) reaches(weight uint64) bool {
 	return method.Share(weight, j.whole) >= j.Rules.Threshold
 }
 
-// MayReach implements rule 5. The filter has no false negatives and the table only refutes, so
+// MayReach implements rule 4. The filter has no false negatives and the table only refutes, so
 // false is final.
 func (j *Judge) MayReach(seen []bool) bool {
 	var weight uint64
@@ -75,7 +75,7 @@ func (j *Judge) MayReach(seen []bool) bool {
 	return j.reaches(weight)
 }
 
-// Select picks candidates with sufficient weight. Common segments are not shared (rule 6).
+// Select picks candidates with sufficient weight. Common segments are not shared (rule 5).
 func (j *Judge) Select(dst []int, f *method.Found) []int {
 	for i := range f.Candidates {
 		if j.reaches(f.Candidates[i].Weight) {
@@ -85,7 +85,7 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	return dst
 }
 
-// Compare implements rule 8.
+// Compare implements rule 3.
 func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error) {
 	r, rest, err := ParseRecord(data)
 	if err != nil || len(rest) > 0 {

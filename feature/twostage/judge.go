@@ -11,16 +11,16 @@ import (
 
 // The constants of the rules. docs/quality.md compares alternatives.
 const (
-	// Segments must weigh one part in minShare of the text to justify a look-up (rule 5) or a
-	// comparison (rule 12). One key of letters or words also suffices.
+	// Segments must weigh one part in minShare of the text to justify a look-up (rule 4) or a
+	// comparison (rule 6). One key of letters or words also suffices.
 	minShare = 5
-	// Sketches decide if a candidate is up to maxLonger times as long as the document (rule 13).
+	// Sketches decide if a candidate is up to maxLonger times as long as the document (rule 8).
 	maxLonger = 4
 	// contained is the share of a document that makes it a copy whatever else the candidate holds.
 	contained = 0.85
-	// enough is the most that common segments make rule 13 ask for, unless the threshold is more.
+	// enough is the most that common segments make rule 8 ask for, unless the threshold is more.
 	enough = 0.8
-	// Pages with menus (rule 14): one part in minCommon of the text must be common, and at least
+	// Pages with menus (rule 9): one part in minCommon of the text must be common, and at least
 	// minShared other segments shared. Together these must hold the share explained of all segments.
 	// Sketches must confirm one part in minShare of the document, and the share confirmed of the
 	// shared segments: the longest segments of code are comments.
@@ -68,7 +68,7 @@ func (j *Judge) Load(s *method.Sketch) {
 	}
 }
 
-// MayReach implements rule 5.
+// MayReach implements rule 4.
 func (j *Judge) MayReach(seen []bool) bool {
 	if j.BySegments() {
 		return j.Judge.MayReach(seen)
@@ -91,7 +91,7 @@ func (j *Judge) mayBe(weight uint64) bool {
 	return weight > 0 && (minShare*weight >= j.Whole() || method.Share(weight, j.Whole()) >= j.Rules.Threshold)
 }
 
-// Select implements rule 12.
+// Select implements rule 6.
 func (j *Judge) Select(dst []int, f *method.Found) []int {
 	if j.BySegments() {
 		return j.Judge.Select(dst, f)
@@ -137,7 +137,7 @@ func (j *Judge) parse(record []byte) (segments.Record, error) {
 	return r, err
 }
 
-// Compare implements rules 8, 13, 14 and 15.
+// Compare implements rules 7 to 9.
 func (j *Judge) Compare(c *method.Candidate, record []byte) (method.Finding, error) {
 	r, err := j.parse(record)
 	if err != nil {
@@ -208,7 +208,7 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	}
 }
 
-// newStretch returns the widest passage missing entirely from the candidate, if any (rule 13).
+// newStretch returns the widest passage missing entirely from the candidate, if any (rule 8).
 func (j *Judge) newStretch() (none stretch) {
 	if len(j.places) == 0 {
 		return none
@@ -219,7 +219,7 @@ func (j *Judge) newStretch() (none stretch) {
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
 
-// asked returns the score that a candidate must reach (rule 13). Common segments say nothing about
+// asked returns the score that a candidate must reach (rule 8). Common segments say nothing about
 // the origin of a text, so T of the rest must be in E.
 func (j *Judge) asked() float64 {
 	t := j.Rules.Threshold
@@ -230,7 +230,7 @@ func (j *Judge) asked() float64 {
 // separately: a fused multiply-add on some processors could change the verdict.
 func restOf(common, share float64) float64 { return common + float64((1-common)*share) }
 
-// sameOutsideCommon implements rule 14. Two pages with a common part, such as a menu, are copies if
+// sameOutsideCommon implements rule 9. Two pages with a common part, such as a menu, are copies if
 // the rest of their text is.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
 	shared, whole, a := c.Shared[:j.ownShared(c)], j.Whole(), j.known.distinct

@@ -147,7 +147,7 @@ func ten(runs uint64) document {
 	return document{units: slices.Repeat([]uint32{12}, 10), other: 80, keys: 8, runs: runs}
 }
 
-// TestWhoIsCompared checks the limits of rule 12.
+// TestWhoIsCompared checks the limits of rule 6.
 func TestWhoIsCompared(t *testing.T) {
 	three := document{units: []uint32{12, 12, 12}, other: 64, runs: 100}
 	below := ten(100)
@@ -280,7 +280,7 @@ func TestNumbersOfTheDecision(t *testing.T) {
 }
 
 // TestNewPassage keeps a copy by sketches for one long passage that the earlier document lacks. As
-// much new text in many places does not keep it. Rule 14 ignores new passages.
+// much new text in many places does not keep it. Rule 9 ignores new passages.
 func TestNewPassage(t *testing.T) {
 	inOnePiece, allOver := make([]int, binCount), make([]int, binCount)
 	for i := range inOnePiece {
@@ -362,7 +362,7 @@ func TestScoreSegments(t *testing.T) {
 	}
 }
 
-// TestMayReach checks rule 5: y marks the seen of ten segments and eight run keys.
+// TestMayReach checks rule 4: y marks the seen of ten segments and eight run keys.
 func TestMayReach(t *testing.T) {
 	j := NewJudge(method.Rules{Threshold: .9})
 	j.Load(ten(100).sketch(sketch{}))

@@ -35,7 +35,7 @@ func placed(t *testing.T, holds string, step int) (p *places, s, other *sketch) 
 	return p, s, other
 }
 
-// TestNewStretch checks the limits of rule 13 in docs/design.md. The other document holds y, not n
+// TestNewStretch checks the limits of rule 8 in docs/design.md. The other document holds y, not n
 // or -. A bin is ten runs.
 func TestNewStretch(t *testing.T) {
 	many := func(what string, n int) (s string) {

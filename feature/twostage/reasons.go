@@ -19,28 +19,34 @@ func (j *Judge) Reasons(c *method.Candidate, record []byte) (why []method.Reason
 	if j.BySegments() {
 		units = ""
 	}
-	say("4", "segments shared: %d; they weigh %d of %d%s, a score of %s by segments, against the threshold of %s", j.ownShared(c), c.Weight, j.Whole(), units, share(method.Share(c.Weight, j.Whole())), share(j.Rules.Threshold))
+	say("3", "segments shared: %d; they weigh %d of %d%s, a score of %s by segments, against the threshold of %s", j.ownShared(c), c.Weight, j.Whole(), units, share(method.Share(c.Weight, j.Whole())), share(j.Rules.Threshold))
 	if !j.BySegments() {
-		say("12", "%s", j.candidateText(c))
+		say("6", "%s", j.candidateText(c))
 	}
 	switch result := relationText(f.Relation); {
 	case j.BySegments():
-		say("9", "with score=segments, the segments decide: %s", result)
+		say("10", "with score=segments, the segments decide: %s", result)
+	case j.wordsDecide():
+		differ := ""
+		if f.Relation != method.Copy {
+			differ = ", and differ in: " + f.Differ
+		}
+		say("7", "both texts are short, so their words decide; %s of the words are in the earlier one%s: %s", share(f.Score), differ, result)
 	case !j.known.sketched() || !j.other.sketched():
-		say("13", "sketches need texts with at least %d runs of letters, and these have %d and %d, so segments decide: %s", minRuns, j.known.runs, j.other.runs, result)
+		say("8", "one of the texts is too short for a sketch, and they have %d and %d runs of letters, so segments decide: %s", j.known.runs, j.other.runs, result)
 	case !j.sketchesDecide():
-		say("13", "the earlier document has %d distinct runs of letters, more than %d times the %d of this one, so segments decide: %s", j.other.distinct, maxLonger, j.known.distinct, result)
+		say("8", "the earlier document has %d distinct runs of letters, more than %d times the %d of this one, so segments decide: %s", j.other.distinct, maxLonger, j.known.distinct, result)
 	default:
 		j.sketchReasons(&f, say)
 	}
 	return why, nil
 }
 
-// sketchReasons explains the results of rules 13 and 14.
+// sketchReasons explains the results of rules 8 and 9.
 func (j *Judge) sketchReasons(f *method.Finding, say func(rule, format string, args ...any)) {
 	a, b := j.known.distinct, j.other.distinct
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
-	say("13", "by the sketches of %d and %d distinct runs of letters, C = %s of the document is in the earlier one, and M = %s of the longer one is common to both", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
+	say("8", "by the sketches of %d and %d distinct runs of letters, C = %s of the document is in the earlier one, and M = %s of the longer one is common to both", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
 	asked := j.asked()
 	score, which := o.Share(max(a, b)), fmt.Sprintf("M, since C is below %v", contained)
 	if o.Share(a) >= max(contained, j.Rules.Threshold) {
@@ -48,13 +54,13 @@ func (j *Judge) sketchReasons(f *method.Finding, say func(rule, format string, a
 	}
 	switch {
 	case f.New.To > 0:
-		say("13", "the score is %s (%s) and reaches the required %s, but the earlier document lacks a long passage, letters %d to %d of %d: %s", share(score), which, share(asked), f.New.From+1, f.New.To, f.New.Of, relationText(f.Relation))
+		say("8", "the score is %s (%s) and reaches the required %s, but the earlier document lacks a long passage, letters %d to %d of %d: %s", share(score), which, share(asked), f.New.From+1, f.New.To, f.New.Of, relationText(f.Relation))
 	case f.Relation == method.Copy && f.Score != score:
-		say("14", "two pages under one menu: outside the common part their segments agree to %s, and the sketches confirm it: a copy", share(f.Score))
+		say("9", "two pages under one menu: outside the common part their segments agree to %s, and the sketches confirm it: a copy", share(f.Score))
 	case score >= asked:
-		say("13", "the score is %s (%s) and reaches the required %s: a copy", share(score), which, share(asked))
+		say("8", "the score is %s (%s) and reaches the required %s: a copy", share(score), which, share(asked))
 	default:
-		say("13", "the score is %s (%s) and does not reach the required %s: %s", share(score), which, share(asked), relationText(f.Relation))
+		say("8", "the score is %s (%s) and does not reach the required %s: %s", share(score), which, share(asked), relationText(f.Relation))
 	}
 }
 

@@ -110,7 +110,7 @@ func FuzzSketch(f *testing.F) {
 	})
 }
 
-// plainOverlap computes rule 13 of docs/design.md: the share of n runs that documents of a and b
+// plainOverlap computes rule 8 of docs/design.md: the share of n runs that documents of a and b
 // runs have in common.
 func plainOverlap(s, t *sketch, a, b, n uint64) float64 {
 	var raw, both, either int64
@@ -225,7 +225,7 @@ func spreadOf(share float64) float64 {
 	return deviation * 2 / ((1 + jaccard) * (1 + jaccard))
 }
 
-// TestEstimates checks that estimates are as near the true shares as docs/design.md, rule 13, says.
+// TestEstimates checks that estimates are as near the true shares as docs/design.md, rule 8, says.
 func TestEstimates(t *testing.T) {
 	for _, runs := range []int{40, 400} {
 		for _, share := range []float64{.3, .45, .6, .8, .95} {

@@ -24,7 +24,7 @@ import (
 // folderWord stands for the folder of a document's input in --prefer and --remove-within.
 const folderWord = "folder"
 
-// policy selects the copy that stays: rule 18.
+// policy selects the copy that stays: survivors.
 type policy struct {
 	field  string   // field of --prefer; folderWord for the folder; "" for none
 	order  []string // values, the preferred first; nil if by is set

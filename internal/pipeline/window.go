@@ -8,7 +8,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// Window is the time for which documents count; see docs/design.md, rule 17. Zero means for ever.
+// Window is the time for which documents count; see docs/design.md, rule 12. Zero means for ever.
 type Window struct {
 	Seconds uint32 // 0 for an index without a window
 	// Told means that documents carry their times; a document without one gets the latest.

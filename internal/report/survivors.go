@@ -17,7 +17,7 @@ type Member struct {
 	Survivor
 }
 
-// Survivors chooses, after a run, the document of each component that stays in the output: rule 18
+// Survivors chooses, after a run, the document of each component that stays in the output: docs/design.md, "Survivors"
 // of docs/design.md. A component is a kept document and the copies removed for it.
 //
 // Components have numbers. Members are offered in the order of the run, then asked for in the same
