@@ -34,7 +34,7 @@ func (c *decider) verdict(r *Result) error {
 		r.Distance, r.ByDistance = witness.Distance, witness.ByDistance
 		c.fillSources(witness, r)
 	case relation.candidate >= 0:
-		r.Verdict, r.Score, r.New = Related, relation.Share, relation.New
+		r.Verdict, r.Score, r.New, r.Differ = Related, relation.Share, relation.New, relation.Differ
 		r.Contained, r.Estimated = relation.Contained, relation.Estimated
 		c.fillSources(relation, r)
 	case r.Seen > 0 && r.Seen >= c.rules.Threshold:

@@ -80,6 +80,8 @@ type Result struct {
 	// New is, for a Related, a long passage missing entirely from Of, without which the document
 	// would be a copy. Its To is 0 if there is none.
 	New feature.Passage
+	// Differ is, for a Related that is short, what makes it no copy: numbers, negation, word, length.
+	Differ string
 	// Counted: the document is removed, but counts as a holder of its keys, like kept ones. It is
 	// stored, but never named.
 	Counted bool

@@ -270,6 +270,9 @@ func (o *Oracle) single(d document, claims []claim, r *dedup.Result) bool {
 		o.name(*witness, claims, r)
 	case relation != nil:
 		r.Verdict, r.Score, r.New = dedup.Related, share, relation.new
+		if relation.byWords != nil {
+			r.Differ = relation.byWords.Differ.String()
+		}
 		o.name(*relation, claims, r)
 	default:
 		return false

@@ -43,6 +43,7 @@ type Reported struct {
 	Passages  []Passage    `json:"passages,omitempty"`
 	Covered   int          `json:"covered,omitempty"` // words in passages
 	Left      *int         `json:"left,omitempty"`    // words left if the passages are cut as far as possible
+	Differs   string       `json:"differs,omitempty"` // what makes a short text no copy of Of: numbers, negation, word, length
 	File      string       `json:"file"`
 	Line      corpus.Place `json:"line"`           // the place of the document in File
 	Time      *time.Time   `json:"time,omitempty"` // time of creation, if the format records it
@@ -105,8 +106,7 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 	line := Reported{
 		ID: id, Verdict: VerdictOf(r), Kept: r.Kept, Exact: r.Exact, SameID: r.SameID, Again: r.Again,
 		Score: Share(r.Score), Seen: Share(r.Seen), Contained: Share(r.Contained), Estimated: r.Estimated,
-		Shared: r.Of.Shared,
-		Count: r.Segments, OfCount: r.OfSegments,
+		Shared: r.Of.Shared, Differs: r.Differ, Count: r.Segments, OfCount: r.OfSegments,
 		Also: make([]AlsoDoc, 0, len(r.Also)), Sample: samples(r, set, text),
 	}
 	if r.ByDistance {
