@@ -106,7 +106,8 @@ func (m *Maker) Segments(s *canon.Scanner) {
 	m.letters = m.letters[:copy(m.letters, rest)]
 }
 
-// Finish processes the last letters. It must follow the last call of Segments.
+// Finish processes the last letters. It must follow the last call of Segments, and precede those of
+// Distinct, Bin and AppendKeys. Letters and Runs do not need it.
 func (m *Maker) Finish() {
 	n := len(m.letters)
 	m.letters = slices.Grow(m.letters, block+ahead)

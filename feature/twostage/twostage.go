@@ -92,7 +92,6 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	}
 	data := dst.Data[:0]
 	e.segments.Extract(dst, text)
-	e.letters.Finish()
 	known := known{runs: uint64(e.letters.Runs())}
 	if !dst.Truncated && dst.Units <= short.MaxUnits && e.letters.Letters() < wordLetters {
 		e.short.Extract(text)
@@ -119,6 +118,7 @@ func (e *Extractor) addSketch(dst *method.Sketch, k *known) {
 	if k.runs < minRuns {
 		return
 	}
+	e.letters.Finish()
 	k.distinct = uint64(e.letters.Distinct())
 	k.sketch = sketchOf(e.letters)
 	e.keys = e.letters.AppendKeys(e.keys[:0], letters.MaxKeys)
