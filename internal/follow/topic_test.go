@@ -232,12 +232,12 @@ func TestLaterVersion(t *testing.T) {
 	c := cluster(t)
 	log := dialed(t, c, "")
 	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
-	later := make([]byte, 40)
-	later[0] = 9
-	_, err := log.Append(t.Context(), [][]byte{later})
+	later := journal.Entry{Kind: 9, Text: []byte("of another kind")}
+	broken := append([]byte("\n"), make([]byte, 40)...) // no entry, so a bad record
+	_, err := log.Append(t.Context(), [][]byte{broken, later.Append(nil)})
 	indextest.Must(t, err)
 	<-f.Failed()
-	if err := f.Close(); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "offset 1") {
+	if err := f.Close(); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "offset 2") {
 		t.Errorf("error %v", err)
 	}
 	indextest.Must(t, x.Close())
