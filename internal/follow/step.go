@@ -28,6 +28,8 @@ type Record struct {
 	Key    []byte // ignored
 	Value  []byte
 	Mark   bool // the end of a transaction, not a document
+	// Stamped means that Time is the broker's (LogAppendTime). It then replaces that of an entry.
+	Stamped bool
 }
 
 // refuse turns s into the step of a record without meaning.
@@ -52,6 +54,7 @@ func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
 			default:
 				f.extractors.Sketch(s)
 			}
+			s.Stamped = records[i].Stamped
 			steps[i] = s
 			return nil
 		})
@@ -81,7 +84,9 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	case len(e.ID) > corpus.MaxID || !utf8.ValidString(e.ID):
 		refuse(s, fmt.Sprintf("its id is longer than %d bytes, or not UTF-8", corpus.MaxID))
 	default:
-		s.Entry = e
+		if s.Entry = e; r.Stamped {
+			s.Time = r.Time.UnixNano()
+		}
 	}
 	return s, nil
 }
