@@ -16,8 +16,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/durable"
@@ -301,12 +299,6 @@ func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) (any, error
 		return nil, err
 	}
 	return index.Check(r.Context(), s.cfg.Dir, o)
-}
-
-func (s *Service) serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	s.count.set.WritePrometheus(w)
-	metrics.WriteProcessMetrics(w)
 }
 
 func (s *Service) serveLive(w http.ResponseWriter, _ *http.Request) {
