@@ -124,7 +124,7 @@ func TestWrongClock(t *testing.T) {
 	for n := range 5 {
 		add(fmt.Sprint("late", n), n, begun+3*86400+20, n%2 == 0)
 	}
-	configure := func(c *Config) { c.Policy.Window = window }
+	configure := func(c *Config) { c.Policy.Window, c.Policy.CheckpointBytes = window, 1 }
 	log := timed{newMemory(values...), times, false}
 	whole := filepath.Join(t.TempDir(), "index")
 	f, x := followed(t, whole, log, configure)
