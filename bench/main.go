@@ -5,7 +5,6 @@
 //	go run ./bench quality DIR...  removals from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
 //	go run ./bench extract FILE... speed of finding the text of pages
-//	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
@@ -46,7 +45,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"quality":       quality,
 	"pages":         pages,
 	"extract":       extract,
-	"pairs":         pairs,
 	"verify":        verify,
 	"generate":      generate,
 	"ten-million":   tenMillion,
