@@ -9,8 +9,7 @@
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench window          twenty million of them through a window of five million
-//	go run ./bench speed FILE...   CPU time of the pipeline
-//	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
+//	go run ./bench speed FILE...   time of the pipeline, on one and more processors
 //	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words
 //	go run ./bench cuts REPORT INPUT OUT LIST    output of firstseen cut, word by word
 //	go run ./bench recipes -dir DIR INPUT...     recipes for engines against one run
@@ -50,7 +49,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"ten-million":   tenMillion,
 	"window":        windowed,
 	"speed":         speed,
-	"scale":         scale,
 	"kills":         kills,
 	"takings":       takings,
 	"faults":        faults,
