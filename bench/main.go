@@ -4,7 +4,6 @@
 //	go run ./bench eval DOCS...    removals of each method from documents with known copies
 //	go run ./bench quality DIR...  removals from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
-//	go run ./bench extract FILE... speed of finding the text of pages
 //	go run ./bench verify FILE...  every verdict against the exact oracle
 //	go run ./bench generate        documents with planted copies, and the truth about them
 //	go run ./bench ten-million     the whole pipeline on ten million of them
@@ -43,7 +42,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"eval":          evaluate,
 	"quality":       quality,
 	"pages":         pages,
-	"extract":       extract,
 	"verify":        verify,
 	"generate":      generate,
 	"ten-million":   tenMillion,
