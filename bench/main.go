@@ -9,8 +9,8 @@
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench speed FILE...   time of the pipeline, on one and more processors
-//	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words
-//	go run ./bench cuts REPORT INPUT OUT LIST    output of firstseen cut, word by word
+//	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words,
+//	                                             and the output of firstseen cut, word by word
 //	go run ./bench recipes -dir DIR INPUT...     recipes for engines against one run
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
@@ -58,7 +58,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"methods":       methods,
 	"contamination": contaminated,
 	"passages":      checkedPassages,
-	"cuts":          checkedCuts,
 	"recipes":       recipes,
 }
 
