@@ -11,7 +11,6 @@
 //	go run ./bench speed FILE...   time of the pipeline, on one and more processors
 //	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words,
 //	                                             and the output of firstseen cut, word by word
-//	go run ./bench recipes -dir DIR INPUT...     recipes for engines against one run
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
@@ -58,7 +57,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"methods":       methods,
 	"contamination": contaminated,
 	"passages":      checkedPassages,
-	"recipes":       recipes,
 }
 
 func main() {
