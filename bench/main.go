@@ -5,7 +5,7 @@
 //	go run ./bench quality DIR...  removals from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
 //	go run ./bench verify FILE...  every verdict against the exact oracle
-//	go run ./bench generate        documents with planted copies, and the truth about them
+//	go run ./bench generate        documents with planted copies
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench speed FILE...   time of the pipeline, on one and more processors
