@@ -185,7 +185,7 @@ func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ name, query, contentType, body, want string }{
 		{"check", "?check=1", "", line("a", article), `[{a unique true  false}]`},
 		{"nothing was remembered", "?durable=0", "", line("a", article), `[{a unique true  false}]`},
-		{"a retry", "", "", line("a", article), `[{a unique true  true}]`},
+		{"a retry", "", "", line("a", article), `[{a unique true a true}]`},
 		{"a copy", "", "", line("b", article), `[{b duplicate false a false}]`},
 		{"bad lines in their places", "", "application/x-ndjson", "x\n" + line("b", article) + "{\"text\":\"no id\"}\n", `[{ bad false  false} {b duplicate false a false} { bad false  false}]`},
 		{"one object", "", "application/json", "{\"id\": \"c\",\n \"text\": \"another\"}", `[{c unique true  false}]`},
