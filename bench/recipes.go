@@ -231,13 +231,13 @@ func sameReports(one, other string) (lines int, err error) {
 			return lines, fmt.Errorf("line %d differs: %s and %s", lines, x.Bytes(), y.Bytes())
 		}
 	}
-	if y.Scan() {
-		return lines, errors.New("there is a line more")
+	if !y.Scan() || !bytes.HasPrefix(y.Bytes(), []byte(`{"end":`)) || y.Scan() {
+		return lines, errors.New("the last line does not have the counts")
 	}
 	return lines, errors.Join(x.Err(), y.Err())
 }
 
-// withoutTexts removes the fields of a report's line that need the texts.
+// withoutTexts removes the fields of a report's line that need the texts, and the shard.
 func withoutTexts(line []byte) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &fields) != nil {
@@ -245,6 +245,7 @@ func withoutTexts(line []byte) []byte {
 	}
 	delete(fields, "sample")
 	delete(fields, "new")
+	delete(fields, "shard")
 	text, err := json.Marshal(fields)
 	if err != nil {
 		return line

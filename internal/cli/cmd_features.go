@@ -128,7 +128,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 			for doc := range docs {
 				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
 				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
-				frame.Add(&d, f.Scheme.Key != nil)
+				frame.Add(&d, doc.Text, f.Scheme.Key != nil)
 			}
 			return nil
 		}, err

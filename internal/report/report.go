@@ -5,11 +5,14 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
@@ -49,6 +52,39 @@ type Reported struct {
 	Time      *time.Time   `json:"time,omitempty"` // time of creation, if the format records it
 
 	Fate // with --prefer and --remove-within
+
+	Shard int `json:"shard,omitempty"` // only in a report of shards, which has an [End]
+}
+
+// End holds the counts of the last line of a report of shards. A report without it was cut off.
+type End struct {
+	Lines     int64   `json:"lines"` // lines before the last one
+	Documents int64   `json:"documents"`
+	Bad       int64   `json:"bad_records"`
+	Texts     TextSum `json:"texts"` // of all documents
+}
+
+// Add adds the counts of more documents.
+func (e *End) Add(o End) {
+	e.Lines, e.Documents, e.Bad, e.Texts = e.Lines+o.Lines, e.Documents+o.Documents, e.Bad+o.Bad, e.Texts+o.Texts
+}
+
+// TextSum is a sum of hashes of documents, modulo 2^64. Workers can add theirs in any order.
+type TextSum uint64
+
+// SumText returns the sum of one document. docs/format.md, "Shards of features", defines it.
+func SumText(at corpus.Place, id, text []byte) TextSum {
+	return TextSum(xxh3.HashSeed(text, xxh3.HashSeed(id, uint64(at.Part)<<40+uint64(at.Record))))
+}
+
+// MarshalText writes 16 hexadecimal digits.
+func (s TextSum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
+
+// UnmarshalText reads hexadecimal digits.
+func (s *TextSum) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 64)
+	*s = TextSum(n)
+	return err
 }
 
 // Confirm is the result of comparing the texts of two documents.
