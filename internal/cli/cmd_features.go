@@ -69,6 +69,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
+	tellTwice(f.Inputs, stderr)
 	f.prepare(stderr)
 	var bad bads
 	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error { return f.frames(cmd, m, &bad, add) })
