@@ -107,6 +107,24 @@ func write(t *testing.T, dir string, scheme feature.Scheme, texts []string, size
 	}
 }
 
+// TestTextsAreSummed checks that a manifest has the sum over each document once.
+func TestTextsAreSummed(t *testing.T) {
+	texts := newWorld(5).texts(30)
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, texts, 20, 0, 10)
+	at := 0
+	for i, m := range readSet(t, dir) {
+		var want report.TextSum
+		for n := range int(m.Documents) {
+			want += report.SumText(corpus.Place{Part: int64(i), Record: int64(n + 1)}, fmt.Append(nil, at), []byte(texts[at]))
+			at++
+		}
+		if m.Texts != want {
+			t.Errorf("shard %d has the sum %x, want %x", m.Shard, m.Texts, want)
+		}
+	}
+}
+
 func readSet(t *testing.T, dirs ...string) []*Manifest {
 	t.Helper()
 	set, err := ReadSet(dirs)

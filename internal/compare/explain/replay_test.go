@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,7 +80,8 @@ func linesOf(t *testing.T, texts []string) (lines []report.Reported) {
 func TestReplay(t *testing.T) {
 	texts := framed()
 	records, replayed := recordsOf(texts), 0
-	for _, line := range linesOf(t, texts) {
+	all := linesOf(t, texts)
+	for _, line := range all {
 		if line.Of == nil {
 			continue
 		}
@@ -108,6 +110,11 @@ func TestReplay(t *testing.T) {
 		}
 		if len(a.Documents) > 14 || len(a.Documents) < dedup.MaxHolders || !slices.Contains(a.Documents, *line.Of) || slices.Contains(a.Documents, line.ID) {
 			t.Errorf("%s beside %v", line.ID, a.Documents)
+		}
+		for _, id := range a.Documents {
+			if n, _ := strconv.Atoi(id); !all[n].Kept {
+				t.Errorf("%s beside %s, which was removed", line.ID, id)
+			}
 		}
 		for _, reason := range a.Reasons {
 			if reason.Of != "" && reason.Of != *line.Of {

@@ -183,6 +183,12 @@ func TestInputsAreCounted(t *testing.T) {
 	if x := report.SumText(a, []byte("i"), []byte("t")); x == report.SumText(b, []byte("i"), []byte("t")) || x == report.SumText(a, []byte("it"), nil) || x == report.SumText(a, []byte("t"), []byte("i")) {
 		t.Error("the sum lacks the place, or the end of the id")
 	}
+	two := func(x, y string) report.TextSum {
+		return report.SumText(a, []byte("i"), []byte(x)) + report.SumText(b, []byte("j"), []byte(y))
+	}
+	if two("t", "u") == two("u", "t") {
+		t.Error("two texts that change places have the same sum")
+	}
 }
 
 // TestNamesOutsideUTF8 checks names that a report cannot hold as they are, because it is JSON.

@@ -119,6 +119,7 @@ func TestReportIsWhole(t *testing.T) {
 		{[]string{end(0)}, 0, 5, true},
 		{[]string{line + end(1) + line + line + end(2)}, 3, 10, true},
 		{[]string{line + end(1), "", line + end(1)}, 2, 10, true},
+		{[]string{strings.ReplaceAll(line, `,"shard":2`, ""), line + end(1)}, 2, 5, true},
 		{[]string{line + line}, 2, -1, false},
 		{[]string{line + end(2)}, 1, -1, false},
 		{[]string{line + line + end(1)}, 2, -1, false},
