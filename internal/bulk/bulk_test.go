@@ -114,7 +114,7 @@ func TestTextsAreSummed(t *testing.T) {
 	write(t, dir, feature.Scheme{}, texts, 20, 0, 10)
 	at := 0
 	for i, m := range readSet(t, dir) {
-		var want report.TextSum
+		var want uint64
 		for n := range int(m.Documents) {
 			want += report.SumText(corpus.Place{Part: int64(i), Record: int64(n + 1)}, fmt.Append(nil, at), []byte(texts[at]))
 			at++

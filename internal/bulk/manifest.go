@@ -17,8 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/firstseen/firstseen/internal/report"
 )
 
 // A Manifest describes a finished shard, and is written after it. The JSON form is a contract.
@@ -33,8 +31,8 @@ type Manifest struct {
 	Bad       uint64 `json:"bad_records"`
 	Digest    string `json:"digest"` // of the documents and the names of inputs, 32 hexadecimal digits
 
-	Texts  report.TextSum `json:"texts"` // of all documents
-	Inputs []File         `json:"inputs"`
+	Texts  uint64 `json:"texts,string"` // sum of report.SumText over all documents
+	Inputs []File `json:"inputs"`
 
 	dir string
 }

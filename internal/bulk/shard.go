@@ -41,7 +41,7 @@ type Frame struct {
 	records   []byte
 	documents uint64
 	rows      uint64
-	texts     report.TextSum
+	texts     uint64
 	one       []byte
 }
 

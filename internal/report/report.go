@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -58,10 +57,10 @@ type Reported struct {
 
 // End holds the counts of the last line of a report of shards. A report without it was cut off.
 type End struct {
-	Lines     int64   `json:"lines"` // lines before the last one
-	Documents int64   `json:"documents"`
-	Bad       int64   `json:"bad_records"`
-	Texts     TextSum `json:"texts"` // of all documents
+	Lines     int64  `json:"lines"` // lines before the last one
+	Documents int64  `json:"documents"`
+	Bad       int64  `json:"bad_records"`
+	Texts     uint64 `json:"texts,string"` // sum of SumText over all documents
 }
 
 // Add adds the counts of more documents.
@@ -69,22 +68,10 @@ func (e *End) Add(o End) {
 	e.Lines, e.Documents, e.Bad, e.Texts = e.Lines+o.Lines, e.Documents+o.Documents, e.Bad+o.Bad, e.Texts+o.Texts
 }
 
-// TextSum is a sum of hashes of documents, modulo 2^64. Workers can add theirs in any order.
-type TextSum uint64
-
-// SumText returns the sum of one document. docs/format.md, "Shards of features", defines it.
-func SumText(at corpus.Place, id, text []byte) TextSum {
-	return TextSum(xxh3.HashSeed(text, xxh3.HashSeed(id, uint64(at.Part)<<40+uint64(at.Record))))
-}
-
-// MarshalText writes 16 hexadecimal digits.
-func (s TextSum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
-
-// UnmarshalText reads hexadecimal digits.
-func (s *TextSum) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 16, 64)
-	*s = TextSum(n)
-	return err
+// SumText returns the hash of a document. Sums of hashes, modulo 2^64, do not depend on the order.
+// docs/format.md, "Shards of features", defines it.
+func SumText(at corpus.Place, id, text []byte) uint64 {
+	return xxh3.HashSeed(text, xxh3.HashSeed(id, uint64(at.Part)<<40+uint64(at.Record)))
 }
 
 // Confirm is the result of comparing the texts of two documents.

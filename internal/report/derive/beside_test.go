@@ -162,7 +162,7 @@ func TestInputsAreCounted(t *testing.T) {
 		}
 		return nil
 	}
-	var sum report.TextSum
+	var sum uint64
 	for i, n := range []int{12, 3} {
 		for n := range n {
 			if n != 9 {
@@ -170,9 +170,8 @@ func TestInputsAreCounted(t *testing.T) {
 			}
 		}
 	}
-	end := func(documents, bad int, sum report.TextSum) string {
-		text, _ := sum.MarshalText()
-		return fmt.Sprintf(`{"end":{"lines":0,"documents":%d,"bad_records":%d,"texts":%q}}`, documents, bad, text)
+	end := func(documents, bad int, sum uint64) string {
+		return fmt.Sprintf(`{"end":{"lines":0,"documents":%d,"bad_records":%d,"texts":"%d"}}`, documents, bad, sum)
 	}
 	for text, whole := range map[string]bool{"": true, end(14, 1, sum): true, end(13, 1, sum): false, end(14, 2, sum): false, end(14, 1, sum+1): false} {
 		if err := read(text); errors.Is(err, ErrOther) == whole || whole && err != nil {
@@ -183,7 +182,7 @@ func TestInputsAreCounted(t *testing.T) {
 	if x := report.SumText(a, []byte("i"), []byte("t")); x == report.SumText(b, []byte("i"), []byte("t")) || x == report.SumText(a, []byte("it"), nil) || x == report.SumText(a, []byte("t"), []byte("i")) {
 		t.Error("the sum lacks the place, or the end of the id")
 	}
-	two := func(x, y string) report.TextSum {
+	two := func(x, y string) uint64 {
 		return report.SumText(a, []byte("i"), []byte(x)) + report.SumText(b, []byte("j"), []byte(y))
 	}
 	if two("t", "u") == two("u", "t") {
