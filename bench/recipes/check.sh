@@ -13,7 +13,9 @@ lines() {
     "$PYTHON" -c '
 import json, sys
 for line in open(sys.argv[1]):
-    print({name: value for name, value in json.loads(line).items() if name not in ("sample", "new")})' "$1"
+    fields = json.loads(line)
+    if "end" not in fields:
+        print({name: value for name, value in fields.items() if name not in ("sample", "new", "shard")})' "$1"
 }
 
 # check RECIPE: runs it, decides by its marks, and compares the reports.
