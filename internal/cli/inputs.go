@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -162,6 +163,35 @@ func tellPassed(passed []input.Passed, stderr io.Writer) {
 			p.Why = fmt.Sprintf("%s (as are %d more)", p.Why, p.Like)
 		}
 		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+	}
+}
+
+// tellTwice names inputs that stand twice: the second time, all their documents are copies.
+func tellTwice(inputs []input.Input, stderr io.Writer) {
+	type place struct {
+		path string
+		at   int64 // of a member
+	}
+	met := map[place]bool{}
+	var first string
+	n := 0
+	for i := range inputs {
+		in := &inputs[i]
+		p := place{path: in.Path}
+		if path, err := filepath.Abs(in.Path); err == nil {
+			p.path = path
+		}
+		if in.Member != nil {
+			p.at = in.Member.At()
+		}
+		if met[p] {
+			n++
+			first = cmp.Or(first, in.Name)
+		}
+		met[p] = true
+	}
+	if n > 0 {
+		fmt.Fprintf(stderr, "firstseen: %d of %d inputs stand twice, and all their documents will be copies of their own; the first is %s\n", n, len(inputs), first)
 	}
 }
 
