@@ -44,6 +44,7 @@ var known = []struct {
 	{"070701", "a cpio archive", "unpack it first", false},
 	{"\x1f\x9d", "compressed with compress", "unpack it first", false},
 	{"\x89LZO\x00", "compressed with lzop", "unpack it first", false},
+	{"\x5d\x00\x00", "compressed with lzma", "unpack it first", false},
 	{"LZIP", "compressed with lzip", "unpack it first", false},
 	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first", false},
 }
