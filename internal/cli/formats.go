@@ -175,34 +175,30 @@ func (f *formats) String() string {
 	return name
 }
 
-// check refuses options that the format of the inputs does not support. It reads only the first
-// bytes of every file. It returns the format of all files, or nil without files.
-func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
-	format, others := f.of()
-	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
-	found, err := corpus.Recognize(inputs, format, cfg)
-	if err != nil || found == nil {
-		return nil, err
+// check refuses options that the format of the inputs does not support; nil is unknown.
+func (f *formats) check(found corpus.Format, out string, annotate bool) error {
+	if found == nil {
+		return nil
 	}
 	if err := f.encoding.check(found); err != nil {
-		return nil, usageError{err}
+		return usageError{err}
 	}
 	if annotate {
 		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
-			return nil, usageError{err}
+			return usageError{err}
 		}
 	}
 	if _, one := found.(page.Format); one && out != "" {
-		return nil, usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
+		return usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
 	}
 	archive, isWARC := found.(warc.Format)
 	if f.warc.Revisit.Write && !isWARC {
-		return nil, usageError{fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())}
+		return usageError{fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())}
 	}
 	if archive.ARC && out != "" {
-		return nil, usageError{warc.ErrARC}
+		return usageError{warc.ErrARC}
 	}
-	return found, nil
+	return nil
 }
 
 // tagWebRecord tags the revisit data of a web record: docs/format.md, "Data of a document".
