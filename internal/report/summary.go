@@ -111,7 +111,7 @@ type Summary struct {
 	Resumed     bool              `json:"resumed"`
 	StoredBytes int64             `json:"stored_bytes"` // read from the inputs, as stored
 	Unreadable  int               `json:"unreadable_inputs,omitempty"`
-	Seconds     float64           `json:"seconds"`      // of this process
+	Seconds     float64           `json:"seconds"` // of this process
 	Filter      index.FilterState `json:"filter"`
 	Table       *TableState       `json:"table"` // null with --filter-only
 	Grown       int               `json:"filter_grown"`
