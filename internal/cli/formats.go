@@ -94,7 +94,7 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 // htmlWords names the parts of a page in the ledger of a run.
 var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
 
-var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text"}, slices.Sorted(maps.Keys(text.Formats))...)
+var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "subtitles"}, slices.Sorted(maps.Keys(text.Formats))...)
 
 // textOf returns a maker of extractors for pages and texts in any encoding.
 func textOf(mode web.Mode) func() corpus.Text {
@@ -134,7 +134,7 @@ func (f *formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	all := map[string]corpus.Format{
-		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text}, "subtitles": page.Format{Subtitles: true, Text: f.text},
 	}
 	maps.Copy(all, text.Formats)
 	return all
@@ -147,7 +147,7 @@ func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 		return all[f.chosen], nil
 	}
 	values := jsonarray.Format{Fields: f.jsonl.Fields, Stream: true}
-	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
+	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["subtitles"], all["csv"], all["array"]}
 	for _, word := range slices.Sorted(maps.Keys(text.Formats)) {
 		others = append(others, text.Formats[word])
 	}

@@ -103,6 +103,7 @@ func isFolder(dir string) error {
 var passedOver = []struct{ format, holds, advice string }{
 	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
 	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
+	{"subtitles", "subtitles (.srt, .vtt)", "which may belong to something else: add --format subtitles to read each as a document"},
 	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
 }
 
@@ -134,7 +135,7 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 // tellLines reports the lines of a lone document of text: each may be meant as one.
 func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := f.found.(page.Format)
-	if !ok || one.HTML || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
+	if !ok || one.HTML || one.Subtitles || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
 		return
 	}
 	for r, err := range corpus.Records(ctx, f.documents()) {
@@ -178,7 +179,7 @@ func (f *options) readable() (corpus.Format, error) {
 	case n == 1:
 		return nil, fmt.Errorf("%w; to read the others alone, give --limit unreadable=1", f.refused)
 	default:
-		return nil, fmt.Errorf("%w\nTo read the others alone, give --limit unreadable=%d.", f.refused, n)
+		return nil, fmt.Errorf("%w\nto read the others alone, give --limit unreadable=%d", f.refused, n)
 	}
 }
 
