@@ -36,7 +36,7 @@ func newDedupCommand() *cobra.Command {
 		if err := f.check(args); err != nil {
 			return err
 		}
-		tellPassed(f.passed, cmd.ErrOrStderr())
+		f.tellPassed(cmd.ErrOrStderr())
 		tellTwice(f.Inputs, cmd.ErrOrStderr())
 		f.tellEmpty(cmd.ErrOrStderr())
 		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
@@ -118,6 +118,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
 		return f.stopped(runErr, ledger)
 	}
+	summary.Unreadable = len(f.refused)
 	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
 		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
 	}

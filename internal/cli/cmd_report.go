@@ -161,8 +161,8 @@ func newKeptCommand() *cobra.Command {
 		if err := checkEnding("--out", r.Out, holdsText); err != nil {
 			return err
 		}
-		found, err := r.formats.check(r.Inputs, r.source, "", false)
-		if err == nil && !isPage(found) {
+		err := r.formats.check(r.found, "", false)
+		if err == nil && !isPage(r.found) {
 			err = usageError{errNotPages}
 		}
 		if err != nil {
