@@ -23,12 +23,12 @@ const (
 	// Pages with menus (rule 9): one part in minCommon of the text must be common, and at least
 	// minShared other segments shared. Together these must hold the share explained of all segments.
 	// The lengths may differ at most as minLength and minLength+1 do. Sketches must confirm one part
-	// in minShare of the document, and the share confirmed of the
-	// shared segments: the longest segments of code are comments.
+	// in minShare of the document, and the share confirmed of the shared segments: the longest
+	// segments of code are comments.
 	minCommon = 12
 	minShared = 10
 	explained = 0.72
-	spoken    = 0
+	minLength = 4
 	confirmed = 0.6
 )
 
