@@ -15,9 +15,9 @@ import (
 
 // builds are two builds of firstseen, run in alternation: a busy machine slows both alike.
 type builds struct {
-	old, new string   // programs
-	jobs     []string // values of -j
-	docs     string   // value of --docs
+	old, new string // programs
+	jobs     []int  // values of -j
+	docs     string // value of --docs
 	rounds   int
 }
 
@@ -42,7 +42,7 @@ func (b *builds) compare(ctx context.Context, files []string, out io.Writer) err
 			}
 			user := summed(&runs, func(t taken) time.Duration { return t.user })
 			wall := summed(&runs, func(t taken) time.Duration { return t.wall })
-			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", filepath.Base(file), jobs, user, wall)
+			fmt.Fprintf(out, "| %s | %d | %s | %s |\n", filepath.Base(file), jobs, user, wall)
 		}
 	}
 	return nil
@@ -61,8 +61,8 @@ func summed(runs *[2][]taken, of func(taken) time.Duration) string {
 	return fmt.Sprintf("%.2f | %.2f | %.2f", least[0].Seconds(), least[1].Seconds(), ratios[len(ratios)/2])
 }
 
-func (b *builds) run(ctx context.Context, program, jobs, file string) (t taken, err error) {
-	cmd := exec.CommandContext(ctx, program, "dedup", "-q", "-j", jobs, "--docs", b.docs, "--out", os.DevNull, "--report", os.DevNull, file)
+func (b *builds) run(ctx context.Context, program string, jobs int, file string) (t taken, err error) {
+	cmd := exec.CommandContext(ctx, program, "dedup", "-q", "-j", strconv.Itoa(jobs), "--docs", b.docs, "--out", os.DevNull, "--report", os.DevNull, file)
 	cmd.Stderr = os.Stderr
 	begun := time.Now()
 	if err := cmd.Run(); err != nil {
@@ -72,12 +72,13 @@ func (b *builds) run(ctx context.Context, program, jobs, file string) (t taken, 
 }
 
 // readJobs parses the numbers of processors to measure with.
-func readJobs(list string) (jobs []string, err error) {
+func readJobs(list string) (jobs []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
-		if n, err := strconv.Atoi(word); err != nil || n < 1 {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
 			return nil, fmt.Errorf("-jobs %s: want numbers with commas", list)
 		}
-		jobs = append(jobs, word)
+		jobs = append(jobs, n)
 	}
 	return jobs, nil
 }

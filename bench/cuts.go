@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -24,42 +21,20 @@ type madeCut struct {
 	Dropped    bool
 }
 
-// checkedCuts checks the output of firstseen cut word by word. Each document keeps exactly its
-// words that were not cut. Each cut word is in an earlier document, written or likewise cut there.
-// IDs must be distinct.
-func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
-	fs := flag.NewFlagSet("cuts", flag.ContinueOnError)
-	if err := fs.Parse(args); err != nil {
+// checkCuts checks the output of firstseen cut word by word. Each document keeps exactly its words
+// that were not cut. Each cut word is in an earlier document, written or likewise cut there. IDs
+// must be distinct.
+func checkCuts(reports map[string]*lines.Line, docs []idText, cut, list string, out io.Writer) error {
+	c := cutCheck{reports: reports, cuts: map[string][]madeCut{}, stands: map[string]*standing{}}
+	if err := c.readCuts(list); err != nil {
 		return err
 	}
-	if fs.NArg() != 4 {
-		return fmt.Errorf("want the report, the input, the output of firstseen cut and its list: cuts REPORT INPUT OUT LIST")
-	}
-	c := cutCheck{passages: map[string][]report.Passage{}, cuts: map[string][]madeCut{}, stands: map[string]*standing{}}
-	removed := map[string]bool{}
-	reports, err := lines.Open(fs.Args()[:1], nil)
-	if err != nil {
-		return err
-	}
-	for l, err := range reports.All(ctx) {
-		if err != nil {
-			return err
-		}
-		c.passages[l.ID], removed[l.ID] = l.Passages, !l.Kept
-	}
-	if err := c.readCuts(fs.Arg(3)); err != nil {
-		return err
-	}
-	docs, err := readTexts(fs.Arg(1))
-	if err != nil {
-		return err
-	}
-	written, err := readTexts(fs.Arg(2))
+	written, err := readTexts(cut)
 	if err != nil {
 		return err
 	}
 	for _, d := range docs {
-		if removed[d.ID] {
+		if line := reports[d.ID]; line != nil && !line.Kept {
 			continue
 		}
 		var after *idText
@@ -74,9 +49,9 @@ func checkedCuts(ctx context.Context, args []string, out io.Writer) error {
 }
 
 type cutCheck struct {
-	passages map[string][]report.Passage
-	cuts     map[string][]madeCut
-	stands   map[string]*standing
+	reports map[string]*lines.Line
+	cuts    map[string][]madeCut
+	stands  map[string]*standing
 
 	documents, dropped, made, words, differ, lost int
 }
@@ -157,7 +132,11 @@ func (c *cutCheck) document(d idText, after *idText) {
 
 // earlier returns the distance, in words, from the passage of a cut to its source.
 func (c *cutCheck) earlier(id string, s *standing, m madeCut) int {
-	for _, p := range c.passages[id] {
+	line := c.reports[id]
+	if line == nil {
+		return -1 << 40
+	}
+	for _, p := range line.Passages {
 		if p.Start <= m.Start && m.End <= p.End && p.Of == m.Of && int(p.OfStart) == m.OfStart {
 			own, _ := slices.BinarySearch(s.starts, p.Start)
 			of, _ := slices.BinarySearch(c.stands[p.Of].starts, int(p.OfStart))

@@ -4,17 +4,13 @@
 //	go run ./bench eval DOCS...    removals of each method from documents with known copies
 //	go run ./bench quality DIR...  removals from labelled sets and raw corpora
 //	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
-//	go run ./bench extract FILE... speed of finding the text of pages
-//	go run ./bench pairs DIR...    removals and their witnesses side by side
 //	go run ./bench verify FILE...  every verdict against the exact oracle
-//	go run ./bench generate        documents with planted copies, and the truth about them
+//	go run ./bench generate        documents with planted copies
 //	go run ./bench ten-million     the whole pipeline on ten million of them
 //	go run ./bench window          twenty million of them through a window of five million
-//	go run ./bench speed FILE...   CPU time of the pipeline
-//	go run ./bench scale FILE...   the pipeline on 1, 2, 4 and more processors
-//	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words
-//	go run ./bench cuts REPORT INPUT OUT LIST    output of firstseen cut, word by word
-//	go run ./bench recipes -dir DIR INPUT...     recipes for engines against one run
+//	go run ./bench speed FILE...   time of the pipeline, on one and more processors
+//	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words,
+//	                                             and the output of firstseen cut, word by word
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //
@@ -45,14 +41,11 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"eval":          evaluate,
 	"quality":       quality,
 	"pages":         pages,
-	"extract":       extract,
-	"pairs":         pairs,
 	"verify":        verify,
 	"generate":      generate,
 	"ten-million":   tenMillion,
 	"window":        windowed,
 	"speed":         speed,
-	"scale":         scale,
 	"kills":         kills,
 	"takings":       takings,
 	"faults":        faults,
@@ -64,8 +57,6 @@ var commands = map[string]func(ctx context.Context, args []string, out io.Writer
 	"methods":       methods,
 	"contamination": contaminated,
 	"passages":      checkedPassages,
-	"cuts":          checkedCuts,
-	"recipes":       recipes,
 }
 
 func main() {

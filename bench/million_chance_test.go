@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -45,5 +46,28 @@ func TestQuotationsTaken(t *testing.T) {
 	}
 	if k := atMost(20_000, 0); k != 0 {
 		t.Errorf("%d come that never do", k)
+	}
+}
+
+// TestNewPassages accepts the manual's rate of near copies with a fifth of new text that are
+// related. It refuses a higher rate, and near copies that are unique.
+func TestNewPassages(t *testing.T) {
+	manual, err := os.ReadFile("../docs/manual.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := fmt.Sprintf("once in %.0f,000 it is `related` and kept", 1e-3/newPassage); !strings.Contains(string(manual), said) {
+		t.Errorf("the manual does not say %q", said)
+	}
+	for _, c := range []struct {
+		related, unique int64
+		want            bool
+	}{{0, 0, true}, {13, 0, true}, {27, 0, true}, {40, 0, false}, {0, 1, false}} {
+		r := newMillionReport(millionConfig{})
+		r.Verdicts.Kinds[gen.Near80] = kindCount{Documents: 125_296, Right: 125_296 - c.related - c.unique, Related: c.related, Unique: c.unique}
+		r.Verdicts.evaluate(r)
+		if got := r.failed() == nil; got != c.want {
+			t.Errorf("%d related and %d unique: %v", c.related, c.unique, r.failed())
+		}
 	}
 }

@@ -83,6 +83,10 @@ func mustFind(k gen.Kind, filterOnly bool) bool {
 	return k == gen.Exact || !filterOnly && (k == gen.Near90 || k == gen.Near80)
 }
 
+// newPassage is the rate at which the replaced fifth of a near80 looks like one new passage, which
+// no copy has (rule 13). Then it is related to its source. Of 125,296 were 13, of 375,383 were 27.
+const newPassage = 1e-4
+
 // evaluate adds the checks of verdicts.
 func (v *verdicts) evaluate(r *millionReport) {
 	for k := range gen.Kind(gen.Kinds) {
@@ -92,6 +96,10 @@ func (v *verdicts) evaluate(r *millionReport) {
 		}
 		duplicates := c.Right + c.AsGood + c.WrongSource
 		switch {
+		case k == gen.Near80 && !r.FilterOnly:
+			may := int64(atMost(int(c.Documents), newPassage))
+			r.expect(duplicates+c.Related == c.Documents && c.Related <= may, fmt.Sprintf("every %v found, but for at most %d with a new passage: %.2g expected", k, may, newPassage*float64(c.Documents)),
+				"%d of %d, %d related", duplicates, c.Documents, c.Related)
 		case mustFind(k, r.FilterOnly):
 			r.expect(duplicates == c.Documents, fmt.Sprintf("every %v found", k), "%d of %d", duplicates, c.Documents)
 		case k == gen.Near30:

@@ -16,15 +16,16 @@ import (
 )
 
 // checkedPassages compares a report's passages with the texts, and with a table of all rows of
-// least words. The documents are JSON lines with an ID and a text; IDs must be distinct.
+// least words. The documents are JSON lines with an ID and a text; IDs must be distinct. With the
+// output of firstseen cut and its list it checks these too.
 func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("passages", flag.ContinueOnError)
 	least := fs.Int("least", passages.Least, "fewest words of a passage")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	if fs.NArg() != 2 {
-		return fmt.Errorf("want the report of dedup --passages and its input: passages [-least N] REPORT INPUT")
+	if fs.NArg() != 2 && fs.NArg() != 4 {
+		return fmt.Errorf("want the report of dedup --passages and its input, and the output of firstseen cut and its list, if any: passages [-least N] REPORT INPUT [OUT LIST]")
 	}
 	c := &passageCheck{least: *least, texts: map[string]string{}, lines: map[string]*lines.Line{}, rows: map[uint64]struct{}{}}
 	docs, err := readTexts(fs.Arg(1))
@@ -54,6 +55,9 @@ func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintf(out, "words in rows of %d that an earlier kept document has: %d; found of these: %d (%.2f%%); found beside them: %d\n",
 		*least, c.want, c.found, 100*float64(c.found)/float64(max(c.want, 1)), c.extra)
 	fmt.Fprintf(out, "passages that differ from their earlier text: %d; out of order or too short: %d\n", c.differ, c.misplaced)
+	if fs.NArg() == 4 {
+		return checkCuts(c.lines, docs, fs.Arg(2), fs.Arg(3), out)
+	}
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -72,12 +71,4 @@ func unmapPages(path string) bool {
 		done = true
 	}
 	return done
-}
-
-// peakMemory returns the peak memory of an ended process, in bytes.
-func peakMemory(p *os.ProcessState) int64 {
-	if usage, ok := p.SysUsage().(*syscall.Rusage); ok {
-		return usage.Maxrss << 10
-	}
-	return 0
 }

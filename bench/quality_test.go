@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -120,23 +119,6 @@ func TestChooseRules(t *testing.T) {
 	}
 	if _, err := chooseRules("default,none"); err == nil {
 		t.Error("an unknown rule is no error")
-	}
-}
-
-func TestSample(t *testing.T) {
-	var all [][2]int
-	for i := range 100 {
-		all = append(all, [2]int{i, i + 1})
-	}
-	some, again, other := sample(all, 10, 1), sample(all, 10, 1), sample(all, 10, 2)
-	if len(some) != 10 || !slices.Equal(some, again) || slices.Equal(some, other) {
-		t.Errorf("%v\n%v\n%v", some, again, other)
-	}
-	if !slices.IsSortedFunc(some, func(a, b [2]int) int { return a[0] - b[0] }) {
-		t.Errorf("not in order: %v", some)
-	}
-	if len(sample(all, 0, 1)) != 100 {
-		t.Error("0 is not all")
 	}
 }
 

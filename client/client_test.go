@@ -68,7 +68,7 @@ func TestSee(t *testing.T) {
 	docs := []client.Document{{ID: "a", Text: indextest.Sentences(1)}, {ID: "b", Text: indextest.Sentences(1)}}
 	got, err := c.See(t.Context(), docs)
 	indextest.Must(t, err)
-	want := []client.Answer{{ID: "a", Verdict: "unique", Kept: true, Again: true}, {ID: "b", Verdict: "duplicate", Of: "a", Score: 1}}
+	want := []client.Answer{{ID: "a", Verdict: "unique", Kept: true, Of: "a", Score: 1, Again: true}, {ID: "b", Verdict: "duplicate", Of: "a", Score: 1}}
 	if diff := cmp.Diff(want, got); diff != "" || tries.Load() != 4 {
 		t.Errorf("%d tries: %s", tries.Load(), diff)
 	}

@@ -61,16 +61,22 @@ func genGzip(t *rapid.T) []byte {
 	return b.Bytes()
 }
 
-// genZstd returns a zstd file of several frames with windows of different sizes. Skippable frames
-// between them contain data that looks like a frame.
+// genSkippable returns a skippable frame with data that looks like a frame, or none.
+func genSkippable(t *rapid.T) (b []byte) {
+	if rapid.IntRange(0, 2).Draw(t, "skippable") == 0 {
+		skipped := Zstded(genText(t, "skipped"))
+		b = append(b, 0x50+byte(rapid.IntRange(0, 15).Draw(t, "kind")), 0x2a, 0x4d, 0x18)
+		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(skipped))), skipped...)
+	}
+	return b
+}
+
+// genZstd returns a zstd file of several frames with windows of different sizes, and
+// skippable frames between them.
 func genZstd(t *rapid.T) []byte {
 	var b []byte
 	for range rapid.IntRange(1, 6).Draw(t, "frames") {
-		if rapid.IntRange(0, 2).Draw(t, "skippable") == 0 {
-			skipped := Zstded(genText(t, "skipped"))
-			b = append(b, 0x50+byte(rapid.IntRange(0, 15).Draw(t, "kind")), 0x2a, 0x4d, 0x18)
-			b = append(binary.LittleEndian.AppendUint32(b, uint32(len(skipped))), skipped...)
-		}
+		b = append(b, genSkippable(t)...)
 		window := 1 << rapid.IntRange(10, 18).Draw(t, "window")
 		var one bytes.Buffer
 		w, err := zstd.NewWriter(&one, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderCRC(rapid.Bool().Draw(t, "sum")))
@@ -110,7 +116,10 @@ func genStored(t *rapid.T) (data []byte) {
 	case "xz":
 		data = packed(t, genText(t, "text"), func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) })
 	case "lz4":
-		data = packed(t, genText(t, "text"), func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil })
+		for range rapid.IntRange(1, 3).Draw(t, "frames") {
+			data = append(data, genSkippable(t)...)
+			data = append(data, packed(t, genText(t, "text"), func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil })...)
+		}
 	}
 	switch rapid.SampledFrom([]string{"", "", "", "", "", "", "flip", "cut", "more"}).Draw(t, "damage") {
 	case "flip":
@@ -161,6 +170,27 @@ func TestAheadDoesNotMatter(t *testing.T) {
 			rt.Fatalf("%d records, want %d:\n got %.2000s\nwant %.2000s", len(got), len(want), fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want))
 		}
 	})
+}
+
+// TestSkippableLZ4 reads lz4 files that begin with a skippable frame, or have one between frames.
+func TestSkippableLZ4(t *testing.T) {
+	var frame bytes.Buffer
+	w := lz4.NewWriter(&frame)
+	_, err := w.Write([]byte("{\"text\":\"one line\"}\n"))
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	skippable := "\x53\x2a\x4d\x18\x03\x00\x00\x00any"
+	stored := []byte(skippable + skippable + frame.String() + skippable + frame.String())
+	for _, ahead := range []int{0, 2} {
+		got, err := readAll(t, writeInputs(t, t.TempDir(), [][]byte{stored, stored}), SourceConfig{Ahead: ahead}, jsonl.Fields{})
+		if err != nil || len(got) != 4 {
+			t.Errorf("with %d decoders: %d records, %v, want 4", ahead, len(got), err)
+		}
+	}
+	if !IsOther([]byte("\x5d\x00\x00\x80\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00")) {
+		t.Error("lzma is not named")
+	}
 }
 
 // aheadFiles returns inputs of many gzip members or zstd frames.

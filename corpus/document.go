@@ -17,6 +17,7 @@ type Document struct {
 	ID    []byte    // id in the record, or [Block.Name] if it has none
 	Text  []byte    // decoded, valid UTF-8
 	Exact bool      // only an identical text is a copy; for lists of links, which all look alike
+	Part  bool      // the record has only the beginning of the document
 	Time  time.Time // creation time, for time windows; zero if unknown
 	Raw   []byte    // the record as read, without its end
 	At    Place

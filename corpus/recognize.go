@@ -3,16 +3,21 @@ package corpus
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 )
+
+// asArchive is advice for archives that do not have the name of one.
+const asArchive = "give it as a file whose name ends in "
 
 // known lists unreadable formats, with advice. Without it such a file becomes many bad records.
 var known = []struct {
@@ -36,7 +41,7 @@ var known = []struct {
 	{"\xff\xd8\xff", "a JPEG image", "leave it out", false},
 	{"GIF8", "a GIF image", "leave it out", false},
 	{"\x7fELF", "a program", "leave it out", false},
-	{compress.ZipMagic, "a zip file", "give it as a file whose name ends in .zip", false},
+	{compress.ZipMagic, "a zip file", asArchive + ".zip", false},
 	{"PK\x05\x06", "an empty zip file", "leave it out", false},
 	{"7z\xbc\xaf\x27\x1c", "a 7z file", "unpack it first", false},
 	{"Rar!\x1a\x07", "a RAR file", "unpack it first", false},
@@ -44,6 +49,7 @@ var known = []struct {
 	{"070701", "a cpio archive", "unpack it first", false},
 	{"\x1f\x9d", "compressed with compress", "unpack it first", false},
 	{"\x89LZO\x00", "compressed with lzop", "unpack it first", false},
+	{"\x5d\x00\x00", "compressed with lzma", "unpack it first", false},
 	{"LZIP", "compressed with lzip", "unpack it first", false},
 	{"\xff\x06\x00\x00sNaPpY", "compressed with snappy", "unpack it first", false},
 }
@@ -60,7 +66,7 @@ func otherFormat(head []byte) (name, advice string) {
 	}
 	const tarAt = 257 // of its magic
 	if bytes.HasPrefix(head[min(tarAt, len(head)):], []byte("ustar")) {
-		return "a tar archive", "give it as a file whose name ends in .tar, or in .tar.gz or the like"
+		return "a tar archive", asArchive + ".tar, or in .tar.gz or the like"
 	}
 	return "", ""
 }
@@ -143,6 +149,9 @@ func (s *Source) formatOf(head []byte) (Format, error) {
 		}
 	}
 	name, advice := otherFormat(head)
+	if strings.HasPrefix(advice, asArchive) && input.IsArchive(s.name) { // a pipe, or in an archive
+		advice = "unpack it first"
+	}
 	if name == "" && len(s.cfg.Formats) > 0 { // a format named by the user may read XML
 		name, advice = otherXML(head)
 	}
@@ -183,6 +192,11 @@ func (s *Source) zippedFormat() Format {
 	return nil
 }
 
+// choice is an error about the format of a readable input.
+type choice struct{ error }
+
+func (c choice) Unwrap() error { return c.error }
+
 // choose sets the format of an input, the same for all inputs. A blank input fits any format.
 func (s *Source) choose(f Format, blank bool) error {
 	switch {
@@ -191,12 +205,12 @@ func (s *Source) choose(f Format, blank bool) error {
 	case blank:
 		f = s.chosen
 	case s.chosen.Name() != f.Name():
-		return fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index; in a folder, --format chooses the kind",
-			s.name, f.Name(), s.chosen.Name())
+		return choice{fmt.Errorf("reading %s: it is %s, and the inputs before it are %s: give each kind a run of its own, with the same --index; in a folder, --format chooses the kind",
+			s.name, f.Name(), s.chosen.Name())}
 	}
 	if s.cfg.Accept != nil {
 		if err := s.cfg.Accept(f); err != nil {
-			return err
+			return choice{err}
 		}
 	}
 	s.chosen, s.cutter = f, f.Cutter()
@@ -204,22 +218,30 @@ func (s *Source) choose(f Format, blank bool) error {
 }
 
 // Recognize returns the format of the files among the inputs by their first bytes, or nil if there
-// is no file. An unreadable format, or two different formats, is an error.
+// is no file. Two different formats are an error. For unreadable inputs it returns
+// [input.Unreadable] together with the format of the others.
 func Recognize(inputs []input.Input, format Format, cfg SourceConfig) (Format, error) {
 	cfg.Ahead = 0 // reads only the first bytes
 	s := NewSource(inputs, format, cfg)
 	defer s.Close() // nothing is open, unless there was an error
+	var refused input.Unreadable
 	for s.index < len(inputs) {
 		if in := inputs[s.index]; in.Size < 0 || in.Path == input.Stdin {
 			s.index++
 			continue
 		}
-		if err := s.open(context.Background()); err != nil {
+		next, chosen, vague := s.index+1, s.chosen, s.vague
+		err := s.closeInput(s.open(context.Background()))
+		if c := (choice{}); errors.As(err, &c) {
 			return nil, err
 		}
-		if err := s.closeInput(nil); err != nil {
-			return nil, err
+		if err != nil {
+			refused = append(refused, input.Refused{Name: inputs[next-1].Name, Err: err})
+			s.index, s.chosen, s.vague = next, chosen, vague
 		}
+	}
+	if refused != nil {
+		return s.chosen, refused
 	}
 	return s.chosen, nil
 }

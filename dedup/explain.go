@@ -59,14 +59,17 @@ func (c *decider) reasons(table Asker, why []method.Reason) ([]method.Reason, er
 			if err != nil {
 				return nil, damaged(e.Num, err)
 			}
-			why = append(why, more...)
+			for _, reason := range more {
+				reason.Of = string(c.read.ids[0])
+				why = append(why, reason)
+			}
 			continue
 		}
 		f, err := c.judge.Compare(e, c.read.all[0].Sketch)
 		if err != nil {
 			return nil, damaged(e.Num, err)
 		}
-		why = append(why, method.Reason{Says: c.findingText(&f)})
+		why = append(why, method.Reason{Of: string(c.read.ids[0]), Says: c.findingText(&f)})
 	}
 	return why, nil
 }

@@ -10,24 +10,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // Handler returns the HTTP interface described by openapi.yaml. Each request except /livez and
 // /readyz must carry the token, if it is not empty.
 func (s *Service) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("/", authorized(token, elsewhere(mux)))
 	for pattern, handle := range s.routes() {
 		if strings.HasSuffix(pattern, "z") {
 			mux.HandleFunc(pattern, handle)
@@ -52,8 +51,10 @@ func drained(next http.Handler) http.Handler {
 // routes returns the handlers of the interface by pattern.
 func (s *Service) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		"POST /v1/see":                   answering(s.serveSee),
+		"POST /v1/see":                   answering(s.serveSee, "id", "batch", "check", "report", "exact", "durable"),
+		"GET /v1/documents":              answering(s.serveDocument, "id"),
 		"GET /v1/documents/{id}":         answering(s.serveDocument),
+		"DELETE /v1/documents":           answering(s.serveForget, "id"),
 		"DELETE /v1/documents/{id}":      answering(s.serveForget),
 		"POST /v1/batches/{name}/cancel": answering(s.serveCancel),
 		"GET /v1/verdicts/{offset}":      answering(s.serveVerdict),
@@ -62,13 +63,18 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
+		"GET /{$}":                       func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
 	}
 }
 
-// answering replies with the value or error of a handler. With neither, the handler has replied.
-func answering(handle func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
+// answering replies with the value or error of a handler, which knows the parameters. With neither,
+// the handler has replied.
+func answering(handle func(w http.ResponseWriter, r *http.Request) (any, error), parameters ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		value, err := handle(w, r)
+		value, err := any(nil), checkQuery(r.URL.RawQuery, parameters)
+		if err == nil {
+			value, err = handle(w, r)
+		}
 		if err != nil {
 			fail(w, err)
 		} else if value != nil {
@@ -146,7 +152,9 @@ func fail(w http.ResponseWriter, err error) {
 func reply(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // the client may be gone
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(value) // the client may be gone
 }
 
 // body reads the body of a request, up to the length that the server allows.
@@ -170,11 +178,7 @@ func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
-	// URL.Query passes over what it cannot read: a document would get no batch, or be remembered.
-	q, err := url.ParseQuery(r.URL.RawQuery)
-	if check := q.Get("check"); err != nil || check != "" && check != "0" && check != "1" {
-		return nil, refuse(http.StatusBadRequest, "the query %q: want check=1, batch=NAME and the like, with special characters escaped as %%XX", r.URL.RawQuery)
-	}
+	q := r.URL.Query()
 	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
 	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
 		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
@@ -210,7 +214,7 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 		case doc.Kind == 0:
 			_, err = fmt.Fprintf(w, "{%s\n", doc.Answer[1:])
 		default:
-			id, _ := json.Marshal(doc.ID) // it is a string
+			id, _ := report.AppendJSON(nil, doc.ID) // it is a string
 			_, err = fmt.Fprintf(w, `{"id":%s,%s`+"\n", id, doc.Answer[1:])
 		}
 		if err != nil {
@@ -229,11 +233,24 @@ type stored struct {
 	Batch   string `json:"batch,omitempty"`
 }
 
+// idOf returns the id in the path, or in the query. There is none for /, . and .. in a path.
+func idOf(r *http.Request) (string, error) {
+	id := cmp.Or(r.PathValue("id"), r.URL.Query().Get("id"))
+	if id == "" {
+		return "", refuse(http.StatusBadRequest, "which document? give /v1/documents?id=ID, with special characters escaped as %%XX")
+	}
+	return id, nil
+}
+
 func (s *Service) serveDocument(_ http.ResponseWriter, r *http.Request) (any, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
 	var found []stored
-	err := s.decider.Do(func() error {
+	err = s.decider.Do(func() error {
 		table := s.cfg.Index.Table()
-		nums, err := table.ByID(r.PathValue("id"))
+		nums, err := table.ByID(id)
 		for _, num := range nums {
 			kept, err := s.cfg.Index.Kept(num)
 			if err != nil {
@@ -250,7 +267,11 @@ func (s *Service) serveDocument(_ http.ResponseWriter, r *http.Request) (any, er
 }
 
 func (s *Service) serveForget(_ http.ResponseWriter, r *http.Request) (any, error) {
-	return s.takeBack(journal.Forgotten, r.PathValue("id"))
+	id, err := idOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.takeBack(journal.Forgotten, id)
 }
 
 func (s *Service) serveCancel(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -301,12 +322,6 @@ func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) (any, error
 		return nil, err
 	}
 	return index.Check(r.Context(), s.cfg.Dir, o)
-}
-
-func (s *Service) serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	s.count.set.WritePrometheus(w)
-	metrics.WriteProcessMetrics(w)
 }
 
 func (s *Service) serveLive(w http.ResponseWriter, _ *http.Request) {

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -28,6 +29,7 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/listen"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 // verdict holds the fields of an answer that tests check.
@@ -183,7 +185,7 @@ func TestAnswers(t *testing.T) {
 	for _, c := range []struct{ name, query, contentType, body, want string }{
 		{"check", "?check=1", "", line("a", article), `[{a unique true  false}]`},
 		{"nothing was remembered", "?durable=0", "", line("a", article), `[{a unique true  false}]`},
-		{"a retry", "", "", line("a", article), `[{a unique true  true}]`},
+		{"a retry", "", "", line("a", article), `[{a unique true a true}]`},
 		{"a copy", "", "", line("b", article), `[{b duplicate false a false}]`},
 		{"bad lines in their places", "", "application/x-ndjson", "x\n" + line("b", article) + "{\"text\":\"no id\"}\n", `[{ bad false  false} {b duplicate false a false} { bad false  false}]`},
 		{"one object", "", "application/json", "{\"id\": \"c\",\n \"text\": \"another\"}", `[{c unique true  false}]`},
@@ -244,6 +246,25 @@ func TestTakeBack(t *testing.T) {
 	}
 }
 
+// TestOddIDs asks for and forgets ids that have no place in a path.
+func TestOddIDs(t *testing.T) {
+	_, web := served(t, nil)
+	for n, id := range []string{"/", ".", "..", "//", "a/../b", "?id=x", "a&b", "<i>", " ", "ü\n"} {
+		asked := web.URL + "/v1/documents?id=" + url.QueryEscape(id)
+		code, body := post(t, web.URL+"/v1/see?id="+url.QueryEscape(id), "text/plain", indextest.Sentences(n))
+		want, _ := report.AppendJSON(nil, id) // not escaped for HTML
+		if code != 200 || !strings.Contains(body, `{"id":`+string(want)+`,"verdict":"unique"`) {
+			t.Errorf("%q: code %d, %s", id, code, body)
+		}
+		if code, body := do(t, "GET", asked, ""); code != 200 || !strings.Contains(body, `"id":`+string(want)) {
+			t.Errorf("%q: asked: code %d, %s", id, code, body)
+		}
+		if code, body := do(t, "DELETE", asked, ""); code != 200 || body != "{\"forgotten\":1}\n" {
+			t.Errorf("%q: forgotten: code %d, %s", id, code, body)
+		}
+	}
+}
+
 // TestReady checks that a server is not ready while its disk or its filter is full.
 func TestReady(t *testing.T) {
 	_, web := served(t, func(c *Config) { c.room = math.MaxUint64 })
@@ -293,6 +314,26 @@ func TestAbuse(t *testing.T) {
 		{"POST", see + "?batch=%ff", "", "{}", 400, "UTF-8"},
 		{"POST", see + "?batch=a;b", "", "{}", 400, "the query"},
 		{"POST", see + "?check=true", "", "{}", 400, "check=1"},
+		{"POST", see + "?check", "", "{}", 400, "check=1"},
+		{"POST", see + "?check=2", "", "{}", 400, "check=1"},
+		{"POST", see + "?exact=true&id=a", "text/plain", "text", 400, "exact=1"},
+		{"POST", see + "?durable=false", "", "{}", 400, "durable=0"},
+		{"POST", see + "?report=yes&check=1", "", "{}", 400, "report=1"},
+		{"POST", see + "?report=1", "", "{}", 400, "needs check=1"},
+		{"POST", see + "?report=1&check=0", "", "{}", 400, "needs check=1"},
+		{"POST", see + "?id=a&chek=1", "text/plain", "text", 400, `\"chek\"`},
+		{"POST", see + "?id=a&CHECK=1", "text/plain", "text", 400, "CHECK"},
+		{"POST", see + "?check=0&check=1", "", "{}", 400, "twice"},
+		{"POST", see + "?batch=a&batch=a", "", "{}", 400, "twice"},
+		{"POST", see + "?id=a&id=b", "text/plain", "text", 400, "twice"},
+		{"POST", see + "?a<b>%26c=1", "", "{}", 400, "a<b>&c"},
+		{"POST", see + "?batch=&check=0&report=0&exact=0&durable=1", "", "{}", 200, `"verdict":"bad"`},
+		{"DELETE", "/v1/documents?id=a&batch=b", "", "", 400, "batch"},
+		{"DELETE", "/v1/documents/a?id=b", "", "", 400, "id"},
+		{"DELETE", "/v1/documents", "", "", 400, "?id=ID"},
+		{"GET", "/v1/documents?id=", "", "", 400, "?id=ID"},
+		{"GET", "/v1/documents?id=a&id=b", "", "", 400, "twice"},
+		{"GET", "/v1/stats?check=1", "", "", 400, "check"},
 		{"POST", see, "image/png", "x", 415, "Content-Type"},
 		{"POST", see, "text/", "x", 415, "Content-Type"},
 		{"POST", see, "", "\xff\xfe{\x00}\x00", 200, `"verdict":"bad"`},
@@ -300,8 +341,8 @@ func TestAbuse(t *testing.T) {
 		{"POST", see, "", "{\"id\":\"a\",\"text\":\"\xff\"}", 200, `"verdict":"bad"`},
 		{"POST", see, "", "{\"id\":\"a\",\"id\":\"b\",\"text\":\"x\"}", 200, `"verdict":"bad"`},
 		{"POST", see, "", "{\"id\":{},\"text\":[]}", 200, `"verdict":"bad"`},
-		{"GET", see, "", "", 405, ""},
-		{"PUT", see, "", "x", 405, ""},
+		{"GET", see, "", "", 405, "takes only POST\n\nfirstseen finds"},
+		{"PUT", see, "", "x", 405, "takes only POST\n\nfirstseen finds"},
 		{"POST", "/v1/documents/a", "", "x", 405, ""},
 		{"GET", "/v1/documents/", "", "", 404, ""},
 		{"GET", "/v1/documents/..%2F..%2Fkey", "", "", 404, "no document"},
@@ -310,8 +351,12 @@ func TestAbuse(t *testing.T) {
 		{"POST", "/v1/batches/%ff/cancel", "", "", 404, ""},
 		{"POST", "/v1/batches/" + long + "/cancel", "", "", 404, ""},
 		{"GET", "/v1/batches/a/cancel", "", "", 405, ""},
-		{"GET", "/", "", "", 404, ""},
-		{"DELETE", "/livez", "", "", 405, ""},
+		{"GET", "/", "", "", 200, "POST /v1/see"},
+		{"POST", "/", "", "x", 405, "POST /v1/see"},
+		{"GET", "/v2/see", "", "", 404, "nothing is at this path\n\nfirstseen finds"},
+		{"PATCH", "/see", "", "x", 404, "POST /v1/see"},
+		{"DELETE", "/livez", "", "", 405, "only GET, HEAD"},
+		{"GET", "/livez?probe=1", "", "", 200, "ok"},
 	} {
 		code, body := do(t, c.method, web.URL+c.path, c.body, "Content-Type", c.contentType)
 		if code != c.code || !strings.Contains(body, c.want) {

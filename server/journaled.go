@@ -217,7 +217,7 @@ func (j *journaled) between(docs int, durable bool, task func() error) error {
 // noteSaving records the time of the last checkpoint, or of a piece of its work.
 func (j *journaled) noteSaving() {
 	if saving := j.cfg.Index.Saving(); saving > j.saved {
-		j.count.saving.Update((saving - j.saved).Seconds())
+		j.count.saving.observe((saving - j.saved).Seconds())
 		j.saved = saving
 	}
 }

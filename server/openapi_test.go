@@ -28,6 +28,15 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	routes := slices.Sorted(maps.Keys((&Service{}).routes()))
+	for i := range routes {
+		routes[i] = strings.TrimSuffix(routes[i], "{$}")
+		method, path, _ := strings.Cut(strings.NewReplacer("{id}", "ID", "{name}", "NAME", "{offset}", "OFFSET").Replace(routes[i]), " ")
+		shown := method == "DELETE" && strings.Contains(path, "ID") || path == "/" || strings.Contains(overview, path)
+		if !shown {
+			t.Errorf("the overview at / lacks %s %s", method, path)
+		}
+	}
+	slices.Sort(routes)
 	if diff := cmp.Diff(routes, slices.Sorted(slices.Values(described))); diff != "" {
 		t.Error(diff)
 	}

@@ -15,8 +15,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
-
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
@@ -103,6 +101,8 @@ type Log interface {
 	Next() int64
 	// Behind reports whether the log has records from before the start that are not decided.
 	Behind() bool
+	// Ahead returns the number of documents whose time was ahead of the log's clock.
+	Ahead() uint64
 }
 
 // Service decides documents. Its methods may be called concurrently.
@@ -123,24 +123,20 @@ func Open(cfg Config) (_ *Service, err error) {
 		return nil, err
 	}
 	cfg.withDefaults()
-	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting), count: newCounters()}
+	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if s.extractors, err = apply.NewExtractors(cfg.Index.Scheme(), cfg.Workers); err != nil {
 		return nil, err
 	}
-	waiting := func() float64 { return 0 }
 	if cfg.Log != nil {
 		s.decider = cfg.Log
-		s.count.set.NewGauge("firstseen_log_next_offset", func() float64 { return float64(cfg.Log.Next()) })
 		cfg.Log.Start(s.count.decided)
 	} else {
 		if s.own, err = openJournaled(&s.cfg, s.extractors, &s.count); err != nil {
 			return nil, err
 		}
 		s.decider = s.own
-		waiting = func() float64 { return float64(s.own.loop.Waiting()) }
 	}
-	s.count.set.NewGauge("firstseen_requests_waiting", waiting)
 	return s, nil
 }
 
@@ -212,33 +208,4 @@ func (s *Service) takeBack(kind byte, id string) (json.RawMessage, error) {
 	step := &apply.Step{Entry: journal.Entry{Kind: kind, ID: id}}
 	err := s.decider.Append([]*apply.Step{step}, true)
 	return step.Answer, err
-}
-
-// counters are the metrics of /metrics.
-type counters struct {
-	set                  *metrics.Set
-	kept, removed, again *metrics.Counter
-	saving               *metrics.Summary
-}
-
-func newCounters() counters {
-	set := metrics.NewSet()
-	return counters{
-		set:     set,
-		kept:    set.NewCounter(`firstseen_documents_total{kept="true"}`),
-		removed: set.NewCounter(`firstseen_documents_total{kept="false"}`),
-		again:   set.NewCounter("firstseen_documents_again_total"),
-		saving:  set.NewSummary("firstseen_checkpoint_seconds"),
-	}
-}
-
-func (c *counters) decided(r *dedup.Result) {
-	switch {
-	case r.Again:
-		c.again.Inc()
-	case r.Kept:
-		c.kept.Inc()
-	default:
-		c.removed.Inc()
-	}
 }

@@ -122,14 +122,13 @@ func TestMetrics(t *testing.T) {
 	defer closed(t, s, x)
 	give(t, s, texts(30))
 	settle(t, s)
-	var all strings.Builder
-	s.count.set.WritePrometheus(&all)
-	if n := s.count.kept.Get() + s.count.removed.Get(); n != 30 || !strings.Contains(all.String(), "firstseen_checkpoint_seconds_count 1\n") {
+	all := s.metrics()
+	if n := s.count.kept.Load() + s.count.removed.Load(); n != 30 || !strings.Contains(all.String(), "firstseen_checkpoint_seconds_count 1\n") {
 		t.Errorf("%d documents, want 30 and one checkpoint in\n%s", n, all.String())
 	}
 	next, y := opened(t, indextest.Copy(t, dir), 0, nil)
 	defer closed(t, next, y)
-	if n := next.count.kept.Get() + next.count.removed.Get(); n != 0 {
+	if n := next.count.kept.Load() + next.count.removed.Load(); n != 0 {
 		t.Errorf("the next server counted %d documents that it did not answer", n)
 	}
 }

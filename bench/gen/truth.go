@@ -25,7 +25,7 @@ const (
 
 var kindNames = [Kinds]string{"unique", "exact", "near90", "near80", "near60", "near30", "mosaic"}
 
-// String returns the name used in files of truth.
+// String returns the name of the kind in tables.
 func (k Kind) String() string {
 	if int(k) < Kinds {
 		return kindNames[k]

@@ -107,7 +107,8 @@ func (m *members) foreign() error {
 	return fmt.Errorf("the data after byte %d of the file is not %s: %w", m.at(), m.kind, errForeign)
 }
 
-// nextFrame opens the next zstd frame. It skips skippable frames, which may occur anywhere.
+// nextFrame opens the next zstd frame. It skips skippable frames, which may occur anywhere. An lz4
+// file may begin with such frames, too.
 func (m *members) nextFrame() error {
 	for {
 		if m.stop != nil && m.stop(m.at()) {
@@ -121,6 +122,12 @@ func (m *members) nextFrame() error {
 			return NoEOF(err)
 		case string(head) == ZstdMagic:
 			return m.beginFrame()
+		case string(head) == Lz4Magic:
+			if _, err := m.decoder(-1); err != nil { // its memory is unknown
+				return err
+			}
+			m.kind = "lz4"
+			return m.next()
 		case !IsZstd(head):
 			return m.foreign()
 		}

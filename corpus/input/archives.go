@@ -22,8 +22,8 @@ const zipEnding = ".zip"
 
 var tarEndings = []string{".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst"}
 
-// isArchive reports whether a name is that of an archive, which is read like a folder.
-func isArchive(name string) bool {
+// IsArchive reports whether a name is that of an archive, which is read like a folder.
+func IsArchive(name string) bool {
 	ending := filepath.Ext(UncompressedName(strings.ToLower(name)))
 	return ending == zipEnding || slices.Contains(tarEndings, ending)
 }
@@ -138,9 +138,9 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 	c, err := l.listArchive(name, func(member string) bool { return l.means(path.Base(member)) })
 	switch {
 	case err != nil:
-		return err
+		return l.refuse(name, err)
 	case c.refused != nil:
-		return fmt.Errorf("archive %s: %w", name, c.refused)
+		return l.refuse(name, fmt.Errorf("archive %s: %w", name, c.refused))
 	case c.isWACZ:
 		return l.addFile(name, info)
 	case len(c.inputs) == 0 && named:
@@ -185,7 +185,7 @@ func (l *list) findMember(arg string) (in Input, found bool, err error) {
 		if err != nil {
 			continue
 		}
-		if !info.Mode().IsRegular() || !isArchive(name) {
+		if !info.Mode().IsRegular() || !IsArchive(name) {
 			break
 		}
 		in, err = l.member(name, filepath.ToSlash(arg[i+1:]))

@@ -40,7 +40,8 @@ type Input struct {
 // forever. It returns these, and links to directories, for messages. As an argument, it reads a
 // pipe, a device or such a link.
 //
-// An argument without inputs, or an unreadable file, is an error: better now than hours into a run.
+// An argument without inputs is an error: better now than hours into a run. For unreadable files,
+// Expand returns [Unreadable] together with the other inputs.
 func Expand(args, endings []string) (inputs []Input, passed []Passed, err error) {
 	return ExpandWithin(args, endings, compress.Bounds{})
 }
@@ -59,7 +60,38 @@ func ExpandWithin(args, endings []string, bounds compress.Bounds) (inputs []Inpu
 			return nil, nil, err
 		}
 	}
-	return l.inputs, l.passed, nil
+	if l.refused != nil {
+		err = l.refused
+	}
+	return l.inputs, l.passed, err
+}
+
+// Unreadable is the error that names all unreadable inputs, so that none is met hours later.
+type Unreadable []Refused
+
+// Refused is an unreadable input, with the error that names it.
+type Refused struct {
+	Name string
+	Err  error
+}
+
+func (u Unreadable) Error() string {
+	if len(u) == 1 {
+		return u[0].Err.Error()
+	}
+	all := fmt.Sprintf("%d inputs cannot be read:", len(u))
+	for _, r := range u {
+		all += "\n  " + r.Err.Error()
+	}
+	return all
+}
+
+// Unwrap returns the errors of the inputs.
+func (u Unreadable) Unwrap() (all []error) {
+	for _, r := range u {
+		all = append(all, r.Err)
+	}
+	return all
 }
 
 // Passed describes a skipped entry or an unpacked archive, for messages.
@@ -85,9 +117,18 @@ type list struct {
 	endings []string // of input files in a directory
 	inputs  []Input
 	passed  []Passed
+	refused Unreadable
 	limits  compress.Decoders
 	listed  map[string]*contents // archives with named members
 	asked   map[string]bool      // all named members; nil if unknown
+}
+
+// refuse adds an unreadable input, or nothing without an error.
+func (l *list) refuse(name string, err error) error {
+	if err != nil {
+		l.refused = append(l.refused, Refused{name, err})
+	}
+	return nil
 }
 
 func (l *list) add(arg string) error {
@@ -103,14 +144,16 @@ func (l *list) add(arg string) error {
 		return nil
 	}
 	info, err := os.Stat(arg)
-	if file := strings.TrimRight(filepath.ToSlash(arg), "/"); err != nil && file != arg && isArchive(file) {
+	if file := strings.TrimRight(filepath.ToSlash(arg), "/"); err != nil && file != arg && IsArchive(file) {
 		arg = file // shell completion appends a slash
 		info, err = os.Stat(arg)
 	}
 	if err != nil {
 		if in, found, memberErr := l.findMember(arg); found {
-			l.inputs = append(l.inputs, in)
-			return memberErr
+			if memberErr == nil {
+				l.inputs = append(l.inputs, in)
+			}
+			return l.refuse(arg, memberErr)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(arg, "*?[") {
@@ -118,12 +161,12 @@ func (l *list) add(arg string) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("looking for input: %w", err)
+		return l.refuse(arg, fmt.Errorf("looking for input: %w", err))
 	case info.IsDir():
 		return l.addDir(arg)
 	case info.Mode()&fs.ModeSocket != 0:
-		return fmt.Errorf("input %s is a socket, which cannot be opened: connect a program to it, and pipe its output to firstseen", arg)
-	case info.Mode().IsRegular() && isArchive(arg):
+		return l.refuse(arg, fmt.Errorf("input %s is a socket, which cannot be opened: connect a program to it, and pipe its output to firstseen", arg))
+	case info.Mode().IsRegular() && IsArchive(arg):
 		return l.addArchive(arg, info, true)
 	}
 	return l.addFile(arg, info)
@@ -150,15 +193,17 @@ func (l *list) addGlob(pattern string) error {
 }
 
 func (l *list) addDir(dir string) error {
-	before := len(l.inputs)
+	before := len(l.inputs) + len(l.refused)
 	// The trailing separator makes the walk follow a link to a directory.
 	others := map[string]int{}
 	root := strings.TrimRight(dir, string(filepath.Separator)) + string(filepath.Separator)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil || d.IsDir():
-			return err
-		case !l.means(d.Name()) && !isArchive(d.Name()) && !linksFolder(path, d):
+		case err != nil:
+			return l.refuse(path, fmt.Errorf("listing %s: %w", dir, err))
+		case d.IsDir():
+			return nil
+		case !l.means(d.Name()) && !IsArchive(d.Name()) && !linksFolder(path, d):
 			if ending := filepath.Ext(d.Name()); ending != PartialSuffix {
 				others[archive.Printable(ending)]++
 			}
@@ -169,7 +214,7 @@ func (l *list) addDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", dir, err)
 	}
-	if len(l.inputs) == before {
+	if len(l.inputs)+len(l.refused) == before {
 		return fmt.Errorf("%w: no %s in directory %s", ErrNone, l.meant(), dir)
 	}
 	if len(others) > 0 {
@@ -192,11 +237,11 @@ func (l *list) addFound(path string) error {
 		l.passed = append(l.passed, Passed{Path: path, Why: "a link that leads nowhere"})
 		return nil
 	case err != nil:
-		return err
+		return l.refuse(path, err)
 	case !info.Mode().IsRegular():
 		l.passed = append(l.passed, Passed{Path: path, Why: kindOf(info.Mode())})
 		return nil
-	case isArchive(path):
+	case IsArchive(path):
 		return l.addArchive(path, info, false)
 	}
 	return l.addFile(path, info)
@@ -239,7 +284,7 @@ func (l *list) addFile(path string, info fs.FileInfo) error {
 			err = f.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("input cannot be read: %w", err)
+			return l.refuse(path, fmt.Errorf("input cannot be read: %w", err))
 		}
 	}
 	l.inputs = append(l.inputs, in)

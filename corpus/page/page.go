@@ -1,4 +1,5 @@
-// Package page reads files of one document each, HTML or plain text. The file name is the id.
+// Package page reads files of one document each: HTML, plain text or subtitles. The file name is the
+// id.
 package page
 
 import (
@@ -16,32 +17,40 @@ import (
 type Format struct {
 	corpus.Framed
 
-	HTML bool               // otherwise plain text
-	Text func() corpus.Text // called once per parser; nil takes a page unchanged
+	HTML      bool               // otherwise plain text
+	Subtitles bool               // SubRip or WebVTT, of which the words are the text; not HTML
+	Text      func() corpus.Text // called once per parser; nil takes a page unchanged
 }
 
 var _ corpus.Format = Format{}
 
 func (f Format) Name() string {
-	if f.HTML {
+	switch {
+	case f.HTML:
 		return "HTML"
+	case f.Subtitles:
+		return "subtitles"
 	}
 	return "plain text"
 }
 
 func (f Format) Endings() []string {
-	if f.HTML {
+	switch {
+	case f.HTML:
 		return []string{".html", ".htm", ".xhtml"}
+	case f.Subtitles:
+		return []string{".srt", ".vtt"}
 	}
 	return []string{".txt", ".text", ".md"}
 }
 
 func (Format) Noun() string { return "file" }
 
-// Recognize reports whether the first tag is that of an HTML page, and not of other XML.
+// Recognize reports whether the first tag is that of an HTML page, and not of other XML, or whether
+// the first lines are those of subtitles.
 func (f Format) Recognize(head []byte) bool {
 	if !f.HTML {
-		return false
+		return f.Subtitles && subtitleHead.Match(head)
 	}
 	xml := []byte("<?xml")
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark)), " \t\r\n")
@@ -77,6 +86,9 @@ func (f frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and each input is one document: leave it out, and read the verdicts in --report")
+	}
+	if f.Subtitles {
+		f.Text = withoutTimes(f.Text)
 	}
 	p := &parser{contentType: "text/plain", texts: corpus.NewTexts(f.Text)}
 	if f.HTML {

@@ -21,6 +21,7 @@ type Bomb struct {
 	Groups     int // row groups, all with the same pages
 	Rows       int64
 	Values     int64
+	Old        bool // as parquet-mr 1.2.8 wrote it: the header of the dictionary is not counted
 }
 
 // Bytes returns the file.
@@ -52,13 +53,21 @@ func (b *Bomb) Bytes() []byte {
 		at = len(file)
 	}
 	page(pageData, cmp.Or(b.Size, len(b.Page)), squeeze(b.Page), b.Entries, b.Encoding)
-	footer := b.footer(int64(at), int64(dict), int64(len(file)))
+	end := len(file)
+	if b.Old {
+		end -= at - dict - len(squeeze(b.Dict))
+		at, dict = dict, 0
+	}
+	footer := b.footer(int64(at), int64(dict), int64(end))
 	file = append(file, footer...)
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), fileMagic...)
 }
 
 func (b *Bomb) footer(at, dict, end int64) []byte {
 	m := fileMeta{Version: 1}
+	if b.Old {
+		m.CreatedBy = "parquet-mr"
+	}
 	node := func(name string, typ *int32, children int, repetition int32) {
 		m.Schema = append(m.Schema, appendThrift(nil, schemaElement{Name: name, Type: typ, Repetition: &repetition, Children: int32(children)}))
 	}

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,26 +25,38 @@ type enclosure struct {
 	writers sync.Pool                                          // *[]columnWriter
 }
 
-// Enclose returns an enclosure for rows of the inputs, after reading their footers.
+// Enclose returns an enclosure for rows of the inputs, after reading their footers. The schema of
+// an input counts unless none of its rows is written.
 func (f Format) Enclose(inputs []input.Input, annotate bool) (output.Enclosure, error) {
 	if !f.Rows {
 		return nil, errors.New("the Parquet rows are not read in full, so they cannot be written")
 	}
 	var e *enclosure
+	first := "" // input whose rows are written
 	for _, in := range inputs {
 		m, err := metaOf(in)
+		writes := err == nil && f.writes(m, annotate)
 		switch {
 		case err != nil:
-		case e == nil:
+		case e == nil, writes && first == "":
 			e, err = f.enclosure(m, annotate)
-		case !bytes.Equal(e.print, m.print()):
-			return nil, fmt.Errorf("%s and %s have different schemas, and cannot be written to one file: use --out-dir, or give each a run of its own with the same --index", in.Name, inputs[0].Name)
+		case writes && !bytes.Equal(e.print, m.print()):
+			return nil, fmt.Errorf("%s and %s have different schemas, and cannot be written to one file: use --out-dir, or give each a run of its own with the same --index", in.Name, first)
+		}
+		if writes {
+			first = cmp.Or(first, in.Name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", in.Name, err)
 		}
 	}
 	return e, nil
+}
+
+// writes reports whether rows of a file may be written. Rows without a text are only answered.
+func (f Format) writes(m *meta, annotate bool) bool {
+	order, _, err := f.order(m)
+	return err != nil || len(order) > 0 && (annotate || !m.leaves[order[0]].isNull())
 }
 
 func metaOf(in input.Input) (*meta, error) {

@@ -242,6 +242,53 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
+// TestOldDictionary reads a file of parquet-mr 1.2.8, such as nation.dict-malformed.parquet of
+// parquet-testing: the length of its column lacks the header of the dictionary.
+func TestOldDictionary(t *testing.T) {
+	word := []byte("\x05\x00\x00\x00words")
+	old := parquet.Bomb{Dict: word, Page: []byte{1, 6, 0}, Encoding: parquet.Dict, Entries: 3, Rows: 3, Values: 3, Old: true}
+	path := filepath.Join(t.TempDir(), "old.parquet")
+	if err := os.WriteFile(path, old.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := read(parquet.Format{}, path, corpus.SourceConfig{})
+	if want := `1 f:1 "words"|2 f:2 "words"|3 f:3 "words"`; err != nil || strings.Join(lines, "|") != want {
+		t.Errorf("%q, %v, want %s", lines, err, want)
+	}
+}
+
+// TestNoTexts reads shards of pyarrow and pandas without rows, whose columns have any type, and with
+// nulls alone. Each may stand beside others, also if all rows are written to one file.
+func TestNoTexts(t *testing.T) {
+	for file, want := range map[string]string{
+		"pyarrow-nulls": `1 bad the text is null|2 bad the text is null`,
+		"pandas-norows": ``, "pandas-nothing": ``, "pyarrow-null-norows": ``,
+		"pyarrow-null-ids": `1 f:1 "first text"|2 f:2 "second text"`,
+	} {
+		path := "testdata/empty/" + file + ".parquet"
+		for _, f := range []parquet.Format{{}, {ID: "id"}, {Rows: true}} {
+			lines, err := read(f, path, corpus.SourceConfig{})
+			if err != nil || strings.Join(lines, "|") != want {
+				t.Errorf("%s, %+v: %q, %v, want %s", file, f, lines, err, want)
+			}
+		}
+		if strings.Contains(want, "second") {
+			continue
+		}
+		var inputs []input.Input
+		for _, path := range []string{path, "testdata/duckdb-zstd.parquet", path} {
+			inputs = append(inputs, input.Input{Path: path, Name: path, Size: 1})
+		}
+		f := parquet.Format{Rows: true}
+		if _, err := f.Enclose(inputs, false); err != nil {
+			t.Error(file, err)
+		}
+		if _, err := f.Enclose(inputs, true); (err != nil) != (want != "") {
+			t.Errorf("%s, every row answered: %v", file, err)
+		}
+	}
+}
+
 // TestEmptyGroup reads an empty table, which pyarrow writes as a row group without rows.
 func TestEmptyGroup(t *testing.T) {
 	lines, err := read(parquet.Format{Rows: true}, "testdata/empty/pyarrow-empty-group.parquet", corpus.SourceConfig{})

@@ -112,7 +112,7 @@ func (p *parser) fill(b *corpus.Block, r *rows) error {
 	switch p.text = e.value; {
 	case in.err != nil:
 		return errRow
-	case e.value == nil:
+	case e.value == nil || first.isNull():
 		return errors.New("the text is null")
 	case !corpus.ValidUTF8(e.value):
 		return errors.New("the text is not UTF-8")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -55,7 +56,7 @@ type fileMeta struct {
 	Rows      int64     `thrift:"3"`
 	Groups    []raw     `thrift:"4"` // decoded one by one: they grow many times larger
 	Metadata  []raw     `thrift:"5,optional"`
-	CreatedBy string    `thrift:"6,written"`
+	CreatedBy string    `thrift:"6"`
 	Orders    []raw     `thrift:"7,optional"`
 	Encrypted *struct{} `thrift:"8"`
 }
@@ -148,6 +149,12 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, err
 }
 
+// maxDictHeader is the maximum length in bytes of the header of a dictionary, as in Arrow. parquet-mr
+// before 1.2.9 did not count it in the length of a chunk (PARQUET-816).
+const maxDictHeader = 100
+
+var countsHeaders = regexp.MustCompile(`^parquet-mr version (1\.([3-9]|\d\d)|[2-9])`)
+
 // group reads a row group with its columns. It rejects impossible values before they are used.
 func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 	if err := readThrift(m.Groups[i], &g); err != nil {
@@ -164,6 +171,9 @@ func (m *meta) group(i int) (g rowGroup, chunks []columnMeta, err error) {
 		// pyarrow writes a group without rows for an empty table; its chunks have no offsets.
 		if reason := c.check(&m.leaves[i], m.size); reason != "" && g.Rows > 0 {
 			return g, nil, fmt.Errorf("column %s %s", m.leaves[i].name(), reason)
+		}
+		if strings.HasPrefix(m.CreatedBy, "parquet-mr") && !countsHeaders.MatchString(m.CreatedBy) {
+			c.Meta.Stored = min(c.Meta.Stored+maxDictHeader, m.size-c.Meta.start())
 		}
 		chunks = append(chunks, c.Meta)
 	}
@@ -240,6 +250,7 @@ type logicalType struct {
 	List    *struct{}    `thrift:"3"`
 	Enum    *struct{}    `thrift:"4"`
 	Integer *integerType `thrift:"10"`
+	Null    *struct{}    `thrift:"11"` // the column has only nulls
 	JSON    *struct{}    `thrift:"12"`
 	BSON    *struct{}    `thrift:"13"`
 }

@@ -70,7 +70,8 @@ func (e *enclosure) addVerdicts() error {
 			return fmt.Errorf("it already has a column %s: it was annotated before, so leave out --annotate, or remove the column", node.Name)
 		}
 	}
-	return e.addColumns(nodes, n, e.codecs[0])
+	codecs := append(slices.Clip(e.codecs), codecZstd) // it may have no columns
+	return e.addColumns(nodes, n, codecs[0])
 }
 
 // addColumns adds columns after all others, by their nodes. The root gets that many children.
@@ -88,7 +89,7 @@ func (e *enclosure) addColumns(nodes []schemaElement, children int, codec int32)
 	if err := e.readSchema(); err != nil {
 		return err
 	}
-	for i := len(e.order); i < len(e.leaves); i++ {
+	for i := len(e.codecs); i < len(e.leaves); i++ {
 		e.order, e.codecs = append(e.order, i), append(e.codecs, codec)
 		if e.Orders != nil {
 			e.Orders = append(slices.Clip(e.Orders), appendThrift(nil, columnOrder{Type: &struct{}{}}))

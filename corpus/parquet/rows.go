@@ -52,8 +52,12 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	return r, nil
 }
 
-// order returns the order of the columns in a row, and the index of the id column or -1.
+// order returns the order of the columns in a row, and the index of the id column or -1. A file
+// without rows may have any columns.
 func (f Format) order(m *meta) (order []int, id int, err error) {
+	if m.Rows == 0 {
+		return nil, -1, nil
+	}
 	text, err := m.column("text", cmp.Or(f.Text, "text"), (*leaf).isText)
 	if err != nil {
 		return nil, 0, err
@@ -137,7 +141,12 @@ func (r *rows) nextGroup() error {
 func (r *rows) fail(err error) error { return fmt.Errorf("row group %d: %w", r.group, err) }
 
 // Read returns roughly how many bytes of the file have been read.
-func (r *rows) Read() int64 { return r.columns[0].at }
+func (r *rows) Read() (n int64) {
+	for _, c := range r.columns {
+		return c.at
+	}
+	return 0 // it has no rows
+}
 
 // A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
 // the schema. The entries of each column read follow: first the text, then the id, then the others
@@ -261,12 +270,15 @@ func (m *meta) column(what, name string, fits func(l *leaf) bool) (int, error) {
 	return i, nil
 }
 
-func (l *leaf) isText() bool { return l.typ == typeBytes }
+func (l *leaf) isText() bool { return l.typ == typeBytes || l.isNull() }
 
 func (l *leaf) isID() bool {
 	whole := l.typ == typeInt32 || l.typ == typeInt64
 	return l.isText() || whole && (l.Logical == nil || l.Logical.Integer != nil)
 }
+
+// isNull reports whether a column has only nulls: pyarrow cannot know the type of the others.
+func (l *leaf) isNull() bool { return l.Logical != nil && l.Logical.Null != nil }
 
 func (l *leaf) kind() string {
 	if l.maxRep > 0 {

@@ -23,7 +23,7 @@ import (
 // Transfer codings other than chunked count, too (RFC 9112, section 7.2).
 func encodings(f fields) (list []string) {
 	for _, header := range []string{"Content-Encoding", "Transfer-Encoding"} {
-		for word := range bytes.SplitSeq(f.get(header), []byte(",")) {
+		for word := range bytes.SplitSeq(f.list(header), []byte(",")) {
 			switch name := mediaType(word); name {
 			case "gzip", "x-gzip":
 				list = append(list, "gzip")
@@ -92,6 +92,7 @@ type unpacker struct {
 	src  bytes.Reader
 	gzip gzip.Reader
 	buf  []byte // for small bodies, reused
+	cut  bool   // a body broke off; never reset here
 }
 
 // magics are the first bytes of bodies in some encodings.
@@ -125,6 +126,7 @@ func (u *unpacker) unpack(b *corpus.Block, encoding string, body []byte, max int
 	case !sure && isPlain(body):
 		return body, nil // its header is wrong
 	case len(decoded) > 0 && (cut || behind):
+		u.cut = u.cut || cut
 		return decoded, nil
 	}
 	return nil, explain(encoding, err)
@@ -135,7 +137,8 @@ func (u *unpacker) open(b *corpus.Block, encoding string, body []byte) (r io.Rea
 	u.src.Reset(body)
 	switch encoding {
 	case "gzip":
-		return &u.gzip, true, u.gzip.Reset(&u.src)
+		m := gzipMembers{&u.gzip, &u.src, body}
+		return m, true, m.next()
 	case "deflate": // servers send it with or without the header of zlib
 		if z, err := zlib.NewReader(&u.src); err == nil {
 			return z, true, nil
@@ -155,6 +158,28 @@ func (u *unpacker) open(b *corpus.Block, encoding string, body []byte) (r io.Rea
 		return dec.IOReadCloser(), true, nil
 	}
 	return io.NopCloser(brotli.NewReader(&u.src)), false, nil
+}
+
+// gzipMembers reads consecutive members. Other bytes after one end the body: unlike in the library,
+// fewer bytes than a header do not mean that it is cut off.
+type gzipMembers struct {
+	*gzip.Reader
+	src  *bytes.Reader // over body
+	body []byte
+}
+
+func (m gzipMembers) next() error {
+	err := m.Reset(m.src)
+	m.Multistream(false)
+	return err
+}
+
+func (m gzipMembers) Read(p []byte) (n int, err error) {
+	n, err = m.Reader.Read(p)
+	if err == io.EOF && bytes.HasPrefix(m.body[len(m.body)-m.src.Len():], []byte(compress.GzipMagic)) {
+		err = m.next()
+	}
+	return n, err
 }
 
 // isPlain reports whether a body begins with text.

@@ -106,17 +106,32 @@ func fieldsOf(head []byte) fields {
 
 // get returns the value of the first field of a name, with folded lines joined, or nil.
 func (f fields) get(name string) []byte {
-	for rest := []byte(f); len(rest) > 0; {
+	value, _ := f.cut(name)
+	return value
+}
+
+// list returns the values of all fields of a name, joined by commas (RFC 9110, section 5.3).
+func (f fields) list(name string) []byte {
+	value, rest := f.cut(name)
+	for len(rest) > 0 {
+		var more []byte
+		if more, rest = rest.cut(name); more != nil {
+			value = append(append(value, ','), more...) // a copy: the first has no room
+		}
+	}
+	return value
+}
+
+// cut returns the value of the first field of a name, or nil, and the lines after it.
+func (f fields) cut(name string) (value []byte, rest fields) {
+	for rest = f; len(rest) > 0; {
 		line := rest[:lineEnd(rest)]
 		rest = rest[len(line):]
-		value, found := valueOf(line, name)
-		if !found {
-			continue
+		if value, found := valueOf(line, name); found {
+			return unfolded(value, rest)
 		}
-		value, _ = unfolded(value, rest)
-		return value
 	}
-	return nil
+	return nil, nil
 }
 
 // unfolded appends the continuation lines of a value, separated by spaces, and returns the lines

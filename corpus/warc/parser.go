@@ -38,7 +38,7 @@ func (p *parser) parse(b *corpus.Block) error {
 		head = headEnd(raw)
 	}
 	r := parseHead(raw[:head])
-	p.doc.Time = r.time()
+	p.doc.Time, p.unpack.cut = r.time(), r.isPart()
 	p.setID(&r)
 	body, contentType := raw[head:], r.mime
 	if r.isHTTP() {
@@ -52,6 +52,7 @@ func (p *parser) parse(b *corpus.Block) error {
 			return err
 		}
 	}
+	p.doc.Part = p.unpack.cut
 	texts := p.texts
 	if r.kind == "conversion" && mediaType(contentType) == "text/plain" && utf8.Valid(body) {
 		texts = p.plain // as in WET, even with control characters
@@ -71,7 +72,7 @@ func (p *parser) setID(r *record) {
 
 // decode undoes the encodings that HTTP applied to a body.
 func (p *parser) decode(b *corpus.Block, f fields, body []byte) (_ []byte, err error) {
-	chunked := bytes.Contains(bytes.ToLower(f.get("Transfer-Encoding")), []byte("chunked"))
+	chunked := bytes.Contains(bytes.ToLower(f.list("Transfer-Encoding")), []byte("chunked"))
 	if _, n := chunkSize(body); chunked && n > 0 {
 		dst := p.chunks[:0]
 		if len(body) > smallBody {

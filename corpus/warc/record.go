@@ -84,6 +84,12 @@ func (r *record) isHTTP() bool {
 	return r.kind == "response" && (r.arc || mediaType(r.mime) == "application/http" || len(r.mime) == 0)
 }
 
+// isPart reports whether the header says that only the beginning of the content was stored, or that
+// it goes on in continuation records (WARC 1.1, sections 5.13 and 5.17).
+func (r *record) isPart() bool {
+	return len(r.fields.get("WARC-Truncated")) > 0 || length(r.fields.get("WARC-Segment-Number")) > 0
+}
+
 // time returns the record's date, or the zero time.
 func (r *record) time() time.Time {
 	date := string(r.date[:min(len(r.date), 40)])

@@ -229,6 +229,7 @@ type Reason struct {
 	// Rule is a rule of docs/design.md, "The decision", such as "13", or "" for one of the method.
 	Rule string `json:"rule"`
 	Says string `json:"says"`
+	Of   string `json:"of,omitempty"` // id of the earlier document, if it is about one
 }
 
 // A Reasoner is a [Judge] that can explain Compare's finding. Decisions do not use it; it answers a

@@ -21,9 +21,10 @@ import (
 // Step is an entry to apply. The step of a document has its sketch.
 type Step struct {
 	journal.Entry
-	Offset int64 // of the record in a log
-	Sketch feature.Sketch
-	Answer []byte // JSON; for a document, the value of pipeline.AnnotationField
+	Offset  int64 // of the record in a log
+	Stamped bool  // the log's broker has set Time
+	Sketch  feature.Sketch
+	Answer  []byte // JSON; for a document, the value of pipeline.AnnotationField
 }
 
 // NewDocument returns the step of a document.

@@ -90,7 +90,7 @@ func write(t *testing.T, dir string, scheme feature.Scheme, texts []string, size
 					doc.Time = time.Unix(int64(at), 5).UTC()
 				}
 				e.Extract(&doc.Sketch, []byte(texts[at]))
-				frame.Add(&doc, scheme.Key != nil)
+				frame.Add(&doc, []byte(texts[at]), scheme.Key != nil)
 				at++
 				if n%7 == 0 {
 					if err := add(&frame); err != nil {
@@ -103,6 +103,24 @@ func write(t *testing.T, dir string, scheme feature.Scheme, texts []string, size
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestTextsAreSummed checks that a manifest has the sum over each document once.
+func TestTextsAreSummed(t *testing.T) {
+	texts := newWorld(5).texts(30)
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, texts, 20, 0, 10)
+	at := 0
+	for i, m := range readSet(t, dir) {
+		var want uint64
+		for n := range int(m.Documents) {
+			want += report.SumText(corpus.Place{Part: int64(i), Record: int64(n + 1)}, fmt.Append(nil, at), []byte(texts[at]))
+			at++
+		}
+		if m.Texts != want {
+			t.Errorf("shard %d has the sum %x, want %x", m.Shard, m.Texts, want)
 		}
 	}
 }
@@ -206,6 +224,7 @@ func sequential(t *testing.T, scheme feature.Scheme, rules dedup.Rules, texts []
 			}
 			if r.Verdict != dedup.Unique {
 				line := report.Report(&r, id, &set, nil)
+				line.Shard = i + 1
 				line.File, line.Line = fmt.Sprintf("in-%d", i), corpus.Place{Part: int64(i), Record: int64(n + 1)}
 				if n%3 == 0 {
 					made := time.Unix(int64(at), 5).UTC()
@@ -377,7 +396,7 @@ func TestSet(t *testing.T) {
 	if set := readSet(t, copyTo(t, good, 3, 1), copyTo(t, good, 2)); len(set) != 3 || set[1].Shard != 2 {
 		t.Errorf("%+v", set)
 	}
-	for name, text := range map[string]string{"empty": "", "version": `{"version":2}`, "shard": `{"version":1}`} {
+	for name, text := range map[string]string{"empty": "", "version": `{"version":1}`, "shard": `{"version":2}`} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, Name(1, 1)+manifestEnding)
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -392,7 +411,7 @@ func TestSet(t *testing.T) {
 		m := &Manifest{Shard: i + 1, Of: 2, Scheme: "x", Inputs: []File{{Name: "a"}}}
 		err := Write(same, m, func(add func(*Frame) error) error {
 			var f Frame
-			f.Add(&Doc{ID: []byte("1")}, false)
+			f.Add(&Doc{ID: []byte("1")}, nil, false)
 			return add(&f)
 		})
 		if err != nil {
@@ -453,8 +472,8 @@ func TestOtherSketch(t *testing.T) {
 	m := &Manifest{Shard: 1, Of: 1, Scheme: feature.Scheme{}.Name(), Inputs: []File{{Name: "a"}}}
 	err := Write(dir, m, func(add func(*Frame) error) error {
 		var f Frame
-		f.Add(doc, false)
-		f.Add(doc, false)
+		f.Add(doc, nil, false)
+		f.Add(doc, nil, false)
 		return add(&f)
 	})
 	if err != nil {

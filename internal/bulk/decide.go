@@ -186,7 +186,7 @@ func (w *decider) document(m *Manifest, owner Place, record []byte) error {
 		line = report.Report(&r, id, &w.doc.Sketch, nil)
 		line.File, line.Line, line.Time = file, w.doc.At, made
 	}
-	line.Kept, line.Fate = r.Kept, fate
+	line.Kept, line.Fate, line.Shard = r.Kept, fate, m.Shard
 	return w.Line(&line)
 }
 

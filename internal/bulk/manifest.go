@@ -21,7 +21,7 @@ import (
 
 // A Manifest describes a finished shard, and is written after it. The JSON form is a contract.
 type Manifest struct {
-	Version   int    `json:"version"` // 1
+	Version   int    `json:"version"` // 2
 	Shard     int    `json:"shard"`   // from 1
 	Of        int    `json:"of"`      // number of shards in the set
 	Scheme    string `json:"scheme"`
@@ -30,7 +30,9 @@ type Manifest struct {
 	Rows      uint64 `json:"rows"` // keys of all documents
 	Bad       uint64 `json:"bad_records"`
 	Digest    string `json:"digest"` // of the documents and the names of inputs, 32 hexadecimal digits
-	Inputs    []File `json:"inputs"`
+
+	Texts  uint64 `json:"texts,string"` // sum of report.SumText over all documents
+	Inputs []File `json:"inputs"`
 
 	dir string
 }
@@ -42,7 +44,7 @@ type File struct {
 }
 
 const (
-	manifestVersion = 1
+	manifestVersion = 2
 	shardEnding     = ".features"
 	manifestEnding  = ".json"
 )

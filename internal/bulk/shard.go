@@ -16,6 +16,7 @@ import (
 
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/report"
 )
 
 const (
@@ -40,14 +41,16 @@ type Frame struct {
 	records   []byte
 	documents uint64
 	rows      uint64
+	texts     uint64
 	one       []byte
 }
 
 // Reset empties the frame.
-func (f *Frame) Reset() { f.records, f.documents, f.rows = f.records[:0], 0, 0 }
+func (f *Frame) Reset() { f.records, f.documents, f.rows, f.texts = f.records[:0], 0, 0, 0 }
 
-// Add appends a document. keyed reports whether the scheme has a secret.
-func (f *Frame) Add(d *Doc, keyed bool) {
+// Add appends a document with its text. keyed reports whether the scheme has a secret.
+func (f *Frame) Add(d *Doc, text []byte, keyed bool) {
+	f.texts += report.SumText(d.At, d.ID, text)
 	f.one = appendRecord(f.one[:0], d, keyed)
 	f.records = appendBytes(f.records, f.one)
 	f.documents++
@@ -100,7 +103,7 @@ func (m *Manifest) writeShard(f *os.File, frames func(add func(*Frame) error) er
 		return err
 	}
 	err = frames(func(frame *Frame) error {
-		m.Documents, m.Rows = m.Documents+frame.documents, m.Rows+frame.rows
+		m.Documents, m.Rows, m.Texts = m.Documents+frame.documents, m.Rows+frame.rows, m.Texts+frame.texts
 		if m.Documents > MaxDocuments {
 			return errors.New("the shard has too many documents: make more shards")
 		}

@@ -70,7 +70,7 @@ func (h *holder) stored(ctx context.Context, id string) ([]storedDoc, error) {
 	if id == "" {
 		return docs, errors.New("the empty id names no document")
 	}
-	err := h.ask(ctx, http.MethodGet, "/v1/documents/"+url.PathEscape(id), nil, &kept)
+	err := h.ask(ctx, http.MethodGet, "/v1/documents?id="+url.QueryEscape(id), nil, &kept)
 	for _, k := range kept {
 		docs = append(docs, storedDoc{Number: k.Number, Verdict: k.Verdict, Time: time.Unix(k.Time, 0).UTC()})
 	}

@@ -119,11 +119,14 @@ func (b *bads) end() error {
 // joined returns the advice for texts that are arrays of strings.
 func joined(first *report.Rejected) string {
 	name, _ := strconv.Unquote(first.Reason[len("field "):strings.LastIndex(first.Reason, " is an array")])
-	if !slices.Contains(stringsIn(first.Raw), name+".*") {
+	if paths, _ := stringsIn(first.Raw); !slices.Contains(paths, name+".*") {
 		return ""
 	}
 	return fmt.Sprintf("join each array into one string, as jq -c '.%s |= join(\"\\n\")' does", name)
 }
+
+// mboxLine matches the line before each message of an mbox.
+var mboxLine = regexp.MustCompile(`^From \S+ +[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d+:\d+`)
 
 func noJSON(first *report.Rejected) string {
 	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
@@ -136,6 +139,8 @@ func noJSON(first *report.Rejected) string {
 		return "for arrays, read the objects inside with jq -c '.[]' FILE | firstseen ... -"
 	case strings.HasPrefix(raw, "<"):
 		return "for pages of HTML add --format html; for other XML convert the records to JSON lines first"
+	case mboxLine.MatchString(raw):
+		return "it is an mbox: write its messages as JSON lines first, as with the module mailbox of Python"
 	}
 	advice := "name their format with --format: lines, paragraphs or text for plain text, csv for tables"
 	if strings.ContainsRune(raw, utf8.RuneError) {
@@ -150,26 +155,46 @@ func stringsFor(advice string) func(first *report.Rejected) string {
 		if line := new(report.Reported); json.Unmarshal([]byte(first.Raw), line) == nil && line.Verdict != "" && line.File != "" {
 			return "this is a report of firstseen: give the inputs of its run"
 		}
-		var fields, records []string
-		for _, path := range stringsIn(first.Raw) {
-			parent := path[:max(strings.LastIndexByte(path, '.'), 0)]
+		var fields, inside []string
+		paths, named := stringsIn(first.Raw)
+		for _, path := range paths {
 			switch {
-			case path == "" || path == "id" || strings.HasSuffix(path, "*"):
+			case path == "" || path == "id" || strings.HasSuffix(path, "*") && len(named) == 0:
 			case !strings.Contains(path, "*"):
 				fields = append(fields, strconv.Quote(path))
 			default:
-				records = append(records, parent)
+				inside = append(inside, path)
 			}
 		}
 		var said []string
 		if len(fields) > 0 {
 			said = append(said, fmt.Sprintf("%s (fields with strings: %s)", advice, strings.Join(fields[:min(len(fields), 5)], ", ")))
 		}
-		if len(records) > 0 {
-			said = append(said, fmt.Sprintf("read the objects inside with jq -c '%s' FILE | firstseen ... -", jqPath(records[0])))
+		if len(inside) > 0 {
+			said = append(said, fmt.Sprintf("read the objects inside with jq -c '%s' FILE | firstseen ... -", jqObjects(inside[0], named)))
 		}
 		return strings.Join(said, "; ")
 	}
+}
+
+// jqObjects returns the filter of jq for the objects to read, by the path to a text. These are the
+// outermost objects that have an id around it, or else the innermost: pages, not their paragraphs.
+func jqObjects(path string, named []string) string {
+	for _, object := range named { // the outermost first
+		inside, ok := strings.CutPrefix(path, object)
+		switch {
+		case !ok || object != "" && inside[0] != '.':
+		case !strings.Contains(inside, "*"):
+			return jqPath(object)
+		default:
+			texts := fmt.Sprintf(`.text = ([%s] | join("\n"))`, jqPath(strings.TrimPrefix(inside, ".")))
+			if object == "" {
+				return texts
+			}
+			return jqPath(object) + " | " + texts
+		}
+	}
+	return jqPath(path[:max(strings.LastIndexByte(path, '.'), 0)])
 }
 
 // plainName matches a name that jq takes without quotes.
@@ -194,8 +219,9 @@ func jqPath(path string) string {
 }
 
 // stringsIn returns the paths to the strings of a JSON value that may be cut off, the longest
-// string first. A "*" stands for each element of an array.
-func stringsIn(raw string) []string {
+// string first, and to the objects with the field "id", the outermost first. A "*" stands for each
+// element of an array.
+func stringsIn(raw string) (paths, named []string) {
 	dec := json.NewDecoder(strings.NewReader(raw))
 	lengths := map[string]int{}
 	var value func(path string) error
@@ -217,6 +243,9 @@ func stringsIn(raw string) []string {
 					return err
 				}
 			}
+			if name == "id" && !slices.Contains(named, path) {
+				named = append(named, path)
+			}
 			err = value(strings.TrimPrefix(path+"."+fmt.Sprint(name), "."))
 		}
 		if err == nil {
@@ -225,7 +254,8 @@ func stringsIn(raw string) []string {
 		return err
 	}
 	_ = value("") // a value cut off ends early
+	slices.SortFunc(named, func(a, b string) int { return len(a) - len(b) })
 	return slices.SortedFunc(maps.Keys(lengths), func(a, b string) int {
 		return cmp.Or(cmp.Compare(lengths[b], lengths[a]), strings.Compare(a, b))
-	})
+	}), named
 }

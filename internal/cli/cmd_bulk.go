@@ -189,7 +189,7 @@ func (f *options) decideBulk(cmd *cobra.Command, args []string) (err error) {
 			return usageError{errors.New("--prefer time: no copy has a time: make the features of web archives, or with --format auto:time=FIELD")}
 		}
 	}
-	if err := out.out.Close(); err != nil {
+	if err := out.end(); err != nil {
 		return err
 	}
 	if !f.quiet {
@@ -205,12 +205,16 @@ type bulkReport struct {
 	name  string         // with a separator at its end for a folder
 	out   *output.Writer // the last file; nil for none
 	lines *json.Encoder  // to out
+	count report.End     // of out
 }
 
 func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
+	defer func() {
+		r.count.Add(report.End{Documents: int64(m.Documents), Bad: int64(m.Bad), Texts: m.Texts})
+	}()
 	path := r.name
 	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
-		if err := errors.Join(r.out.Close(), os.MkdirAll(path, 0o777)); err != nil {
+		if err := errors.Join(r.end(), os.MkdirAll(path, 0o777)); err != nil {
 			return err
 		}
 		path = filepath.Join(path, bulk.Name(m.Shard, m.Of)+".jsonl")
@@ -222,4 +226,19 @@ func (r *bulkReport) begin(m *bulk.Manifest) (err error) {
 	return err
 }
 
-func (r *bulkReport) line(line *report.Reported) error { return r.lines.Encode(line) }
+func (r *bulkReport) line(line *report.Reported) error {
+	r.count.Lines++
+	return r.lines.Encode(line)
+}
+
+// end writes the counts as the last line of a file, and gives the file its name.
+func (r *bulkReport) end() error {
+	if r.out == nil {
+		return nil
+	}
+	if err := r.lines.Encode(map[string]report.End{"end": r.count}); err != nil {
+		return err
+	}
+	r.count = report.End{}
+	return r.out.Close()
+}

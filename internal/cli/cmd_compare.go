@@ -83,7 +83,11 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.Reported = f.said
+	if e.Reported = f.said; f.said != nil {
+		if err := e.Replay(pair, corpus.Records(cmd.Context(), f.documents())); err != nil {
+			return err
+		}
+	}
 	if f.asJSON {
 		return visible.NewEncoder(cmd.OutOrStdout()).Encode(e)
 	}

@@ -36,7 +36,8 @@ func newDedupCommand() *cobra.Command {
 		if err := f.check(args); err != nil {
 			return err
 		}
-		tellPassed(f.passed, cmd.ErrOrStderr())
+		f.tellPassed(cmd.ErrOrStderr())
+		tellTwice(f.Inputs, cmd.ErrOrStderr())
 		f.tellEmpty(cmd.ErrOrStderr())
 		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
 		if f.index == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
@@ -90,6 +91,10 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 		}
 		return f.isOver(cmd, over, full, err)
 	}
+	noneKept, err := f.tellBefore(stderr, ledger)
+	if err != nil {
+		return err
+	}
 	if err := f.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
 		return refusal(err)
 	}
@@ -113,8 +118,12 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
 		return f.stopped(runErr, ledger)
 	}
+	summary.Unreadable = len(f.refused)
 	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
 		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
+	}
+	if noneKept != "" && summary.Kept == 0 && summary.Documents > 0 {
+		fmt.Fprintln(stderr, noneKept)
 	}
 	if err := f.tell(cmd, summary, summaryFile); err != nil {
 		return err

@@ -69,6 +69,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
+	tellTwice(f.Inputs, stderr)
 	f.prepare(stderr)
 	var bad bads
 	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error { return f.frames(cmd, m, &bad, add) })
@@ -128,7 +129,7 @@ func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, 
 			for doc := range docs {
 				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
 				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
-				frame.Add(&d, f.Scheme.Key != nil)
+				frame.Add(&d, doc.Text, f.Scheme.Key != nil)
 			}
 			return nil
 		}, err

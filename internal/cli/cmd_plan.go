@@ -204,8 +204,7 @@ func (p *planning) measure(cmd *cobra.Command) (*sample, error) {
 		return nil, err
 	}
 	p.Workers = checkJobs(p.Workers, cmd.ErrOrStderr())
-	var err error
-	if p.found, err = p.formats.check(p.Inputs, p.source, "", false); err != nil {
+	if err := p.formats.check(p.found, "", false); err != nil {
 		return nil, err
 	}
 	m := &sample{OfStored: -1}

@@ -62,16 +62,19 @@ var (
 	needShards = need("DIR", "name the folder that firstseen features has written")
 )
 
-// findInputs finds the inputs named by arguments and reports the files passed over.
+// findInputs finds the inputs named by arguments and their format. It reports the files passed over.
 func (f *options) findInputs(cmd *cobra.Command, args []string) error {
 	if err := f.formats.complete(f.source); err != nil {
 		return usageError{err}
 	}
 	f.source.Stdin = cmd.InOrStdin()
-	var passed []input.Passed
 	var err error
-	if f.Inputs, passed, err = f.formats.expand(args, f.source); err == nil {
-		tellPassed(passed, cmd.ErrOrStderr())
+	f.Inputs, f.passed, err = f.formats.expand(args, f.source)
+	if err = f.leaveOut(err); err == nil {
+		f.found, err = f.readable()
+	}
+	if err == nil {
+		f.tellPassed(cmd.ErrOrStderr())
 	}
 	return err
 }

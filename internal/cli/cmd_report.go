@@ -96,11 +96,15 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 	return derive.CheckNames(r.Inputs)
 }
 
+var errEmptyReport = errors.New("the report is empty: it was cut off, or its run found every document unique; firstseen dedup --out writes the kept records of such a run")
+
 // rewrite writes record's results for good records to --out, unless nil, and returns the bad ones.
 func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]byte, error)) (bad bads, err error) {
 	to := file{name: r.Out, around: r.Enclosure, head: r.Head}
 	err = writeOutput(cmd, to, func(out *output.Writer) error {
+		empty := true
 		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
+			empty = empty && one.Line == nil
 			var raw []byte
 			good, err := bad.check(one.Record, err, r.MaxBad)
 			if good {
@@ -112,6 +116,9 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 			if err != nil {
 				return err
 			}
+		}
+		if empty && r.report.End == nil {
+			return errEmptyReport
 		}
 		return nil
 	})
@@ -154,8 +161,8 @@ func newKeptCommand() *cobra.Command {
 		if err := checkEnding("--out", r.Out, holdsText); err != nil {
 			return err
 		}
-		found, err := r.formats.check(r.Inputs, r.source, "", false)
-		if err == nil && !isPage(found) {
+		err := r.formats.check(r.found, "", false)
+		if err == nil && !isPage(r.found) {
 			err = usageError{errNotPages}
 		}
 		if err != nil {

@@ -47,7 +47,7 @@ func newShowCommand() *cobra.Command {
 		}
 		fs.AddFlag(f)
 	})
-	registerLimits(fs, &s.source, &s.MaxBad)
+	s.registerLimits(fs)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,7 +23,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	err = plain(err)
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
+		file := "-" + unknown.GetSpecifiedShortnames()
+		if file == "-" {
+			file = "--" + name
+		}
+		_, missing := os.Lstat(file)
 		switch {
+		case missing == nil: // from a glob
+			err = fmt.Errorf("%s is taken for a flag: give the file as ./%s", file, file)
 		case removed[name] != "":
 			err = fmt.Errorf("--%s is gone: %s", name, removed[name])
 		case cmd.Name() == "serve" && notServed[name] != "":

@@ -77,7 +77,7 @@ func TestFollow(t *testing.T) {
 	follower := program(t, dir, follow...)
 	start(t, follower)
 	produce("pages", documentLine("c", 1))
-	produce("pages", documentLine("d", 2))
+	produce("pages", "\r\n"+documentLine("d", 2))
 	for offset, want := range map[int]string{2: `"of":"a"`, 3: `"of":"a"`, 4: `"verdict":"unique"`} {
 		path := fmt.Sprint("/v1/verdicts/", offset)
 		f, c := asked(t, socket("f"), path), asked(t, socket("c"), path)
@@ -88,7 +88,7 @@ func TestFollow(t *testing.T) {
 	if a := asked(t, socket("c"), "/v1/documents/d"); !strings.Contains(a, `"id":"d"`) {
 		t.Errorf("document d: %s", a)
 	}
-	if m := asked(t, socket("c"), "/metrics"); !strings.Contains(m, "firstseen_log_next_offset 5\n") || !strings.Contains(m, `firstseen_documents_total{kept="false"} 2`) {
+	if m := asked(t, socket("c"), "/metrics"); !strings.Contains(m, "firstseen_log_next_offset 5\n") || !strings.Contains(m, "firstseen_log_ahead_documents_total 0\n") || !strings.Contains(m, `firstseen_documents_total{kept="false"} 2`) {
 		t.Errorf("metrics %s", m)
 	}
 	if _, ok := posted(socket("c"), documentLine("e", 3)); ok {

@@ -94,7 +94,7 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 // htmlWords names the parts of a page in the ledger of a run.
 var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
 
-var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text"}, slices.Sorted(maps.Keys(text.Formats))...)
+var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "subtitles"}, slices.Sorted(maps.Keys(text.Formats))...)
 
 // textOf returns a maker of extractors for pages and texts in any encoding.
 func textOf(mode web.Mode) func() corpus.Text {
@@ -134,7 +134,7 @@ func (f *formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	all := map[string]corpus.Format{
-		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text}, "subtitles": page.Format{Subtitles: true, Text: f.text},
 	}
 	maps.Copy(all, text.Formats)
 	return all
@@ -147,7 +147,7 @@ func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 		return all[f.chosen], nil
 	}
 	values := jsonarray.Format{Fields: f.jsonl.Fields, Stream: true}
-	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["csv"], all["array"]}
+	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["subtitles"], all["csv"], all["array"]}
 	for _, word := range slices.Sorted(maps.Keys(text.Formats)) {
 		others = append(others, text.Formats[word])
 	}
@@ -175,34 +175,30 @@ func (f *formats) String() string {
 	return name
 }
 
-// check refuses options that the format of the inputs does not support. It reads only the first
-// bytes of every file. It returns the format of all files, or nil without files.
-func (f *formats) check(inputs []input.Input, cfg corpus.SourceConfig, out string, annotate bool) (corpus.Format, error) {
-	format, others := f.of()
-	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.decoder, f.accept
-	found, err := corpus.Recognize(inputs, format, cfg)
-	if err != nil || found == nil {
-		return nil, err
+// check refuses options that the format of the inputs does not support; nil is unknown.
+func (f *formats) check(found corpus.Format, out string, annotate bool) error {
+	if found == nil {
+		return nil
 	}
 	if err := f.encoding.check(found); err != nil {
-		return nil, usageError{err}
+		return usageError{err}
 	}
 	if annotate {
 		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
-			return nil, usageError{err}
+			return usageError{err}
 		}
 	}
 	if _, one := found.(page.Format); one && out != "" {
-		return nil, usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
+		return usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
 	}
 	archive, isWARC := found.(warc.Format)
 	if f.warc.Revisit.Write && !isWARC {
-		return nil, usageError{fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())}
+		return usageError{fmt.Errorf("--format warc:revisit writes records of web archives, and the inputs are %s: leave it out", found.Name())}
 	}
 	if archive.ARC && out != "" {
-		return nil, usageError{warc.ErrARC}
+		return usageError{warc.ErrARC}
 	}
-	return found, nil
+	return nil
 }
 
 // tagWebRecord tags the revisit data of a web record: docs/format.md, "Data of a document".

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -103,6 +104,7 @@ func isFolder(dir string) error {
 var passedOver = []struct{ format, holds, advice string }{
 	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
 	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
+	{"subtitles", "subtitles (.srt, .vtt)", "which may belong to something else: add --format subtitles to read each as a document"},
 	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},
 }
 
@@ -134,7 +136,7 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 // tellLines reports the lines of a lone document of text: each may be meant as one.
 func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := f.found.(page.Format)
-	if !ok || one.HTML || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
+	if !ok || one.HTML || one.Subtitles || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
 		return
 	}
 	for r, err := range corpus.Records(ctx, f.documents()) {
@@ -147,9 +149,50 @@ func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 	}
 }
 
-// tellPassed reports the files of directories that are not read.
-func tellPassed(passed []input.Passed, stderr io.Writer) {
-	for _, p := range passed {
+// leaveOut removes unreadable inputs. It returns any other error.
+func (f *options) leaveOut(err error) error {
+	var refused input.Unreadable
+	if !errors.As(err, &refused) {
+		return err
+	}
+	f.refused = append(f.refused, refused...)
+	f.Inputs = slices.DeleteFunc(f.Inputs, func(in input.Input) bool {
+		return slices.ContainsFunc(refused, func(r input.Refused) bool { return r.Name == in.Name })
+	})
+	return nil
+}
+
+// readable leaves out unreadable inputs, up to --limit unreadable, and returns the format of the
+// other files, or nil without files. It reads only the first bytes of every file.
+func (f *options) readable() (corpus.Format, error) {
+	format, others := f.formats.of()
+	cfg := f.source
+	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.formats.decoder, f.formats.accept
+	found, err := corpus.Recognize(f.Inputs, format, cfg)
+	if err := f.leaveOut(err); err != nil {
+		return nil, err
+	}
+	switch n := len(f.refused); {
+	case n > 0 && len(f.Inputs) == 0:
+		return nil, f.refused
+	case f.maxUnreadable < 0 || n <= f.maxUnreadable:
+		return found, nil
+	case n == 1:
+		return nil, fmt.Errorf("%w; to read the others alone, give --limit unreadable=1", f.refused)
+	default:
+		return nil, fmt.Errorf("%w\nto read the others alone, give --limit unreadable=%d", f.refused, n)
+	}
+}
+
+// tellPassed reports the unreadable inputs, and the files of directories that are not read.
+func (f *options) tellPassed(stderr io.Writer) {
+	for _, r := range f.refused {
+		fmt.Fprintln(stderr, "firstseen: passed over an input:", r.Err)
+	}
+	if n := len(f.refused); n > 0 {
+		fmt.Fprintf(stderr, "firstseen: %d of %d inputs cannot be read and are passed over\n", n, n+len(f.Inputs))
+	}
+	for _, p := range f.passed {
 		if p.Others != nil {
 			fmt.Fprintln(stderr, "firstseen:", othersText(p))
 			continue
@@ -162,6 +205,35 @@ func tellPassed(passed []input.Passed, stderr io.Writer) {
 			p.Why = fmt.Sprintf("%s (as are %d more)", p.Why, p.Like)
 		}
 		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+	}
+}
+
+// tellTwice names inputs that stand twice: the second time, all their documents are copies.
+func tellTwice(inputs []input.Input, stderr io.Writer) {
+	type place struct {
+		path string
+		at   int64 // of a member
+	}
+	met := map[place]bool{}
+	var first string
+	n := 0
+	for i := range inputs {
+		in := &inputs[i]
+		p := place{path: in.Path}
+		if path, err := filepath.Abs(in.Path); err == nil {
+			p.path = path
+		}
+		if in.Member != nil {
+			p.at = in.Member.At()
+		}
+		if met[p] {
+			n++
+			first = cmp.Or(first, in.Name)
+		}
+		met[p] = true
+	}
+	if n > 0 {
+		fmt.Fprintf(stderr, "firstseen: %d of %d inputs stand twice, and all their documents will be copies of their own; the first is %s\n", n, len(inputs), first)
 	}
 }
 
@@ -226,8 +298,8 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 		return inputs, passed, err
 	}
 	tables := all["csv"].Endings()
-	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds); err == nil {
-		return inputs, passed, nil
+	if inputs, passed, err := input.ExpandWithin(args, tables, cfg.Bounds); !errors.Is(err, input.ErrNone) {
+		return inputs, passed, err
 	}
 	return nil, nil, f.holdsOther(args, usual, cfg, err)
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // registerLimits registers the flags that limit the cost of an input.
-func registerLimits(fs *pflag.FlagSet, c *corpus.SourceConfig, maxBad *int64) {
+func (f *options) registerLimits(fs *pflag.FlagSet) {
+	c := &f.source
 	c.MaxRecord, c.MaxWindow = corpus.DefaultMaxRecord, compress.DefaultMaxWindow
 	inBytes(fs, &c.MaxRecord, "max-record", leastLimit, mostLimit, "longest line; a longer one is a bad record")
 	inBytes(fs, &c.MaxWindow, "max-window", leastLimit, mostLimit, "largest window of a zstd input (zstd --long); it is held in memory")
@@ -29,8 +30,9 @@ func registerLimits(fs *pflag.FlagSet, c *corpus.SourceConfig, maxBad *int64) {
 		return nil
 	}
 	readBy(fs, ratio, "max-ratio", strconv.Itoa(compress.DefaultMaxRatio), "refuse an input that expands more than this many times, to over 1 GiB; 0: never")
-	fs.Int64Var(maxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
-	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never)")
+	fs.Int64Var(&f.MaxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
+	fs.IntVar(&f.maxUnreadable, "max-unreadable", 0, "pass over this many inputs that cannot be read, -1 over any number")
+	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never), unreadable=0 (pass over this many inputs that cannot be read; -1: any number)")
 }
 
 // The least and the most for limits in bytes. A line of leastLimit can still hold a document, and

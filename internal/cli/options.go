@@ -45,11 +45,12 @@ type options struct {
 	abandon        bool
 
 	// Inputs.
-	bulk    bulkFlags
-	formats formats
-	source  corpus.SourceConfig // limits on inputs
-	plain   bool                // query: an input is one text
-	ids     bool                // query: an argument is an id
+	bulk          bulkFlags
+	formats       formats
+	source        corpus.SourceConfig // limits on inputs
+	maxUnreadable int                 // inputs; negative: any number
+	plain         bool                // query: an input is one text
+	ids           bool                // query: an argument is an id
 
 	// Outputs.
 	outDir, summary string
@@ -63,6 +64,7 @@ type options struct {
 
 	// Set by the checks and by a run.
 	passed   []input.Passed
+	refused  input.Unreadable
 	found    corpus.Format // format of the files among the inputs; nil for none
 	shape    bloomstore.Shape
 	openedIn string // folder of the index, which may be temporary
@@ -111,7 +113,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	section(fs, "Remembering")
 
 	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	f.registerLimits(fs)
 	fs.Lookup("limit").Usage += ", checkpoint=1s (with --index and a pipe: a kill forgets at most the answers of that time; 0: of 256 MiB)" + limitFull
 	fs.BoolVar(&f.formats.warc.Revisit.Write, "revisit", false, "write a revisit record to --out for a removed record with the payload of its witness, a metadata record for any other, and copy the revisit records of the inputs")
 	oneOf(fs, &f.formats.warc.Revisit.Keep, "near", "removed records with another payload than their witness: drop or keep", []string{"drop", "keep"}, false, true)
@@ -157,7 +159,7 @@ func (f *options) registerKey(fs *pflag.FlagSet) {
 
 func (f *options) registerInputs(fs *pflag.FlagSet) {
 	f.formats.register(fs)
-	registerLimits(fs, &f.source, &f.MaxBad)
+	f.registerLimits(fs)
 }
 
 func registerJobs(fs *pflag.FlagSet, jobs *int, usage string) {
@@ -198,7 +200,8 @@ func inTurn(functions ...func() error) error {
 
 // expand finds the inputs, and refuses outputs that would overwrite them.
 func (f *options) expand() (err error) {
-	if f.Inputs, f.passed, err = f.formats.expand(f.Args, f.source); err != nil {
+	f.Inputs, f.passed, err = f.formats.expand(f.Args, f.source)
+	if err = f.leaveOut(err); err != nil {
 		return err
 	}
 	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists), f.index, f.outputs()...)
@@ -217,7 +220,9 @@ func (f *options) recognize() (err error) {
 		f.formats.accept = func(format corpus.Format) error { return checkOut(f.Out, format) }
 	}
 	f.formats.parquet.Rows = f.Out != "" || f.outDir != ""
-	f.found, err = f.formats.check(f.Inputs, f.source, f.Out, f.Annotate)
+	if f.found, err = f.readable(); err == nil {
+		err = f.formats.check(f.found, f.Out, f.Annotate)
+	}
 	return err
 }
 

@@ -50,6 +50,7 @@ var settings = []setting{
 	{"limit", "", "window", "max-window"},
 	{"limit", "", "ratio", "max-ratio"},
 	{"limit", "", "bad", "max-bad"},
+	{"limit", "", "unreadable", "max-unreadable"},
 	{"limit", "", "checkpoint", "checkpoint-every"},
 	{"limit", "", "full", "on-full"},
 	{"same-id", "keep replace", "again", "again"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -70,5 +71,26 @@ func missing(u *pipeline.Unfinished) string {
 		return fmt.Sprintf("the last run over a pipe was killed at its end; its %d documents are all remembered", documents)
 	}
 	return fmt.Sprintf("the last run over a pipe did not end properly: it is remembered up to document %d (checkpoint of %s); "+
-		"later documents will be kept again", documents, time.Unix(u.Saved, 0).UTC().Format(time.RFC3339))
+		"later documents will be kept again", documents, timeText(u.Saved))
 }
+
+// tellBefore reports a finished run over the same inputs. If none is known, it returns the message
+// for a run that keeps nothing, "" without an index.
+func (f *options) tellBefore(stderr io.Writer, ledger *pipeline.Ledger) (noneKept string, err error) {
+	same, other, err := ledger.Before()
+	known := ""
+	if run := cmp.Or(same, other); run != nil {
+		known = fmt.Sprintf(", as of the run over %s that ended %s and kept %d of %d documents", run.Over, timeText(run.Ended), run.Tally.Kept, run.Tally.Documents)
+	}
+	switch {
+	case err != nil || f.index == "":
+		return "", err
+	case same != nil:
+		fmt.Fprintf(stderr, "firstseen: this index has these inputs%s; this run removes all that it still has of them; to decide again, give another --index or none\n", known)
+		return "", nil
+	}
+	return "firstseen: no document was kept: the index had a copy of each before this run" + known, nil
+}
+
+// timeText writes a time in Unix seconds.
+func timeText(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.RFC3339) }

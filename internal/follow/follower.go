@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus/jsonl"
@@ -69,6 +70,7 @@ type place struct {
 	ID       string   `json:"id"`
 	Next     int64    `json:"next"`
 	Settings Settings `json:"settings"`
+	clock
 }
 
 // Follower decides the records of a log. Its methods are safe for concurrent use.
@@ -79,9 +81,10 @@ type Follower struct {
 	scheme     string // of features in the log, "" if it takes none
 	answers    *answers
 	loop       *apply.Loop
-	ahead      chan struct{} // holds a token for each chunk of steps queued or being decided
+	queued     chan struct{} // holds a token for each chunk of steps queued or being decided
 	reading    sync.WaitGroup
 	target     int64           // the end of the log when Open found it
+	ahead      atomic.Uint64   // documents whose time was ahead of the clock
 	ctx        context.Context // Failed of the loop; Close ends it too
 
 	// The rest belongs to the deciding goroutine.
@@ -101,7 +104,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if cfg.Policy.Now == nil {
 		cfg.Policy.Now = time.Now
 	}
-	f := &Follower{cfg: cfg, ahead: make(chan struct{}, 2), saving: ctx}
+	f := &Follower{cfg: cfg, queued: make(chan struct{}, 2), saving: ctx}
 	f.loop = apply.NewLoop(waiting, cfg.Index, func() {})
 	f.steps = apply.Applier{Index: cfg.Index, Done: f.done}
 	if err := f.find(ctx); err != nil {
@@ -172,13 +175,13 @@ func (f *Follower) read() error {
 				return err
 			}
 			select {
-			case f.ahead <- struct{}{}:
+			case f.queued <- struct{}{}:
 			case <-f.ctx.Done():
 				return f.ctx.Err()
 			}
 			f.loop.Put(len(steps), func() {
 				f.doAll(steps)
-				<-f.ahead
+				<-f.queued
 			})
 		}
 	}
@@ -225,6 +228,9 @@ func (f *Follower) do(s *apply.Step) error {
 	default:
 		if v := f.place.Settings.Version; v != dedup.RulesVersion {
 			return fmt.Errorf("offset %d is decided by version %d of the rules, and this firstseen has version %d: let another follower decide it first, and start from a copy of its index", s.Offset, v, dedup.RulesVersion)
+		}
+		if w := f.place.Settings.Window; w > 0 && s.Kind == journal.Seen && f.place.arrive(s, w) {
+			f.ahead.Add(1)
 		}
 		if err := f.steps.Do(s); !errors.Is(err, index.ErrNoBatch) {
 			return err
@@ -276,6 +282,9 @@ func (f *Follower) Failed() <-chan struct{} { return f.ctx.Done() }
 
 // Next returns the offset of the first undecided record.
 func (f *Follower) Next() int64 { return f.answers.next() }
+
+// Ahead returns the number of documents whose time was ahead of the log's clock, since Open.
+func (f *Follower) Ahead() uint64 { return f.ahead.Load() }
 
 // Behind reports whether records that were in the log at the start are still undecided.
 func (f *Follower) Behind() bool { return f.Next() < f.target }

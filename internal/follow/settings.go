@@ -90,10 +90,12 @@ func (f *Follower) find(ctx context.Context) error {
 	default:
 		err = f.settle(ctx, first, end)
 	}
-	if err == nil {
-		err = f.agree(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	_, now, _ := f.cfg.Index.Table().Window()
+	f.place.Time = max(f.place.Time, int64(now))
+	return f.agree(ctx)
 }
 
 // agree compares this follower's settings with those of the log.
@@ -194,6 +196,7 @@ func (f *Follower) settle(ctx context.Context, first, end int64) error {
 	case settings.NoKey && keyed:
 		return fmt.Errorf("topic %s takes features, which have no secret, and index %s has a key: give a new index, made with --no-key", name, f.cfg.Dir)
 	}
-	f.place = place{Topic: name, ID: id, Settings: *settings}
-	return nil
+	head, err := f.cfg.Log.Head(ctx)
+	f.place = place{Topic: name, ID: id, Settings: *settings, clock: clock{Time: max(head.Time.Unix(), 0)}}
+	return err
 }

@@ -28,6 +28,8 @@ type Record struct {
 	Key    []byte // ignored
 	Value  []byte
 	Mark   bool // the end of a transaction, not a document
+	// Stamped means that Time is the broker's (LogAppendTime). It then replaces that of an entry.
+	Stamped bool
 }
 
 // refuse turns s into the step of a record without meaning.
@@ -46,13 +48,15 @@ func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
 			s, err := parse(&records[i], f.fields)
 			switch {
 			case err != nil:
+				return err
 			case s.Kind == journal.Sketched:
 				takeFeatures(s, f.scheme)
 			default:
 				f.extractors.Sketch(s)
 			}
+			s.Stamped = records[i].Stamped
 			steps[i] = s
-			return err
+			return nil
 		})
 	}
 	return steps, g.Wait()
@@ -64,30 +68,36 @@ func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
 	if r.Mark {
 		return s, nil // without an answer
 	}
-	if len(r.Value) > 0 && r.Value[0] == '{' {
-		return s, parseLine(s, r, fields)
+	if line := bytes.TrimLeft(r.Value, " \t\r\n"); bytes.HasPrefix(line, []byte("{")) {
+		return s, parseLine(s, r, line, fields)
 	}
 	e, rest, err := journal.CutEntry(r.Value)
 	switch {
-	case errors.Is(err, journal.ErrVersion):
+	case errors.Is(err, journal.ErrVersion) && len(rest) == 0: // otherwise its first bytes are by chance those of an entry
 		return nil, fmt.Errorf("offset %d: %w; update this follower", r.Offset, err)
 	case err != nil || len(rest) > 0:
 		refuse(s, "it is neither an entry nor a line of JSON")
 	case len(e.Batch) > index.MaxBatchName || !utf8.ValidString(e.Batch):
 		refuse(s, "the name of its batch is too long, or not UTF-8")
+	case (e.Kind == journal.Seen || e.Kind == journal.Sketched) && e.ID == "":
+		refuse(s, noID)
+	case len(e.ID) > corpus.MaxID || !utf8.ValidString(e.ID):
+		refuse(s, fmt.Sprintf("its id is longer than %d bytes, or not UTF-8", corpus.MaxID))
 	default:
-		s.Entry = e
+		if s.Entry = e; r.Stamped {
+			s.Time = r.Time.UnixNano()
+		}
 	}
 	return s, nil
 }
 
-func parseLine(s *apply.Step, r *Record, fields jsonl.Fields) error {
+func parseLine(s *apply.Step, r *Record, line []byte, fields jsonl.Fields) error {
 	p, err := jsonl.Format{Fields: fields}.NewParser("")
 	if err != nil {
 		return err
 	}
 	n := 0
-	for doc := range p.Parse(apply.Lines(r.Value, r.Offset)) {
+	for doc := range p.Parse(apply.Lines(line, r.Offset)) {
 		n++
 		*s = *apply.Parsed(doc)
 	}
@@ -106,7 +116,7 @@ func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *featur
 	return e.Append(b)
 }
 
-// Reasons to refuse features.
+// Reasons to refuse a record.
 const (
 	noFeatures    = "it has features, and this log takes none: its first follower had a key"
 	otherScheme   = "its features have another scheme than the log"
@@ -123,8 +133,6 @@ func takeFeatures(s *apply.Step, scheme string) {
 	switch {
 	case scheme == "":
 		refuse(s, noFeatures)
-	case s.ID == "":
-		refuse(s, noID)
 	case len(text) < 8 || binary.LittleEndian.Uint64(text[sum:]) != xxh3.Hash(text[:sum]):
 		refuse(s, otherFeatures)
 	case string(name) != scheme:

@@ -16,6 +16,9 @@ func TestParse(t *testing.T) {
 	batch := func(name string) string {
 		return string((&journal.Entry{Kind: journal.Seen, Batch: name, ID: "x", Text: []byte("t")}).Append(nil))
 	}
+	named := func(id string) string {
+		return string((&journal.Entry{Kind: journal.Seen, ID: id, Text: []byte("t")}).Append(nil))
+	}
 	doc := journal.Entry{Kind: journal.Seen, Exact: true, Time: 5, Batch: "b", ID: "x", Text: []byte("text")}
 	whole := doc.Append(nil)
 	for name, c := range map[string]struct{ value, bad, id string }{
@@ -34,7 +37,17 @@ func TestParse(t *testing.T) {
 		"kind of no one":  {strings.Repeat("\x20", 40), "neither", ""},
 		"long batch":      {batch(strings.Repeat("b", 256)), "the name of its batch", ""},
 		"batch, no UTF-8": {batch("\xff"), "the name of its batch", ""},
-		"no id, an entry": {string((&journal.Entry{Kind: journal.Seen, Text: []byte("t")}).Append(nil)), "", ""},
+		"no id, an entry": {named(""), noID, ""},
+		"longest id":      {named(strings.Repeat("i", 65536)), "", strings.Repeat("i", 65536)},
+		"long id":         {named(strings.Repeat("i", 65537)), "longer than 65536 bytes", ""},
+		"id, no UTF-8":    {named("\xff"), "not UTF-8", ""},
+		"no id, in JSON":  {`{"id":"","body":"a text"}`, "no id", ""},
+		"long id, JSON":   {`{"id":"` + strings.Repeat("i", 65537) + `","body":"a text"}`, "longer than 65536 bytes", ""},
+		"blank, line":     {"\n{\"id\":\"y\",\"body\":\"a text\"}", "", "y"},
+		"blanks, line":    {"\r\n \t{\"id\":\"y\",\"body\":\"a text\"}\r\n", "", "y"},
+		"tab, text":       {"\ta text of more than thirty-two bytes", "neither", ""},
+		"blanks":          {strings.Repeat("\n", 40), "neither", ""},
+		"protobuf":        {"\x0a\x05hello\x12\x20" + strings.Repeat("x", 32), "neither", ""},
 	} {
 		s, err := parse(&Record{Offset: 3, Time: time.Unix(1, 5), Value: []byte(c.value)}, jsonl.Fields{Text: "body", ID: "id"})
 		indextest.Must(t, err)
@@ -54,6 +67,9 @@ func TestParse(t *testing.T) {
 		later[i] = 31
 		if _, err := parse(&Record{Value: later}, jsonl.Fields{}); !errors.Is(err, journal.ErrVersion) {
 			t.Errorf("byte %d of a later version: error %v", i, err)
+		}
+		if s, err := parse(&Record{Value: append(later, 'x')}, jsonl.Fields{}); err != nil || s.Kind != 0 {
+			t.Errorf("byte %d, and lengths that do not add up: %+v, error %v", i, s, err)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	for len(records) == 0 && err == nil {
 		fetches := t.client.PollFetches(ctx)
 		fetches.EachRecord(func(r *kgo.Record) {
-			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value, r.Attrs.IsControl()})
+			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value, r.Attrs.IsControl(), r.Attrs.TimestampType() == 1})
 		})
 		err = fetches.Err()
 	}

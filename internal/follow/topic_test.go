@@ -2,8 +2,10 @@ package follow
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -232,12 +234,12 @@ func TestLaterVersion(t *testing.T) {
 	c := cluster(t)
 	log := dialed(t, c, "")
 	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Appends = true })
-	later := make([]byte, 40)
-	later[0] = 9
-	_, err := log.Append(t.Context(), [][]byte{later})
+	later := journal.Entry{Kind: 9, Text: []byte("of another kind")}
+	broken := append([]byte("\n"), make([]byte, 40)...) // no entry, so a bad record
+	_, err := log.Append(t.Context(), [][]byte{broken, later.Append(nil)})
 	indextest.Must(t, err)
 	<-f.Failed()
-	if err := f.Close(); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "offset 1") {
+	if err := f.Close(); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "offset 2") {
 		t.Errorf("error %v", err)
 	}
 	indextest.Must(t, x.Close())
@@ -338,4 +340,36 @@ func TestTransactions(t *testing.T) {
 		}
 		end(t, f, x)
 	}
+}
+
+// TestStamped checks that a record says whether its time is the broker's.
+func TestStamped(t *testing.T) {
+	c := cluster(t)
+	producer := dialed(t, c, "")
+	_, err := producer.Append(t.Context(), [][]byte{[]byte("one")})
+	indextest.Must(t, err)
+	c.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		batch := req.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records
+		batch[22] |= 8 // LogAppendTime, which this broker does not set
+		binary.BigEndian.PutUint32(batch[17:], crc32.Checksum(batch[21:], crc32.MakeTable(crc32.Castagnoli)))
+		return nil, nil, false
+	})
+	_, err = producer.Append(t.Context(), [][]byte{[]byte("two")})
+	indextest.Must(t, err)
+	log := dialed(t, c, "")
+	log.From(0)
+	for n := range 2 {
+		records, err := log.Next(t.Context())
+		indextest.Must(t, err)
+		for _, r := range records {
+			if r.Stamped != (r.Offset == 1) {
+				t.Errorf("offset %d: %+v", r.Offset, r)
+			}
+			n = int(r.Offset)
+		}
+		if n == 1 {
+			return
+		}
+	}
+	t.Error("the second record has not come")
 }

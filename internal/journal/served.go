@@ -100,16 +100,12 @@ func (e *Entry) Append(b []byte) []byte {
 var errEntry = damage("an entry is malformed")
 
 // CutEntry reads the entry at the beginning of b. Added and Text share its bytes. It returns
-// ErrVersion for an entry that only a later version can have written.
+// ErrVersion, and the rest, for an entry that only a later version can have written.
 func CutEntry(b []byte) (e Entry, rest []byte, err error) {
 	le := binary.LittleEndian
-	switch {
-	case len(b) < entryHead || b[0] == 0 || b[0] > lastKind:
+	if len(b) < entryHead || b[0] == 0 || b[0] > lastKind {
 		return e, nil, errEntry
-	case b[0] > Sketched || b[1] > 1 || b[2]|b[3] != 0:
-		return e, nil, fmt.Errorf("%w: an entry of kind %d", ErrVersion, b[0])
 	}
-	e.Kind, e.Exact, e.Time = b[0], b[1] == 1, int64(le.Uint64(b[8:]))
 	lengths := [4]uint64{uint64(le.Uint32(b[4:])), uint64(le.Uint32(b[16:])), uint64(le.Uint32(b[20:])), le.Uint64(b[24:])}
 	rest = b[entryHead:]
 	var parts [4][]byte
@@ -119,6 +115,10 @@ func CutEntry(b []byte) (e Entry, rest []byte, err error) {
 		}
 		parts[i], rest = rest[:n:n], rest[n:]
 	}
+	if b[0] > Sketched || b[1] > 1 || b[2]|b[3] != 0 {
+		return e, rest, fmt.Errorf("%w: an entry of kind %d", ErrVersion, b[0])
+	}
+	e.Kind, e.Exact, e.Time = b[0], b[1] == 1, int64(le.Uint64(b[8:]))
 	e.Batch, e.ID, e.Added, e.Text = string(parts[0]), string(parts[1]), parts[2], parts[3]
 	return e, rest, nil
 }

@@ -279,6 +279,9 @@ func (c *committer) pass(b *block, rec *record) {
 		if place, found := strings.CutPrefix(rec.name(), b.source.File); found && (place == "" || place[0] == ':') {
 			c.tally.Unnamed++
 		}
+		if rec.Part {
+			c.tally.Partial++
+		}
 	}
 	c.at = Position{Input: b.source.Input, At: rec.At.Next(), Sum: sum}
 }

@@ -1,11 +1,13 @@
 package pipeline
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
@@ -39,14 +41,25 @@ const (
 	maxCompletedBytes = 40 << 10
 )
 
+// Finished is a finished run, for messages.
+type Finished struct {
+	Tally report.Tally `json:"tally"`
+	Over  string       `json:"over,omitempty"`  // the INPUT arguments, shortened
+	Ended int64        `json:"ended,omitempty"` // Unix seconds; 0 for a run of version 0.2
+}
+
 type completedRun struct {
-	Command string       `json:"command"` // digest of its choices; "" for a run over a pipe that ended early
-	Tally   report.Tally `json:"tally"`
-	Full    bool         `json:"full,omitempty"` // a full filter ended it, and it could not be continued
-	Written Written      `json:"written"`
+	Finished
+	Command string  `json:"command"`          // digest of its choices; "" for a run over a pipe that ended early
+	Inputs  string  `json:"inputs,omitempty"` // digest of its inputs
+	Full    bool    `json:"full,omitempty"`   // a full filter ended it, and it could not be continued
+	Written Written `json:"written"`
 	// Tree has only the number of outputs and the sum over them all.
 	Tree *output.TreeMark `json:"tree,omitempty"`
 }
+
+// maxOver is the most bytes of INPUT arguments that a finished run stores.
+const maxOver = 200
 
 // Completed returns the summary of a finished run of this very command, and whether a full filter
 // ended it. It returns nil unless the outputs are as the run left them. Run again, the command
@@ -67,6 +80,25 @@ func (l *Ledger) Completed() (s *report.Summary, full bool, err error) {
 		}
 	}
 	return nil, false, err
+}
+
+// Before returns the latest finished run over the same inputs that kept documents: this run removes
+// what the index has of them, whatever its outputs and rules. It returns nil if none is known, and
+// other, the latest run that kept documents of any inputs.
+func (l *Ledger) Before() (same, other *Finished, err error) {
+	runs, err := l.completedRuns()
+	inputs := digest(l.chosen.Inputs)
+	for i := range slices.Backward(runs) {
+		run := &runs[i].Finished
+		switch {
+		case run.Tally.Kept == 0 || run.Ended == 0:
+		case runs[i].Inputs == inputs && l.found == nil && l.canStartOver():
+			return run, other, err
+		default:
+			other = cmp.Or(other, run)
+		}
+	}
+	return nil, other, err
 }
 
 // completedRuns returns the finished runs, the latest last.
@@ -128,9 +160,13 @@ func (l *Ledger) overNow(early error) ([]byte, error) {
 	if err != nil || l.last == nil || !pipe && (!l.last.Ended || !l.repeatable()) {
 		return nil, err
 	}
-	now := completedRun{Tally: l.last.Tally, Full: errors.Is(early, index.ErrFull), Written: l.last.Written}
+	now := completedRun{Finished: Finished{Tally: l.last.Tally}, Full: errors.Is(early, index.ErrFull), Written: l.last.Written}
 	if !pipe {
-		now.Command = l.chosen.digest()
+		now.Command, now.Inputs = l.chosen.digest(), digest(l.chosen.Inputs)
+	}
+	now.Over, now.Ended = strings.Join(l.job.Args, " "), l.job.now().Unix()
+	if len(now.Over) > maxOver {
+		now.Over = strings.ToValidUTF8(now.Over[:maxOver], "") + " ..."
 	}
 	for i, name := range l.job.names() {
 		if pipe && isFile(name) {
@@ -161,6 +197,10 @@ func (l *Ledger) overNow(early error) ([]byte, error) {
 func (c *choices) digest() string {
 	told := *c
 	told.Spans = false
-	sum := sha256.Sum256(encoded(told))
+	return digest(told)
+}
+
+func digest(value any) string {
+	sum := sha256.Sum256(encoded(value))
 	return hex.EncodeToString(sum[:16])
 }

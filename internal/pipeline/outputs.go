@@ -145,7 +145,7 @@ func (c *committer) record(b *block, rec *record, l *lines) error {
 // annotate returns the value added to a record. line is its line of the report, or nil.
 func annotate(r *dedup.Result, line *report.Reported) []byte {
 	a := annotation{Verdict: report.VerdictOf(r), Kept: r.Kept, Count: r.Segments, SameID: r.SameID, Again: r.Again}
-	if line != nil && (!r.Again || !r.Kept) { // its witness when it was kept is not known any more
+	if line != nil {
 		a.Of, a.Score, a.Shared = line.Of, &line.Score, line.Shared
 		a.Contained, a.Estimated = &line.Contained, line.Estimated
 	}

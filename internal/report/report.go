@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -49,6 +51,27 @@ type Reported struct {
 	Time      *time.Time   `json:"time,omitempty"` // time of creation, if the format records it
 
 	Fate // with --prefer and --remove-within
+
+	Shard int `json:"shard,omitempty"` // only in a report of shards, which has an [End]
+}
+
+// End holds the counts of the last line of a report of shards. A report without it was cut off.
+type End struct {
+	Lines     int64  `json:"lines"` // lines before the last one
+	Documents int64  `json:"documents"`
+	Bad       int64  `json:"bad_records"`
+	Texts     uint64 `json:"texts,string"` // sum of SumText over all documents
+}
+
+// Add adds the counts of more documents.
+func (e *End) Add(o End) {
+	e.Lines, e.Documents, e.Bad, e.Texts = e.Lines+o.Lines, e.Documents+o.Documents, e.Bad+o.Bad, e.Texts+o.Texts
+}
+
+// SumText returns the hash of a document. Sums of hashes, modulo 2^64, do not depend on the order.
+// docs/format.md, "Shards of features", defines it.
+func SumText(at corpus.Place, id, text []byte) uint64 {
+	return xxh3.HashSeed(text, xxh3.HashSeed(id, uint64(at.Part)<<40+uint64(at.Record)))
 }
 
 // Confirm is the result of comparing the texts of two documents.

@@ -30,6 +30,7 @@ type Tally struct {
 	Revisits   int64 `json:"revisits,omitempty"`   // removed documents replaced by revisit records
 	Undated    int64 `json:"undated,omitempty"`    // documents without a time, if the window is over the documents' own times
 	Unnamed    int64 `json:"without_id,omitempty"` // documents without an id, named by their file and place
+	Partial    int64 `json:"partial,omitempty"`    // documents of which the record has only the beginning
 	Late       int64 `json:"late,omitempty"`       // documents older than the window when they came, not remembered
 	Bad        int64 `json:"bad_records"`
 	// Copies kept without confirmation by their texts, and those whose texts could not be compared.
@@ -109,7 +110,8 @@ type Summary struct {
 	Tally
 	Resumed     bool              `json:"resumed"`
 	StoredBytes int64             `json:"stored_bytes"` // read from the inputs, as stored
-	Seconds     float64           `json:"seconds"`      // of this process
+	Unreadable  int               `json:"unreadable_inputs,omitempty"`
+	Seconds     float64           `json:"seconds"` // of this process
 	Filter      index.FilterState `json:"filter"`
 	Table       *TableState       `json:"table"` // null with --filter-only
 	Grown       int               `json:"filter_grown"`

@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -145,9 +146,13 @@ func (p platform) assemble(version string, program []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	files[readme] = append(fmt.Appendf(nil, metadata, version), files[readme]...)
+	files[readme] = append(fmt.Appendf(nil, metadata, version), relative.ReplaceAll(files[readme], []byte("](https://github.com/firstseen/firstseen/blob/HEAD/$1)"))...)
 	return pack(files, info+"RECORD")
 }
+
+// relative matches a link of the README to a file of the repository, which an index of packages
+// does not have.
+var relative = regexp.MustCompile(`\]\(([^:#)][^:)]*)\)`)
 
 const metadata = `Metadata-Version: 2.4
 Name: firstseen

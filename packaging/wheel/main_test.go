@@ -82,7 +82,25 @@ func TestAssemble(t *testing.T) {
 		if text := files["firstseen-1.2.3.dist-info/METADATA"]; !bytes.Contains(text, []byte("\nVersion: 1.2.3\n")) || !bytes.Contains(text, []byte("\n\n# firstseen\n")) {
 			t.Errorf("METADATA lacks the version or the README:\n%.500s", text)
 		}
+		checkLinks(t, string(files["firstseen-1.2.3.dist-info/METADATA"]))
 		checkRecord(t, files)
+	}
+}
+
+// checkLinks checks that the links of a description are absolute, and lead to files of the repository.
+func checkLinks(t *testing.T, description string) {
+	t.Helper()
+	links := strings.Split(description, "](")[1:]
+	for _, link := range links {
+		target, _, _ := strings.Cut(link, ")")
+		name, absolute := strings.CutPrefix(target, "https://github.com/firstseen/firstseen/blob/HEAD/")
+		name, _, _ = strings.Cut(name, "#")
+		if _, err := os.Stat(name); !absolute || err != nil {
+			t.Errorf("the description has the link %s: %v", target, err)
+		}
+	}
+	if len(links) < 10 {
+		t.Errorf("the description has %d links", len(links))
 	}
 }
 

@@ -47,11 +47,20 @@ type Explanation struct {
 	Verdict report.Reported `json:"verdict"`
 	// Reported is the line of a report, from a run that read other documents too.
 	Reported *report.Reported `json:"reported,omitempty"`
-	Reasons  []method.Reason  `json:"reasons"`
+	// Among explains a verdict of the report that these two documents alone do not have.
+	Among   *Among          `json:"among,omitempty"`
+	Reasons []method.Reason `json:"reasons"`
 	// Shared lists the segments chosen in both texts, the longest first.
 	Shared []Segment `json:"shared_segments"`
 	// OtherKeys is the number of shared keys that are not segments, such as those of runs.
 	OtherKeys int `json:"other_keys"`
+}
+
+// Among is the verdict on the later document beside all that came before it and share text with it.
+type Among struct {
+	Verdict   report.Reported `json:"verdict"`
+	Reasons   []method.Reason `json:"reasons"`   // those about its witness, if it has one
+	Documents []string        `json:"documents"` // ids of those that were kept
 }
 
 // A Segment is text that stands in both documents. Its ranges are in bytes.
@@ -84,11 +93,7 @@ func Pair(earlier, later Document, rules Rules) (*Explanation, error) {
 
 // judge decides the two documents in a run of their own.
 func (e *Explanation) judge(rules Rules) error {
-	d, err := dedup.New(dedup.Config{Scheme: rules.Scheme, Rules: rules.Rules, Table: &dedup.Memory{}})
-	if err != nil {
-		return err
-	}
-	extractor, err := feature.NewExtractor(rules.Scheme)
+	d, extractor, err := rules.begin()
 	if err != nil {
 		return err
 	}
@@ -109,6 +114,75 @@ func (e *Explanation) judge(rules Rules) error {
 	}
 	e.Verdict = report.Report(&r, e.Later.ID, &second, []byte(e.Later.Text))
 	e.share(&first, &second)
+	return nil
+}
+
+// begin returns what decides documents and extracts their features.
+func (r *Rules) begin() (*dedup.Deduper, *feature.Extractor, error) {
+	d, err := dedup.New(dedup.Config{Scheme: r.Scheme, Rules: r.Rules, Table: &dedup.Memory{}})
+	if err != nil {
+		return nil, nil, err
+	}
+	extractor, err := feature.NewExtractor(r.Scheme)
+	return d, extractor, err
+}
+
+// Replay sets Among if the report has another verdict than these two alone. It decides the records
+// that share a key with the later document, up to the most that a key can have. A segment of many
+// documents is no evidence, so third documents can make a copy.
+func (e *Explanation) Replay(rules Rules, records iter.Seq2[corpus.Record, error]) error {
+	if e.Reported == nil || e.Reported.Verdict == e.Verdict.Verdict {
+		return nil
+	}
+	d, extractor, err := rules.begin()
+	if err != nil {
+		return err
+	}
+	var later, other feature.Sketch
+	extractor.ExtractFor(&later, []byte(e.Later.Text), e.Later.Exact)
+	held := map[uint64]int{}
+	for i := range later.Features {
+		held[later.Features[i].Key] = 0
+	}
+	among := &Among{Documents: []string{}, Reasons: []method.Reason{}}
+	for r, err := range records {
+		switch {
+		case err != nil:
+			return err
+		case r.Bad != nil || r.Empty || r.Other:
+			continue
+		case r.Block.File == e.Reported.File && r.At == e.Reported.Line:
+			result, why, err := d.Explain(e.Later.ID, &later)
+			among.Verdict = report.Report(&result, e.Later.ID, &later, r.Text)
+			for _, reason := range why {
+				if reason.Of == "" || reason.Of == result.Of.ID || result.Of.Num == 0 {
+					among.Reasons = append(among.Reasons, reason)
+				}
+			}
+			e.Among = among
+			return err
+		}
+		extractor.ExtractFor(&other, r.Text, r.Exact)
+		if !slices.ContainsFunc(other.Features, func(f feature.Feature) bool {
+			n, shared := held[f.Key]
+			return shared && n < dedup.MaxHolders
+		}) {
+			continue
+		}
+		result, err := d.Decide(dedup.Document{ID: string(r.ID), Sketch: &other})
+		if err != nil {
+			return err
+		}
+		if !result.Kept {
+			continue
+		}
+		among.Documents = append(among.Documents, string(r.ID))
+		for i := range other.Features {
+			if n, shared := held[other.Features[i].Key]; shared {
+				held[other.Features[i].Key] = n + 1
+			}
+		}
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ package cut
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -35,7 +36,7 @@ const (
 
 // Options holds the user's choices.
 type Options struct {
-	Remove   Kind
+	Remove   Kind // "" only counts
 	MinUnits int  // least words of a passage to cut
 	KeepCode bool // spare documents in which more than one character in eight is a symbol
 	// DropBelow drops cut documents with fewer words left. 0 drops none.
@@ -84,16 +85,24 @@ type Counts struct {
 	Unsegmented, Absent int64
 }
 
-// NewPlan returns the plan of a report.
+// ErrNoPassages is returned for a report without passages, from which nothing is to be cut.
+var ErrNoPassages = errors.New("the report has no passages: run firstseen dedup with --passages over these inputs; if it was, nothing is to be cut")
+
+// NewPlan returns the plan of a report. To cut, the report must have passages.
 func NewPlan(o Options, report iter.Seq2[*lines.Line, error]) (*Plan, error) {
 	p := &Plan{options: o, sources: map[string]*source{}, traced: map[string][]traced{}, text: units.New()}
+	some := o.Remove == "" // to cut
 	for line, err := range report {
 		if err == nil {
+			some = some || len(line.Passages) > 0
 			err = p.add(line)
 		}
 		if err != nil {
 			return nil, err
 		}
+	}
+	if !some {
+		return nil, ErrNoPassages
 	}
 	for _, s := range p.sources {
 		slices.Sort(s.starts)

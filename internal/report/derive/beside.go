@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
@@ -27,14 +28,22 @@ type Record struct {
 
 // Records yields every record of a source, bad ones too, with its line of the report. Ids are as in
 // the report. An error comes last.
-func Records(ctx context.Context, source *corpus.Source, report *lines.Reports) iter.Seq2[Record, error] {
+func Records(ctx context.Context, source *corpus.Source, all *lines.Reports) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		next, stop := iter.Pull2(report.All(ctx))
+		next, stop := iter.Pull2(all.All(ctx))
 		defer stop()
 		line, err, _ := next() // the next line of the report, nil at its end
+		var met report.End
 		for r, failed := range corpus.Records(ctx, source) {
 			if err = cmp.Or(err, failed); err != nil {
 				break
+			}
+			switch {
+			case r.Bad != nil:
+				met.Bad++
+			case !r.Empty && !r.Other:
+				met.Documents++
+				met.Texts += report.SumText(r.At, r.ID, r.Text)
 			}
 			if !utf8.Valid(r.ID) {
 				r.ID = []byte(asReported(string(r.ID)))
@@ -56,10 +65,26 @@ func Records(ctx context.Context, source *corpus.Source, report *lines.Reports) 
 		if err == nil && line != nil {
 			err = fmt.Errorf("%w; %s:%v is in the report, but not in the inputs", ErrOther, line.File, line.Line)
 		}
+		if err == nil {
+			err = compare(all.End, met)
+		}
 		if err != nil {
 			yield(Record{}, err)
 		}
 	}
+}
+
+// compare compares the counts of a report, or nil, with the inputs read.
+func compare(end *report.End, met report.End) error {
+	switch {
+	case end == nil:
+		return nil
+	case end.Documents != met.Documents || end.Bad != met.Bad:
+		return fmt.Errorf("%w; it is about %d documents and %d bad records, and the inputs have %d and %d", ErrOther, end.Documents, end.Bad, met.Documents, met.Bad)
+	case end.Texts != met.Texts:
+		return fmt.Errorf("%w; the inputs have other texts or ids than firstseen features has read", ErrOther)
+	}
+	return nil
 }
 
 // CheckNames refuses inputs that share a name, and so lines, in a report. A file may come twice.

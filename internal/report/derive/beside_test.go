@@ -149,6 +149,47 @@ func TestOtherReport(t *testing.T) {
 	}
 }
 
+// TestInputsAreCounted checks the inputs against the counts at the end of a report of shards.
+func TestInputsAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	inputs, format := inputsOf(t, dir, []int{12, 3}) // one record is bad
+	read := func(end string) error {
+		source := corpus.NewSource(inputs, format, corpus.SourceConfig{})
+		for _, err := range Records(t.Context(), source, reportOf(t, dir, end)) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var sum uint64
+	for i, n := range []int{12, 3} {
+		for n := range n {
+			if n != 9 {
+				sum += report.SumText(corpus.Place{Record: int64(n + 1)}, fmt.Append(nil, i, "-", n), fmt.Append(nil, "文 ", n))
+			}
+		}
+	}
+	end := func(documents, bad int, sum uint64) string {
+		return fmt.Sprintf(`{"end":{"lines":0,"documents":%d,"bad_records":%d,"texts":"%d"}}`, documents, bad, sum)
+	}
+	for text, whole := range map[string]bool{"": true, end(14, 1, sum): true, end(13, 1, sum): false, end(14, 2, sum): false, end(14, 1, sum+1): false} {
+		if err := read(text); errors.Is(err, ErrOther) == whole || whole && err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	a, b := corpus.Place{Record: 1}, corpus.Place{Part: 1, Record: 1}
+	if x := report.SumText(a, []byte("i"), []byte("t")); x == report.SumText(b, []byte("i"), []byte("t")) || x == report.SumText(a, []byte("it"), nil) || x == report.SumText(a, []byte("t"), []byte("i")) {
+		t.Error("the sum lacks the place, or the end of the id")
+	}
+	two := func(x, y string) uint64 {
+		return report.SumText(a, []byte("i"), []byte(x)) + report.SumText(b, []byte("j"), []byte(y))
+	}
+	if two("t", "u") == two("u", "t") {
+		t.Error("two texts that change places have the same sum")
+	}
+}
+
 // TestNamesOutsideUTF8 checks names that a report cannot hold as they are, because it is JSON.
 func TestNamesOutsideUTF8(t *testing.T) {
 	dir := t.TempDir()

@@ -3,6 +3,7 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,13 +40,15 @@ func check(l *Line) error {
 // Reports holds files that are read one after the other, as one report.
 type Reports struct {
 	Inputs []input.Input
-	stdin  io.Reader
+	// End has the counts of reports of shards, after the last line. It is nil without such counts.
+	End   *report.End
+	stdin io.Reader
 }
 
 // Open finds the files without reading them; "-" is standard input.
 func Open(names []string, stdin io.Reader) (*Reports, error) {
 	inputs, _, err := input.Expand(names, []string{".jsonl"})
-	return &Reports{inputs, stdin}, err
+	return &Reports{Inputs: inputs, stdin: stdin}, err
 }
 
 // Once reports whether the files can be read only once.
@@ -59,35 +62,77 @@ func (r *Reports) All(ctx context.Context) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		format := jsonl.Format{Fields: jsonl.Fields{Text: "id", ID: "id"}}
 		source := corpus.NewSource(r.Inputs, format, corpus.SourceConfig{Stdin: r.stdin})
-		for r, err := range corpus.Records(ctx, source) {
+		r.End = nil
+		own := lineCount{file: -1}
+		for one, err := range corpus.Records(ctx, source) {
 			if err != nil {
 				yield(nil, fmt.Errorf("reading the report: %w", err))
 				return
 			}
-			line, err := parse(r.Block.Reject, r.Raw)
+			line, end, err := parse(one.Block.Reject, one.Raw)
 			if err != nil {
-				err = fmt.Errorf("%s:%v: this is not a line of a report: %w; give a file written by firstseen dedup --report", r.Block.File, r.At, err)
+				err = fmt.Errorf("%s:%v: this is not a line of a report: %w; give a file written by firstseen dedup --report", one.Block.File, one.At, err)
+			} else if err = own.add(one.Block, line, end); err == nil && end != nil {
+				r.End = cmp.Or(r.End, new(report.End))
+				r.End.Add(*end)
+				continue
 			}
 			if !yield(line, err) || err != nil {
 				return
 			}
 		}
+		if own.open {
+			yield(nil, own.cutOff())
+		}
 	}
 }
 
-func parse(reject string, raw []byte) (*Line, error) {
+// lineCount counts the lines of a file. Those of a shard must be followed by their count.
+type lineCount struct {
+	file  int // index of the file
+	name  string
+	lines int64
+	open  bool // the file needs a count
+}
+
+func (c *lineCount) add(b *corpus.Block, line *Line, end *report.End) error {
+	if b.Input != c.file {
+		if c.open {
+			return c.cutOff()
+		}
+		*c = lineCount{file: b.Input, name: b.File}
+	}
+	switch {
+	case end == nil:
+		c.lines++
+		c.open = c.open || line.Shard > 0
+	case end.Lines != c.lines:
+		return c.cutOff()
+	default:
+		c.lines, c.open = 0, false
+	}
+	return nil
+}
+
+func (c *lineCount) cutOff() error {
+	return fmt.Errorf("the report %s is not whole: %d lines came, and no line with this count after them; copy it again, or run firstseen dedup --features again", c.name, c.lines)
+}
+
+// parse reads a line of a report, or the counts at the end of one.
+func parse(reject string, raw []byte) (*Line, *report.End, error) {
 	if reject != "" {
-		return nil, errors.New(reject)
+		return nil, nil, errors.New(reject)
 	}
 	var line struct {
 		Line
-		Part int64 `json:"part"` // of the place, in the rows of a Parquet report
+		Part int64       `json:"part"` // of the place, in the rows of a Parquet report
+		End  *report.End `json:"end"`
 	}
-	if err := json.Unmarshal(raw, &line); err != nil {
-		return nil, err
+	if err := json.Unmarshal(raw, &line); err != nil || line.End != nil {
+		return nil, line.End, err
 	}
 	if line.Line.Line.Part == 0 {
 		line.Line.Line.Part = line.Part
 	}
-	return &line.Line, check(&line.Line)
+	return &line.Line, nil, check(&line.Line)
 }

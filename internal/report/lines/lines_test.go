@@ -2,6 +2,7 @@ package lines
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,9 +94,65 @@ func FuzzLine(f *testing.F) {
 	f.Add([]byte(`{"verdict":"mosaic","of":null,"line":1e9}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		l, err := parse("", raw)
-		if err == nil && (l.Verdict == "" || !(l.Score >= 0 && l.Score <= 1)) {
+		l, end, err := parse("", raw)
+		if err == nil && end == nil && (l.Verdict == "" || !(l.Score >= 0 && l.Score <= 1)) {
 			t.Errorf("%q was taken: %+v", raw, l)
 		}
 	})
+}
+
+// TestReportIsWhole checks that lines of a shard need their count after them, in each file.
+func TestReportIsWhole(t *testing.T) {
+	const line = "{\"id\":\"a\",\"verdict\":\"unique\",\"shard\":2}\n"
+	end := func(n int) string {
+		return fmt.Sprintf("{\"end\":{\"lines\":%d,\"documents\":5,\"bad_records\":1,\"texts\":\"8000000000000001\"}}\n", n)
+	}
+	for _, c := range []struct {
+		files     []string
+		lines     int
+		documents int64 // -1 for no counts
+		whole     bool
+	}{
+		{[]string{""}, 0, -1, true},
+		{[]string{strings.ReplaceAll(line, `,"shard":2`, "")}, 1, -1, true},
+		{[]string{line + line + end(2)}, 2, 5, true},
+		{[]string{end(0)}, 0, 5, true},
+		{[]string{line + end(1) + line + line + end(2)}, 3, 10, true},
+		{[]string{line + end(1), "", line + end(1)}, 2, 10, true},
+		{[]string{strings.ReplaceAll(line, `,"shard":2`, ""), line + end(1)}, 2, 5, true},
+		{[]string{line + line}, 2, -1, false},
+		{[]string{line + end(2)}, 1, -1, false},
+		{[]string{line + line + end(1)}, 2, -1, false},
+		{[]string{end(1)}, 0, -1, false},
+		{[]string{line, line + end(2)}, 1, -1, false},
+		{[]string{line + end(1), line}, 2, 5, false},
+		{[]string{line + end(1) + line}, 2, 5, false},
+	} {
+		var names []string
+		for i, text := range c.files {
+			names = append(names, filepath.Join(t.TempDir(), fmt.Sprint(i)))
+			if err := os.WriteFile(names[i], []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Open(names, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // counts are those of one reading
+			n := 0
+			for _, err = range r.All(t.Context()) {
+				if err == nil {
+					n++
+				}
+			}
+			documents := int64(-1)
+			if r.End != nil {
+				documents = r.End.Documents
+			}
+			if n != c.lines || documents != c.documents || (err == nil) != c.whole {
+				t.Errorf("%q: %d lines, %d documents, %v", c.files, n, documents, err)
+			}
+		}
+	}
 }

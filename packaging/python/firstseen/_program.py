@@ -17,6 +17,7 @@ from typing import IO, Any
 from weakref import WeakSet
 
 DONE = (0, 3)  # 3: done, but some records were bad
+SETTINGS = {"firstseen dedup --rejects FILE": "rejects=FILE", "--rejects FILE": "rejects=FILE", "--limit bad=N": 'limit="bad=N"'}
 
 
 class Error(Exception):
@@ -63,14 +64,22 @@ def start(arguments: list[str], **streams: Any) -> tuple[subprocess.Popen[bytes]
 
 
 def words(said: IO[bytes]) -> str:
-    """Returns the messages of the program, without its name."""
+    """Returns the messages of the program, without its name, and with settings for the flags of bad records."""
     said.seek(0)
-    lines = said.read().decode("utf-8", "replace").strip().splitlines()
+    text = said.read().decode("utf-8", "replace")
+    for flag, setting in SETTINGS.items():
+        text = text.replace(flag, setting)
+    lines = text.strip().splitlines()
     return "\n".join(line.removeprefix("firstseen: ") for line in lines)
 
 
+def warn(spoken: str) -> None:
+    for line in spoken.splitlines():
+        logging.getLogger("firstseen").warning("%s", line)
+
+
 def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
-    """Runs `firstseen dedup` over files, with its flags as settings, and returns its summary, bad records included."""
+    """Runs `firstseen dedup` over files, with its flags as settings, and returns its summary. It warns of bad records."""
     with tempfile.TemporaryDirectory() as folder:
         summary = settings["summary"] = settings.get("summary") or os.path.join(folder, "summary.json")
         arguments = ["dedup", "--quiet", *flags(settings), "--", *(os.fspath(path) for path in inputs)]
@@ -85,6 +94,7 @@ def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
             spoken = words(said)
         if code not in DONE:
             raise Error(spoken or f"the program ended with code {code}", code)
+        warn(spoken)
         with open(summary, encoding="utf-8") as f:
             return dict(json.load(f))
 
@@ -121,8 +131,7 @@ class Child:
             self._out.read()
             if self._program.wait() not in DONE:
                 self._end()
-            for line in words(self._said).splitlines():
-                logging.getLogger("firstseen").warning("%s", line)
+            warn(words(self._said))
 
 
 RUNNING: WeakSet[Child] = WeakSet()

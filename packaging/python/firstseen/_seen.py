@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import warnings
 from contextlib import suppress
 from functools import partial
 from numbers import Number
@@ -16,6 +17,7 @@ from ._program import Child, Error, Link, Socket, flags
 ALONE = "an index has one process: use connect() and a server with num_proc > 1, in forks and other workers"
 LOST = "an answer was lost: open it again, and send the unanswered documents again"
 CLOSED = "it is closed"
+ENDED = "close() ended this see(): open it again, and send the unanswered documents again"
 
 
 def values(column: Any) -> list[Any]:
@@ -67,9 +69,13 @@ class Seen:
         feed, self._broken = Feed(self._link, docs, self._line, self._ahead), LOST
         try:
             yield from feed.verdicts()
-            self._broken = ""
+            self._broken = self._broken.replace(LOST, "")
         except GeneratorExit:
             self._broken = self._broken.replace(LOST, "")
+            raise
+        except (Error, OSError, ValueError) as e:
+            if self._broken == CLOSED:
+                raise Error(ENDED) from e
             raise
         finally:
             feed.stop()
@@ -82,13 +88,21 @@ class Seen:
         return list(self.see([doc]))[0]
 
     def keep(self, batch: Any) -> list[bool]:
-        """Reports which rows of a batch are kept, as in ds.filter(fs.keep, batched=True) of datasets."""
+        """Reports which rows of a batch are kept, as in ds.filter(fs.keep, batched=True) of datasets.
+
+        It warns of bad rows, such as those without a text, which are not kept.
+        """
         names, id = getattr(batch, "column_names", batch), self._fields["id"]
         texts = values(batch[self._fields["text"]])
         ids, times = (values(batch[f]) if f in names else [None] * len(texts) for f in (id, self._fields["time"]))
         if self._again and any(map(missing, ids)):  # each of these rows would be a bad record and vanish
             raise Error(f"a server needs an id in each row, and {id!r} lacks one: name the column with connect(…, id=NAME)")
-        return [v.kept for v in self.see(zip(ids, texts, times))]
+        got = list(self.see(zip(ids, texts, times)))
+        if bad := [v for v in got if v.reason]:
+            reason = str(bad[0].reason).replace('field "text"', f"column {self._fields['text']!r}")
+            remedy = "fill or drop such rows before, or use see(), whose verdicts have a reason"
+            warnings.warn(f"{len(bad)} of {len(got)} rows are bad and not kept, the first because {reason}: {remedy}", stacklevel=2)
+        return [v.kept for v in got]
 
     def _here(self) -> None:
         if os.getpid() != self._pid:

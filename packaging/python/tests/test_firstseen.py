@@ -76,7 +76,9 @@ class SeeTest(Case):
         with self.open() as fs:
             list(fs.see(docs))
         with self.open() as fs:
-            self.assertTrue(all(v.kept and v.again for v in fs.see(docs)))
+            again = list(fs.see(docs))
+            self.assertTrue(all(v.kept and v.again for v in again))
+            self.assertEqual([v.of for v in again], [str(i) for i, _ in docs])
             self.assertFalse(fs.one(("new", docs[3][1])).kept)
         with self.open(same_id="keep:again=drop") as fs:
             self.assertFalse(any(v.kept for v in fs.see(docs)))
@@ -87,6 +89,16 @@ class SeeTest(Case):
         self.assertEqual((bad.verdict, bad.kept, good.kept), ("bad", False, True))
         self.assertIn("text", bad.reason)
         self.assertFalse(lone.verdict == "bad" and lone.reason is None)
+
+    def test_rows_without_a_text_are_counted_and_warned_of(self):
+        rows = {"id": [1, 2, 3], "body": [texts(1)[0], None, float("nan")]}
+        summary = self.folder / "summary.json"
+        with self.assertLogs("firstseen", "WARNING") as logged:
+            with firstseen.open(docs=1000, text="body", summary=summary) as fs:
+                with self.assertWarnsRegex(UserWarning, "2 of 3 rows are bad and not kept, the first because column 'body' is null: .*see()"):
+                    self.assertEqual(fs.keep(rows), [True, False, False])
+        self.assertRegex(logged.output[0], "2 of 3 lines, .* with rejects=FILE$")
+        self.assertEqual(json.loads(summary.read_text())["bad_records"], 2)
 
     def test_missing_values(self):
         """Frames have NaN for a number that is not there: the row has no id, and is not bad."""
@@ -164,6 +176,19 @@ class SeeTest(Case):
                 list(fs.see(texts(3)))
             first.close()
             self.assertEqual(len(list(fs.see(texts(3)))), 3)
+
+    def test_close_ends_a_see(self):
+        with self.open() as fs:
+            seen = fs.see(itertools.cycle(texts(50)))
+            next(seen)
+            fs.close()
+            with self.assertRaisesRegex(firstseen.Error, "close.. ended this see"):
+                list(seen)
+        with self.open() as fs:
+            for v in fs.see(["the last text"]):
+                fs.close()
+            with self.assertRaisesRegex(firstseen.Error, "it is closed"):
+                fs.one("a text after it")
 
     def test_a_failing_source_raises_after_its_answers(self):
         def source():
@@ -281,6 +306,12 @@ class ServerTest(Case):
             for rows in {"text": ["one"]}, {"id": ["x", None], "text": ["one", "two"]}:
                 with self.assertRaisesRegex(firstseen.Error, "needs an id"):
                     fs.keep(rows)
+            with firstseen.connect(server.address) as other:
+                seen = other.see(itertools.cycle(docs))
+                next(seen)
+                other.close()
+                with self.assertRaisesRegex(firstseen.Error, "close.. ended this see"):
+                    list(seen)
             server.close()
             with self.assertRaisesRegex(firstseen.Error, "closed the connection"):
                 list(fs.see(docs))
@@ -327,7 +358,9 @@ class DedupTest(Case):
     def test_files(self):
         lines = [json.dumps({"id": i, "text": t}) for i, t in enumerate(texts(5) + texts(5))]
         (self.folder / "in.jsonl").write_text("\n".join(lines) + "\nnonsense\n")
-        summary = firstseen.dedup(str(self.folder / "*.jsonl"), out=self.folder / "kept.jsonl", report=self.folder / "dups.jsonl")
+        with self.assertLogs("firstseen", "WARNING") as logged:
+            summary = firstseen.dedup(str(self.folder / "*.jsonl"), out=self.folder / "kept.jsonl", report=self.folder / "dups.jsonl")
+        self.assertRegex(logged.output[0], "1 of 11 lines, the first .* with rejects=FILE$")
         self.assertEqual((summary["kept"], summary["removed"], summary["bad_records"]), (5, 5, 1))
         self.assertEqual((self.folder / "kept.jsonl").read_text().splitlines(), lines[:5])
         for _ in range(2):  # the second run is over, and has its summary, too
