@@ -69,6 +69,7 @@ func event(r *dedup.Result) string {
 
 var allEvents = []string{
 	"unique", "exact", "duplicate", "mosaic", "mosaic removed", "related beside others",
+	"related by words: numbers", "related by words: negation", "related by words: word", "related by words: length",
 }
 
 // TestVerdictsEqualOracle compares every field, with any filter, and requires every kind of
