@@ -21,7 +21,7 @@ type textWorld struct {
 	famous    []string   // sentences that many quote
 	earlier   [][]string // sentences of each document
 	posts     []string
-	text      string     // of the document drawn last
+	text      string // of the document drawn last
 }
 
 // secrets are possible keys of a scheme.
