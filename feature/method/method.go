@@ -85,7 +85,7 @@ type Sketch struct {
 }
 
 // MaxData is the maximum length of Sketch.Data in bytes.
-const MaxData = 1280
+const MaxData = 2688
 
 // Parts returns the number of leading features that are parts of the text.
 func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }

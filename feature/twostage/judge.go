@@ -27,7 +27,6 @@ const (
 	minCommon = 12
 	minShared = 10
 	explained = 0.72
-	spoken    = 0
 	confirmed = 0.6
 )
 
@@ -165,13 +164,15 @@ func (j *Judge) byWords(f *method.Finding) error {
 	if err != nil {
 		return err
 	}
-	f.Relation, f.Score, f.Contained, f.Differ = method.Unrelated, w.Score, w.Score, w.Differ.String()
+	f.Relation, f.Score, f.Contained = method.Unrelated, w.Score, w.Score
 	switch {
 	case w.Copy:
 		f.Relation = method.Copy
+		return nil
 	case w.Score >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, w.Score
 	}
+	f.Differ = w.Differ.String()
 	return nil
 }
 
@@ -262,5 +263,5 @@ func (j *Judge) Record(dst []byte) []byte {
 // Same implements rule 2. It compares only what does not depend on marks between words.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
-	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err
+	return err == nil && r.Whole == j.sketch.Whole && j.known.same(&j.other), r.Features, err
 }
