@@ -91,7 +91,7 @@ func TestExtractFor(t *testing.T) {
 // TestNoAllocation checks that the default method allocates nothing for a text, long or short, once
 // its buffers exist.
 func TestNoAllocation(t *testing.T) {
-	for _, s := range []Scheme{{}, {Key: []byte("0123456789abcdef")}, {Passages: 50}} {
+	for _, s := range []Scheme{{}, {Key: []byte("0123456789abcdef")}} {
 		e, err := NewExtractor(s)
 		if err != nil {
 			t.Fatal(err)

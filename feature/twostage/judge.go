@@ -62,6 +62,9 @@ func (j *Judge) Load(s *method.Sketch) {
 	if j.places, err = j.known.parse(s.Data); err == nil && len(j.known.words) > 0 {
 		err = j.words.Load(j.known.words)
 	}
+	if n := len(j.places); n > 0 && n != j.known.sketch.Places() {
+		err = errRecord
+	}
 	if err != nil {
 		panic(err) // from another method
 	}
@@ -214,8 +217,8 @@ func (j *Judge) newStretch() (none stretch) {
 	if len(j.places) == 0 {
 		return none
 	}
-	if j.sorted.runs == 0 && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
-		panic(errRecord) // like Load
+	if j.sorted.runs == 0 {
+		j.sorted.Sort(&j.known.sketch, j.places, j.known.runs)
 	}
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }

@@ -475,12 +475,35 @@ func TestDamagedRecord(t *testing.T) {
 	if f, err := j.Compare(&method.Candidate{}, record); err == nil {
 		t.Errorf("damaged words are %+v", f)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a sketch of another method was loaded")
+}
+
+// TestDataOfAnotherMethod checks that Load panics at data that no Extractor made: callers that take
+// sketches from others rely on it.
+func TestDataOfAnotherMethod(t *testing.T) {
+	var s method.Sketch
+	NewExtractor(segments.Scheme{}, 0).Extract(&s, []byte(english(450)))
+	loads := func(data []byte) (loads bool) {
+		defer func() { loads = recover() == nil }()
+		NewJudge(method.Rules{}).Load(&method.Sketch{Data: data})
+		return true
+	}
+	if !loads(nil) || !loads(s.Data) || loads([]byte("other")) {
+		t.Error("no data, those of an Extractor or others are taken wrongly")
+	}
+	var k known
+	if _, err := k.parse(s.Data); err != nil {
+		t.Fatal(err)
+	}
+	without := len(s.Data) - k.sketch.Places()
+	for n := 1; n < len(s.Data); n++ {
+		if loads(s.Data[:n]) != (n == without) {
+			t.Errorf("%d of %d bytes", n, len(s.Data))
 		}
-	}()
-	NewJudge(method.Rules{}).Load(&method.Sketch{Data: []byte("other")})
+	}
+	bad := known{runs: 3, words: []byte{0xFE, 0}}
+	if loads(bad.append(nil)) || loads(append(s.Data, 0)) {
+		t.Error("damaged words, or too many places")
+	}
 }
 
 // TestWordsDecide checks rule 7, and when it applies: both texts are short, and one has no sketch.
