@@ -226,7 +226,7 @@ type Memory interface {
 
 // A Reason explains a step of a judgement to a person.
 type Reason struct {
-	// Rule is a rule of docs/design.md, "The decision", such as "13", or "" for one of the method.
+	// Rule is a rule of docs/design.md, "The decision", such as "8", or "" for one of the method.
 	Rule string `json:"rule"`
 	Says string `json:"says"`
 	Of   string `json:"of,omitempty"` // id of the earlier document, if it is about one

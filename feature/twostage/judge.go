@@ -22,11 +22,13 @@ const (
 	enough = 0.8
 	// Pages with menus (rule 9): one part in minCommon of the text must be common, and at least
 	// minShared other segments shared. Together these must hold the share explained of all segments.
-	// Sketches must confirm one part in minShare of the document, and the share confirmed of the
-	// shared segments: the longest segments of code are comments.
+	// The lengths may differ at most as minLength and minLength+1 do. Sketches must confirm one part
+	// in minShare of the document, and the share confirmed of the shared segments: the longest
+	// segments of code are comments.
 	minCommon = 12
 	minShared = 10
 	explained = 0.72
+	minLength = 4
 	confirmed = 0.6
 )
 
@@ -237,8 +239,9 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 // sameOutsideCommon implements rule 9. Two pages with a common part, such as a menu, are copies if
 // the rest of their text is.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
-	shared, whole, a := c.Shared[:j.ownShared(c)], j.Whole(), j.known.distinct
-	if minCommon*j.common < whole || len(shared) < minShared {
+	shared, whole := c.Shared[:j.ownShared(c)], j.Whole()
+	a, b := j.known.distinct, j.other.distinct
+	if minCommon*j.common < whole || len(shared) < minShared || (minLength+1)*min(a, b) < minLength*max(a, b) {
 		return false
 	}
 	own, letters := j.sizes(shared)
