@@ -64,6 +64,9 @@ func (j *Judge) Load(s *method.Sketch) {
 	if j.places, err = j.known.parse(s.Data); err == nil && len(j.known.words) > 0 {
 		err = j.words.Load(j.known.words)
 	}
+	if n := len(j.places); n > 0 && n != j.known.sketch.Places() {
+		err = errRecord
+	}
 	if err != nil {
 		panic(err) // from another method
 	}
@@ -166,13 +169,15 @@ func (j *Judge) byWords(f *method.Finding) error {
 	if err != nil {
 		return err
 	}
-	f.Relation, f.Score, f.Contained, f.Differ = method.Unrelated, w.Score, w.Score, w.Differ.String()
+	f.Relation, f.Score, f.Contained = method.Unrelated, w.Score, w.Score
 	switch {
 	case w.Copy:
 		f.Relation = method.Copy
+		return nil
 	case w.Score >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, w.Score
 	}
+	f.Differ = w.Differ.String()
 	return nil
 }
 
@@ -214,8 +219,8 @@ func (j *Judge) newStretch() (none stretch) {
 	if len(j.places) == 0 {
 		return none
 	}
-	if j.sorted.runs == 0 && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
-		panic(errRecord) // like Load
+	if j.sorted.runs == 0 {
+		j.sorted.Sort(&j.known.sketch, j.places, j.known.runs)
 	}
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
@@ -264,5 +269,5 @@ func (j *Judge) Record(dst []byte) []byte {
 // Same implements rule 2. It compares only what does not depend on marks between words.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
-	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err
+	return err == nil && r.Whole == j.sketch.Whole && j.known.same(&j.other), r.Features, err
 }
