@@ -258,6 +258,11 @@ func TestConsumed(t *testing.T) {
 			t.Errorf("%d words of %d are quoted: %+v", c.quoted, c.quoted+c.own, found)
 		}
 	}
+	l := &library{texts: map[int]string{1: drawn(r, 60)}}
+	page := "so " + l.texts[1] // its first segment has another word
+	if found := find(t, passages.NewFinder(50), page, l, l.candidates(100, 1)); found.Covered != 60 || found.Left != 11 {
+		t.Errorf("of a passage with five whole segments: %+v", found)
+	}
 }
 
 // TestCover checks the rules for stretches that overlap.
