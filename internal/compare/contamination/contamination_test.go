@@ -36,6 +36,7 @@ func found(items *contamination.Items, page string) (ids []string, stretches []s
 }
 
 const (
+	refrain   = "row your boat gently down the stream"
 	rivers    = "Which of the rivers of northern Europe carries the most water into the Baltic Sea in spring?"
 	junctions = "下列关于细胞呼吸的叙述，正确的是哪一项？请根据课本第三章的内容回答。"
 )
@@ -53,12 +54,14 @@ func TestItemsInPages(t *testing.T) {
 		{"in lines", rivers, strings.ReplaceAll(rivers, " ", "\n"), []string{strings.ReplaceAll(strings.TrimSuffix(rivers, "?"), " ", "\n")}},
 		{"in two parts, far apart", rivers, rivers[:46] + filler + rivers[46:], []string{"the most water into the Baltic Sea in spring"}},
 		{"one word edited", rivers, strings.Replace(rivers, "most", "least", 1), []string{"Which of the rivers of northern Europe carries the"}},
+		{"with others where it goes on", rivers, rivers[:46] + filler + "of northern Europe carries the most water into the Baltic", []string{"of northern Europe carries the most water into the Baltic"}},
 		{"a third of it", rivers, filler + rivers[:30] + filler, nil},
 		{"half, in no stretch of eight", rivers, "Which of the rivers of southern Europe carries the most water out of the Baltic", nil},
 		{"the words in another order", rivers, "spring in Sea Baltic the into water most the carries Europe northern of rivers the of Which", nil},
 		{"seven words, alone", "Who was the first emperor of Rome?", filler + "\nWho was the first emperor of Rome?\n", []string{"Who was the first emperor of Rome"}},
 		{"seven words, in a sentence", "Who was the first emperor of Rome?", "He asked who was the first emperor of Rome and left.", nil},
 		{"seven words, at the beginning of a sentence", "Who was the first emperor of Rome?", "Who was the first emperor of Rome and why?", nil},
+		{"a refrain, with the second verse after the first", "one " + refrain + " two or three or " + refrain + " four more of them", "He sang one " + refrain + " four more of them.", []string{refrain + " four more of them"}},
 		{"numbers alone", "1 2 3 4 5 6 7 8 9 10 11 12", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30", []string{"1, 2, 3, 4, 5, 6, 7, 8, 9, 10"}},
 		{"some numbers", "1 2 3 4 5 6 7 8 9 10 11 12", "1, 2, 3, 4, 5, 6, 7, 8, 9", nil},
 		{"behind bytes that are not UTF-8", rivers, "\xff\xfe" + rivers, []string{strings.TrimSuffix(rivers, "?")}},
@@ -180,7 +183,7 @@ func plain(texts []string, i int, page string) (stands bool, share float64, stre
 func TestEqualsThePlainRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		vocabulary := rapid.SampledFrom([]int{3, 30, 3000}).Draw(t, "vocabulary")
+		vocabulary := rapid.SampledFrom([]int{1, 2, 3, 30, 3000}).Draw(t, "vocabulary")
 		draw := func(n int) string {
 			var b strings.Builder
 			for range n {

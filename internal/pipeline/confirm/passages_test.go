@@ -74,8 +74,9 @@ func (e *earlier) save(t *testing.T) {
 	}
 }
 
-// find returns the result of a page, from new Inputs.
-func (e *earlier) find(t *testing.T, page string) (r dedup.Result) {
+// find returns the result of the last of some pages, from new Inputs. The first one has all
+// candidates, the others none.
+func (e *earlier) find(t *testing.T, pages ...string) (r dedup.Result) {
 	t.Helper()
 	in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
 	defer in.Close()
@@ -83,9 +84,14 @@ func (e *earlier) find(t *testing.T, page string) (r dedup.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sketch, _ := sketchOf(t, page, Place{})
-	if err := NewPassages(reader, 50).Find(&dedup.Document{ID: "page", Text: []byte(page), Sketch: sketch}, e.candidates, &r); err != nil {
-		t.Fatal(err)
+	candidates, all := e.candidates, NewPassages(reader, 50)
+	for _, page := range pages {
+		sketch, _ := sketchOf(t, page, Place{})
+		r = dedup.Result{}
+		if err := all.Find(&dedup.Document{ID: "page", Text: []byte(page), Sketch: sketch}, candidates, &r); err != nil {
+			t.Fatal(err)
+		}
+		candidates = nil
 	}
 	return r
 }
@@ -109,6 +115,12 @@ func TestPassages(t *testing.T) {
 	}
 	if r := e.find(t, a+". "+numbered("own", 9)); !r.Consumed || r.Left != 9 {
 		t.Errorf("with nine words left: %+v", r)
+	}
+	if r := e.find(t, a, a); r.Passages != nil || r.Covered != 0 {
+		t.Errorf("without candidates: %+v", r)
+	}
+	if r := e.find(t, "so "+a); r.Covered != 100 || r.Left != 11 {
+		t.Errorf("with a first segment of its own: %+v", r)
 	}
 	if r := e.find(t, own); r.Passages != nil || r.PassageUnits != 60 || r.Consumed {
 		t.Errorf("without a passage: %+v", r)
