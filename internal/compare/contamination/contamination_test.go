@@ -36,6 +36,7 @@ func found(items *contamination.Items, page string) (ids []string, stretches []s
 }
 
 const (
+	sixteen   = "word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 wordA wordB wordC wordD wordE wordF"
 	refrain   = "row your boat gently down the stream"
 	rivers    = "Which of the rivers of northern Europe carries the most water into the Baltic Sea in spring?"
 	junctions = "下列关于细胞呼吸的叙述，正确的是哪一项？请根据课本第三章的内容回答。"
@@ -55,6 +56,15 @@ func TestItemsInPages(t *testing.T) {
 		{"in two parts, far apart", rivers, rivers[:46] + filler + rivers[46:], []string{"the most water into the Baltic Sea in spring"}},
 		{"one word edited", rivers, strings.Replace(rivers, "most", "least", 1), []string{"Which of the rivers of northern Europe carries the"}},
 		{"with others where it goes on", rivers, rivers[:46] + filler + "of northern Europe carries the most water into the Baltic", []string{"of northern Europe carries the most water into the Baltic"}},
+		{"half of it, in a stretch of eight", sixteen, sixteen[:8*6] + filler, []string{sixteen[:8*6-1]}},
+		{"less than half, in a stretch of eight", sixteen + " more more2", sixteen[:8*6] + filler, nil},
+		{"half of it, in a stretch of seven", sixteen[:14*6], sixteen[:7*6] + filler, nil},
+		{"three quarters in runs", sixteen, sixteen[:6*6] + filler + sixteen[10*6:], nil},
+		{"more than three quarters in runs", sixteen, sixteen[:7*6] + filler + sixteen[10*6:], []string{sixteen[:7*6-1]}},
+		{"five words, alone", "Who was the first emperor?", filler + "\nWho was the first emperor?\n", []string{"Who was the first emperor"}},
+		{"two words among numbers", "1 2 3 4 5 6 7 8 alpha beta 9 10", "3 4 5 6 7 8 alpha beta", nil},
+		{"two words among numbers, nearly whole", "1 2 3 4 5 6 7 8 alpha beta 9 10", "1 2 3 4 5 6 7 8 alpha beta", []string{"1 2 3 4 5 6 7 8 alpha beta"}},
+		{"single letters", "a b c d e f g h i j alpha beta gamma delta eps zeta eta theta", "alpha beta gamma delta eps zeta eta theta", []string{"alpha beta gamma delta eps zeta eta theta"}},
 		{"a third of it", rivers, filler + rivers[:30] + filler, nil},
 		{"half, in no stretch of eight", rivers, "Which of the rivers of southern Europe carries the most water out of the Baltic", nil},
 		{"the words in another order", rivers, "spring in Sea Baltic the into water most the carries Europe northern of rivers the of Which", nil},
@@ -96,6 +106,20 @@ func TestItemsOfTheSameWords(t *testing.T) {
 	hits := s.Append(nil, []byte(rivers)) // found in the next page, too
 	if len(hits) != 1 || hits[0].Item != "0" || hits[0].Repeats != 2 || hits[0].Share != 1 || items.Len() != 1 || items.Short != 1 {
 		t.Errorf("%+v of %d items, %d too short", hits, items.Len(), items.Short)
+	}
+}
+
+// TestItemsComeInTheirOrder checks that the items of a page come as they were added, with their numbers.
+func TestItemsComeInTheirOrder(t *testing.T) {
+	items := itemsOf("This one is in no page at all, of course.", rivers, sixteen, junctions)
+	hits := items.NewSearcher().Append(nil, []byte(junctions+" "+sixteen+". "+rivers))
+	for i, h := range hits {
+		if h.Item != fmt.Sprint(i+1) || h.Number != uint32(i+1) || h.Repeats != 0 {
+			t.Errorf("hit %d: %+v", i, h)
+		}
+	}
+	if len(hits) != 3 {
+		t.Errorf("%d items are found", len(hits))
 	}
 }
 
@@ -197,7 +221,11 @@ func TestEqualsThePlainRule(t *testing.T) {
 		}
 		var texts []string
 		wording := draw(6)
-		for range 1 + r.IntN(14) {
+		most := 14
+		if vocabulary < 3 { // of more items all wording would be common
+			most = 1
+		}
+		for range 1 + r.IntN(most) {
 			text := draw(8 + r.IntN(30))
 			if r.IntN(2) == 0 {
 				text = wording + text
@@ -222,7 +250,10 @@ func TestEqualsThePlainRule(t *testing.T) {
 			seen[text] = true
 			stands, share, stretch := plain(texts, i, page)
 			h, ok := got[fmt.Sprint(i)]
-			if ok != stands || ok && (math.Abs(h.Share-share) > 1e-12 || page[h.From:h.To] != stretch || h.Units != len(strings.Fields(stretch))) {
+			if vocabulary < 3 && !ok { // each run of a page counts once, though it may hold all of an item
+				continue
+			}
+			if ok != stands || ok && (math.Abs(h.Share-share) > 1e-12 || page[h.From:h.To] != stretch || h.Units != len(strings.Fields(stretch)) || int(h.Number) != len(seen)-1) {
 				t.Fatalf("%q in %q: found %v, %+v; by the rule %v, %v, %q", text, page, ok, h, stands, share, stretch)
 			}
 		}

@@ -257,7 +257,7 @@ func TestShortPassagesStay(t *testing.T) {
 // counts as dropped alone. One that is short without a cut stays.
 func TestDocumentsAreDropped(t *testing.T) {
 	menu := sentence("menu", 20)
-	for least, dropped := range map[int]bool{0: false, 9: false, 10: true} {
+	for least, dropped := range map[int]bool{0: false, 9: false, 10: true, 25: true} {
 		s := new(set).add("a", menu).add("b", menu+". "+sentence("b", 9)).shares(menu, "a").add("short", "Three short words")
 		want, counts := map[string][]string{"b": {menu}}, cut.Counts{Cut: 1, CutWords: 20}
 		if dropped {
