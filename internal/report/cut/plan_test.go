@@ -209,7 +209,7 @@ func TestCommonPassagesAreCounted(t *testing.T) {
 func TestPassagesAreTraced(t *testing.T) {
 	head, middle, tail, own := sentence("head", 10), sentence("middle", 20), sentence("tail", 10), sentence("own", 10)
 	whole := head + ". " + middle + ". " + tail
-	s := new(set).add("0", "First. "+whole)
+	s := new(set).add("0", sentence("first", 60)+". "+whole)
 	s.add("1", "One and more. "+whole+". "+own).shares(whole, "0")
 	s.add("2", middle+". "+tail+". Another").shares(middle+". "+tail, "1")
 	s.add("3", "Before. "+middle).shares(middle, "2")
