@@ -55,7 +55,6 @@ type Finder struct {
 	chainer Chainer
 	text    *units.Text
 	earlier []*earlierText // least recently used first
-	whole   []byte         // the text of the last one read
 
 	chains    []Chain  // of all candidates
 	ranked    []ranked // the candidates worth a reading
@@ -128,7 +127,7 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	if ok {
 		f.stretches, ok = AppendRead(f.stretches, f.text, e.text, r.Document, chains, f.least)
 		if !ok {
-			if ok, err = f.same(e, texts); err != nil {
+			if ok, err = e.same(texts); err != nil {
 				return 0, err
 			}
 		}
@@ -175,32 +174,24 @@ func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err err
 	}
 	if e == nil || e.text.Len() < words && len(e.bytes) < e.size {
 		e = f.free()
-		if e.ok, err = f.readWhole(document, texts); err != nil {
+		if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
 			return nil, err
 		}
-		if e.document, e.size, e.bytes = document, 0, e.bytes[:0]; e.ok {
-			e.size, e.bytes = len(f.whole), e.text.ReadFirst(e.bytes, f.whole, words+moreWords)
+		if e.document, e.size = document, len(e.bytes); e.ok {
+			e.bytes = e.text.ReadFirst(e.bytes, words+moreWords)
 		}
 	}
 	f.earlier = append(f.earlier, e)
 	return e, nil
 }
 
-func (f *Finder) readWhole(document int, texts Texts) (ok bool, err error) {
-	if cap(f.whole) > keptBytes {
-		f.whole = nil
-	}
-	f.whole, ok, err = texts.Read(document, f.whole[:0])
-	return ok, err
-}
-
 // same reports whether an earlier text is the one that its list was made from.
-func (f *Finder) same(e *earlierText, texts Texts) (bool, error) {
-	if len(e.bytes) == e.size {
-		return texts.Same(e.document, e.bytes), nil
+func (e *earlierText) same(texts Texts) (ok bool, err error) {
+	whole, ok := e.bytes, true
+	if len(whole) < e.size {
+		whole, ok, err = texts.Read(e.document, nil)
 	}
-	ok, err := f.readWhole(e.document, texts)
-	return ok && texts.Same(e.document, f.whole), err
+	return ok && texts.Same(e.document, whole), err
 }
 
 // free returns an earlierText for reuse. It evicts the least recently used ones beyond the limits.

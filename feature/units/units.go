@@ -51,9 +51,11 @@ func (t *Text) Another() *Text {
 func (t *Text) Read(text []byte) { t.read(text, math.MaxInt) }
 
 // ReadFirst reads at least so many of text's first words, if it has them, to the end of a piece. It
-// copies these to buf, grown if needed, and returns that. It must not change until the next Read.
-func (t *Text) ReadFirst(buf, text []byte, words int) []byte {
-	t.text = append(buf[:0], text[:t.read(text, words)]...)
+// returns the bytes it read, in a copy if there are more. They must not change until the next Read.
+func (t *Text) ReadFirst(text []byte, words int) []byte {
+	if end := t.read(text, words); end < len(text) {
+		t.text = slices.Clone(text[:end])
+	}
 	return t.text
 }
 

@@ -90,72 +90,42 @@ type match struct {
 	longest int    // number of words in the longest stretch
 	end     int    // index of the page's word after that stretch
 
-	series []series // of the item, if it may stand in the page
+	series []series // of the item
 	in     int      // of series, the one that ends at the page's run last
-	runs   int      // number of its runs that the page holds there
+	runs   int      // number of its runs that the page has there
 	last   int
-}
-
-// holders are the matches of the items with a run.
-type holders struct {
-	in  []int
-	met bool // the page has the run
 }
 
 // compare returns the matches of the found items in a page with these words.
 func (s *Searcher) compare(page []word) []match {
 	matches := make([]match, len(s.found))
-	runs := map[uint64]*holders{}
+	holders := map[uint64][]int{} // the matches of the items with a run
 	for i, n := range s.found {
-		matches[i].item = &s.items.all[n]
-		for _, run := range runsOf(matches[i].item.words) {
-			h := runs[run]
-			if h == nil {
-				h = new(holders)
-				runs[run] = h
-			}
-			if len(h.in) == 0 || h.in[len(h.in)-1] != i {
-				h.in = append(h.in, i)
-			}
+		it := &s.items.all[n]
+		matches[i] = match{item: it, held: make([]bool, len(it.words)), series: seriesOf(it.words)}
+		for run := range matches[i].series[0].next {
+			holders[run] = append(holders[run], i)
 		}
 	}
-	for _, run := range runsOf(page) {
-		if h := runs[run]; h != nil {
-			h.met = true
-		}
-	}
-	for i := range matches {
-		matches[i].hold(runs)
-	}
+	met := map[uint64]bool{}
 	for at, run := range runsOf(page) {
-		if h := runs[run]; h != nil {
-			for _, i := range h.in {
-				matches[i].follow(run, at)
+		for _, i := range holders[run] {
+			matches[i].follow(run, at)
+			met[run] = true
+		}
+	}
+	for _, m := range matches {
+		for at, run := range runsOf(m.item.words) {
+			for i := range Run {
+				m.held[at+i] = m.held[at+i] || met[run]
 			}
 		}
 	}
 	return matches
 }
 
-// hold sets the words that the page holds. With too few of them no stretch matters.
-func (m *match) hold(runs map[uint64]*holders) {
-	m.held = make([]bool, len(m.item.words))
-	for at, run := range runsOf(m.item.words) {
-		for i := range Run {
-			m.held[at+i] = m.held[at+i] || runs[run].met
-		}
-	}
-	if m.share() >= Share {
-		m.series = seriesOf(m.item.words)
-	}
-}
-
-// follow extends the longest stretch that ends before the page's run at at. A run of the item
-// follows no series, or one of them.
+// follow extends the longest stretch that ends before the page's run at at.
 func (m *match) follow(run uint64, at int) {
-	if m.series == nil {
-		return
-	}
 	if m.last != at-1 {
 		m.in, m.runs = 0, 0
 	}
