@@ -187,23 +187,22 @@ func TestPlaces(t *testing.T) {
 func TestMarksOfDocuments(t *testing.T) {
 	texts := []string{"One text of its own, with nothing shared.", "Another text, which nobody else has either.", "A third, and the last of all texts here."}
 	dir := t.TempDir()
-	write(t, dir, feature.Scheme{}, texts, 3)
+	write(t, dir, feature.Scheme{}, texts, 2, 1)
 	set := readSet(t, dir)
 	set[0].Bad = 5
 	d := Decision{}
 	if lines, err := decide(t, set, "", &d); err != nil || len(lines) > 0 || d.Tally.Documents != 3 || d.Tally.Bad != 5 || d.Marked != 0 {
 		t.Errorf("%d lines, error %v, %+v", len(lines), err, d.Tally)
 	}
-	for name, p := range map[string]Place{"a document behind the last": placeOf(0, 3, 0), "a key behind the last": placeOf(0, 2, 40), "of the first": placeOf(0, 0, 40), "of another shard": placeOf(1, 0, 0)} {
+	for name, p := range map[string]Place{
+		"a document behind the last": placeOf(1, 1, 0), "one between two shards": placeOf(0, 2, 0),
+		"a key behind the last": placeOf(1, 0, 40), "of the first": placeOf(0, 0, 40), "of another shard": placeOf(2, 0, 0),
+	} {
 		if _, err := decide(t, set, string(p.AppendLine(nil)), &Decision{}); !errors.Is(err, ErrMarks) || !strings.Contains(err.Error(), fmt.Sprint(p)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	keys := 0
-	if err := EachRow(t.Context(), set, func(Row) error { keys++; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	whole := string(placeOf(0, 2, keys/3-1).AppendLine(nil))
+	whole := string(placeOf(1, 0, 1).AppendLine(nil))
 	for _, marks := range []string{whole, whole + whole, strings.TrimSuffix(whole, "\n"), strings.ReplaceAll(whole, "\n", "\r\n"), strings.TrimLeft(whole, "0")} {
 		d := Decision{}
 		if _, err := decide(t, set, marks, &d); err != nil || d.Marked != 1 {
