@@ -393,6 +393,9 @@ func TestTableEqualsAMap(t *testing.T) {
 			t.Fatalf("document %d is %s, %.20s, error %v", num, ids[0], got[0], err)
 		}
 	}
+	if used := s.arena.used(); s.arena.total < used || s.bytes() < used {
+		t.Errorf("%d bytes of memory hold %d bytes", s.arena.total, used)
+	}
 	for _, num := range []uint32{0, 12_001} {
 		if err := s.Records([]uint32{num}, ids, got); !errors.Is(err, errRecord) {
 			t.Errorf("document %d: %v", num, err)
