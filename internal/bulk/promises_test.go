@@ -444,8 +444,10 @@ func TestSchemes(t *testing.T) {
 	for scheme, want := range map[string]error{"fs9-u15b": ErrScheme, (feature.Scheme{Key: make([]byte, 16)}).Name(): ErrScheme} {
 		set := readSet(t, dir)
 		set[0].Scheme = scheme
-		if _, err := decide(t, set, "", &Decision{}); !errors.Is(err, want) {
-			t.Errorf("%s: %v", scheme, err)
+		for _, key := range [][]byte{nil, make([]byte, 16)} {
+			if _, err := decide(t, set, "", &Decision{Key: key}); !errors.Is(err, want) && (key == nil || scheme == "fs9-u15b") {
+				t.Errorf("%s: %v", scheme, err)
+			}
 		}
 	}
 	if err := Check(feature.Scheme{Method: "imatch"}); !errors.Is(err, ErrMethod) {
@@ -453,5 +455,22 @@ func TestSchemes(t *testing.T) {
 	}
 	if err := Check(feature.Scheme{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLargeSample checks that beyond a million keys the sample has one in 64, and room for more.
+func TestLargeSample(t *testing.T) {
+	s := newSample()
+	keys, marks := make([]uint64, 1024), make([]bool, 1024)
+	for i := range uint64(firstKeys/1024 + 1) {
+		for slot := range keys {
+			keys[slot] = (1024*i + uint64(slot)) * 0x2545f4914f6cdd1d
+		}
+		if err := s.check(placeOf(0, i, 0), keys, marks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(s.first); s.bits != sampleBits || s.most != sampleKeys || n < firstKeys/80 || n > firstKeys/50 {
+		t.Errorf("%d keys of %d bits, at most %d", n, s.bits, s.most)
 	}
 }
