@@ -275,7 +275,10 @@ func TestServerOfALog(t *testing.T) {
 	s, err := Open(Config{Index: x, Dir: dir, Log: log, room: 1})
 	indextest.Must(t, err)
 	ours, theirs := net.Pipe()
-	go func() { _ = s.serveLines(theirs) }()
+	go func() {
+		_ = s.serveLines(theirs)
+		theirs.Close()
+	}()
 	go func() { _, _ = io.WriteString(ours, line("a", article)) }()
 	if got, err := bufio.NewReader(ours).ReadString('\n'); err != nil || !strings.Contains(got, `"unique"`) {
 		t.Errorf("answer %q, error %v", got, err)

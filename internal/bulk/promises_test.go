@@ -359,7 +359,7 @@ func TestTableEqualsAMap(t *testing.T) {
 		keys = append(keys, keys[0]) // twice
 		value := fmt.Appendf(nil, "data of %d", i)
 		if i%4000 == 10 {
-			value = bytes.Repeat(value, slabBytes/8)
+			value = bytes.Repeat(value, slabBytes/3)
 		}
 		counts := r.IntN(5) == 0
 		num, err := s.Add([]string{fmt.Sprint("id ", i)}, [][]byte{value}, [][]uint64{keys}, nil, []bool{counts})
