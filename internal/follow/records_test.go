@@ -44,9 +44,7 @@ func TestSmallGaps(t *testing.T) {
 	for _, c := range []struct{ from, to int64 }{{5, 6}, {5, 7}, {1, 2}, {20, 21}} {
 		log := &lacking{newMemory(records(t, 30)...), c.from, c.to}
 		f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, nil)
-		select {
-		case <-f.Failed():
-		case <-time.After(time.Minute):
+		if _, err := f.answers.get(t.Context(), 30); err == nil {
 			t.Fatalf("the records from %d to %d are passed over", c.from, c.to)
 		}
 		if err := f.Close(); !errors.Is(err, errRemoved) || !strings.Contains(err.Error(), fmt.Sprintf("offset %d:", c.from)) || !strings.Contains(err.Error(), "topic memory") {
@@ -133,7 +131,9 @@ func TestAppend(t *testing.T) {
 func TestEarlierVersion(t *testing.T) {
 	log := newMemory(settings(t, func(s *Settings) { s.Version = dedup.RulesVersion - 1 }), entry(0, ""))
 	f, x := followed(t, filepath.Join(t.TempDir(), "index"), log, func(c *Config) { c.Change = true })
-	<-f.Failed()
+	if _, err := f.answers.get(t.Context(), 1); err == nil {
+		t.Fatal("it is decided")
+	}
 	if err := f.Close(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("decided by version %d", dedup.RulesVersion-1)) {
 		t.Errorf("error %v", err)
 	}
@@ -152,7 +152,9 @@ func TestVerdictsBeforeCheckpoint(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	all := records(t, 60)
 	f, x := followed(t, dir, unsent{newMemory(all...)}, nil)
-	<-f.Failed()
+	if _, err := f.answers.get(t.Context(), int64(len(all)-1)); err == nil {
+		t.Fatal("all are decided")
+	}
 	if err := f.Close(); !errors.Is(err, errUnsafe) {
 		t.Errorf("error %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,6 +259,17 @@ func TestEqualsThePlainRule(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStretchOfARepeatingItem compares the longest stretch with plain where parts of the item stand
+// in it before other words.
+func TestStretchOfARepeatingItem(t *testing.T) {
+	written := strings.NewReplacer("0", "no ", "1", "yes ") // both are words of an item's own
+	item, page := written.Replace("101011111100101000000100101"), written.Replace("11001011111100101011100100000001000110000000100")
+	_, _, want := plain([]string{item}, 0, page)
+	if _, got := found(itemsOf(item), page); !slices.Equal(got, []string{want}) {
+		t.Errorf("found %q, want %q", got, want)
+	}
 }
 
 // TestItemOfOneWord checks that the work grows with an item and its page, even if both repeat a word.
