@@ -265,10 +265,17 @@ func TestEqualsThePlainRule(t *testing.T) {
 // in it before other words.
 func TestStretchOfARepeatingItem(t *testing.T) {
 	written := strings.NewReplacer("0", "no ", "1", "yes ") // both are words of an item's own
-	item, page := written.Replace("101011111100101000000100101"), written.Replace("11001011111100101011100100000001000110000000100")
-	_, _, want := plain([]string{item}, 0, page)
-	if _, got := found(itemsOf(item), page); !slices.Equal(got, []string{want}) {
-		t.Errorf("found %q, want %q", got, want)
+	for item, page := range map[string]string{
+		"101011111100101000000100101":    "11001011111100101011100100000001000110000000100",
+		"011111110000100111110111111111": "110111101111111111111111100011110111111111",
+		"11000011000101110111011100111":  "1101011100111001110000111011100111",
+		"1101011011000010110001100":      "0100110001100011101100000110001100",
+	} {
+		item, page = written.Replace(item), written.Replace(page)
+		_, _, want := plain([]string{item}, 0, page)
+		if _, got := found(itemsOf(item), page); !slices.Equal(got, []string{want}) {
+			t.Errorf("found %q, want %q", got, want)
+		}
 	}
 }
 
