@@ -214,7 +214,7 @@ func TestAgainIsCounted(t *testing.T) {
 		post(t, web.URL+"/v1/see", "", line("a", article))
 	}
 	post(t, web.URL+"/v1/see", "", line("b", article))
-	if kept, removed, again := s.count.kept.Get(), s.count.removed.Get(), s.count.again.Get(); kept != 1 || removed != 1 || again != 2 {
+	if kept, removed, again := s.count.kept.Load(), s.count.removed.Load(), s.count.again.Load(); kept != 1 || removed != 1 || again != 2 {
 		t.Errorf("%d kept, %d removed, %d again", kept, removed, again)
 	}
 }
@@ -268,7 +268,7 @@ func (l *later) Verdict(_ context.Context, offset int64) ([]byte, error) {
 // TestServerOfALog checks that lines wait for a log, readiness for its old records, and that verdicts are found.
 func TestServerOfALog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	x, err := index.Open(dir, index.Options{Follow: true})
+	x, err := index.Open(t.Context(), dir, index.Options{Follow: true})
 	indextest.Must(t, err)
 	defer x.Close()
 	log := &later{busy: 4, behind: true}
@@ -316,7 +316,7 @@ func TestServerOfALog(t *testing.T) {
 func TestJournalsOfAnotherIndex(t *testing.T) {
 	refused := func(dir, want string) {
 		t.Helper()
-		x, err := index.Open(dir, index.Options{Serve: true})
+		x, err := index.Open(t.Context(), dir, index.Options{Serve: true})
 		indextest.Must(t, err)
 		defer x.Close()
 		if _, err := Open(Config{Index: x, Dir: dir}); err == nil || !strings.Contains(err.Error(), want) {

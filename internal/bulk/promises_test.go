@@ -145,7 +145,7 @@ func TestInputsOfAShard(t *testing.T) {
 		m := &Manifest{Shard: 1, Of: 1, Scheme: feature.Scheme{}.Name(), Inputs: []File{{Name: "a"}, {Name: "b"}}}
 		err := Write(dir, m, func(add func(*Frame) error) error {
 			var f Frame
-			f.Add(&Doc{Input: input}, false)
+			f.Add(&Doc{Input: input}, nil, false)
 			return add(&f)
 		})
 		if err != nil {
@@ -307,7 +307,7 @@ func TestFramesAreWhole(t *testing.T) {
 		return Write(dir, m, func(add func(*Frame) error) error {
 			for i := range 25 {
 				var f Frame
-				f.Add(&Doc{ID: fmt.Append(nil, i), Sketch: feature.Sketch{Data: data}}, false)
+				f.Add(&Doc{ID: fmt.Append(nil, i), Sketch: feature.Sketch{Data: data}}, nil, false)
 				f.documents = documents
 				if err := add(&f); err != nil {
 					return err
@@ -335,8 +335,8 @@ func TestFramesAreWhole(t *testing.T) {
 	m := &Manifest{Shard: 1, Of: 1, Scheme: "x", Inputs: []File{{Name: "a"}}}
 	err := Write(dir, m, func(add func(*Frame) error) error {
 		var f Frame
-		f.Add(&Doc{}, false)
-		f.Add(&Doc{}, false)
+		f.Add(&Doc{}, nil, false)
+		f.Add(&Doc{}, nil, false)
 		f.documents = 1
 		return add(&f)
 	})
