@@ -21,7 +21,7 @@ func Example() {
 	for _, f := range first.Features {
 		seen[f.Key] = true
 	}
-	for _, f := range second.Features {
+	for _, f := range second.Features[:second.Parts()] {
 		fmt.Printf("%q, %d columns, seen before: %v\n", b[f.Start:f.End], f.Width, seen[f.Key])
 	}
 	// Output:

@@ -68,13 +68,13 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", want.Name(), got, ok)
 		}
 	}
-	if got := (Scheme{Passages: 50}).Name(); got != "fs3-u15b-xxh3-n50-w10-p50" {
+	if got := (Scheme{Passages: 50}).Name(); got != "fs4-u15b-xxh3-n50-w10-p50" {
 		t.Error(got)
 	}
 	for _, name := range []string{
 		"", "fs1-u15b-xxh3-n50", "fs1-u15b-xxh3-n0-w10", "fs1-u15b-xxh3-n50-w10x", Scheme{Method: Former, Key: key}.Name(),
-		"fs2-", "fs3-u15b-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs3-u15b-xxh3-n50-w10x", Scheme{Key: key}.Name(),
-		"fs3-u15b-xxh3-n50-w10-p0", "fs3-u15b-xxh3-n50-w10-p13", "-n-w", "-i-", "exact1-u15b", "fs3-u15b-xxh3-w10-n50",
+		"fs2-", "fs4-u15b-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs4-u15b-xxh3-n50-w10x", Scheme{Key: key}.Name(),
+		"fs4-u15b-xxh3-n50-w10-p0", "fs4-u15b-xxh3-n50-w10-p13", "-n-w", "-i-", "exact1-u15b", "fs4-u15b-xxh3-w10-n50", "fs3-u15b-xxh3-n50-w10",
 	} {
 		if got, ok := Named(name, nil); ok {
 			t.Errorf("%q is %+v", name, got)

@@ -29,6 +29,7 @@ func unitsOf(s *Scanner, text string, n int) (got, want []uint64) {
 			want = append(want, appendUnits(s, []string{string(s.buf[p.start:p.end])})...)
 		}
 		got = s.AppendUnits(got)
+		s.ForgetSegments()
 	}
 	for s.Reset([]byte(text)); ; {
 		step := s.Next()

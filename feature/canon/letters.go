@@ -22,10 +22,9 @@ var isLetter = func() (is [utf8.RuneSelf]uint8) {
 	return is
 }()
 
-// AppendLetters appends to dst the letters of all segments that ended since the last call of
-// ForgetSegments, in order. A letter is a byte: of ASCII itself, of another
+// AppendLetters is like AppendUnits, for letters. A letter is a byte: of ASCII itself, of another
 // character a hash. Wide characters, Han, kana and Hangul, have three. Letters are folded (see
-// package fold). Spaces, symbols and marks that fold away have none.
+// package fold). Spaces, symbols in ASCII and marks that fold away have none.
 func (s *Scanner) AppendLetters(dst []byte) []byte {
 	for _, p := range s.spans {
 		dst = s.appendLetters(dst, s.buf[p.start:p.end])

@@ -216,12 +216,13 @@ const Together = 64
 // CountUnits enables AppendUnits and AppendLetters. Call it before Reset.
 func (s *Scanner) CountUnits() { s.counting = true }
 
-// ForgetSegments makes AppendUnits and AppendLetters begin with the next segment. Call it at every
-// Part, and optionally in between. A segment ends with the step after its last piece.
+// ForgetSegments makes AppendUnits and AppendLetters begin with the next segment. Who calls them
+// between parts calls it after them. A segment ends with the step after its last piece.
 func (s *Scanner) ForgetSegments() { s.spans = s.spans[:0] }
 
 // AppendUnits appends to dst the HashUnit of the words of all segments that ended since the last
-// call of ForgetSegments, in NextUnit's order.
+// Part or call of ForgetSegments, in NextUnit's order. Call it at every Part and at End, and
+// optionally in between.
 //
 // This is a second pass over every text. Nearly all segments are known to be all CJK or all ASCII,
 // so their words are found many bytes at a time. Call it for many segments together: the processor

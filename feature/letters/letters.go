@@ -181,13 +181,13 @@ func (m *Maker) count(h uint32) {
 	m.seen[cell/64] |= uint64(1-over) << (cell % 64)
 }
 
-// addKeys takes n key runs. Of the first ones of a text it looks at those that are probably among the
+// addKeys takes n key runs. At the start of a text it looks at those that are probably among the
 // least, and at all if these are too few, as in a text that repeats a word.
 func (m *Maker) addKeys(text []byte, n int) {
 	limit := none
 	if len(m.keys) == MaxKeys {
 		limit = m.keys[MaxKeys-1].rank
-	} else if n > 8*MaxKeys {
+	} else if len(m.keys) == 0 && n > 8*MaxKeys {
 		m.addKeysUpTo(text, n, none/uint32(n)*(4*MaxKeys))
 		if len(m.keys) == MaxKeys {
 			return

@@ -37,6 +37,7 @@ func (r *Reader) Hashes(text []byte, each func(words []uint64)) (whole uint64) {
 	r.scanner.CountUnits()
 	return r.read(text, canon.Together, func() {
 		r.hashes = r.scanner.AppendUnits(r.hashes[:0])
+		r.scanner.ForgetSegments()
 		each(r.hashes)
 	}, func([]byte) {})
 }
