@@ -153,10 +153,11 @@ func tell(r *dedup.Result) []string {
 	}
 	items := []string{
 		verdict,
-		"score " + rounded(r.Score), "seen " + rounded(r.Seen),
-		fmt.Sprintf("comparable %d of %d", r.Comparable, r.Segments),
+		"score " + rounded(r.Score), "seen " + rounded(r.Seen), "contained " + rounded(r.Contained),
 	}
-	items = append(items, "contained "+rounded(r.Contained))
+	if r.Differ != "" {
+		items = append(items, "differs "+r.Differ)
+	}
 	if r.Estimated {
 		items = append(items, "estimated")
 	}

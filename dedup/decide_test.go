@@ -57,12 +57,10 @@ func event(r *dedup.Result) string {
 	switch {
 	case r.Exact:
 		return "exact"
-	case r.Verdict == dedup.Related && r.Score > r.Seen:
-		return "related over the comparable"
+	case r.Verdict == dedup.Related && r.Differ != "":
+		return "related by words: " + r.Differ
 	case r.Verdict == dedup.Related && len(r.Also) > 0:
 		return "related beside others"
-	case r.Verdict == dedup.Duplicate && r.Comparable < r.Segments:
-		return "duplicate of the comparable"
 	case r.Verdict == dedup.Mosaic && !r.Kept:
 		return "mosaic removed"
 	}
@@ -70,8 +68,8 @@ func event(r *dedup.Result) string {
 }
 
 var allEvents = []string{
-	"unique", "exact", "duplicate", "duplicate of the comparable", "mosaic", "mosaic removed",
-	"related over the comparable", "related beside others",
+	"unique", "exact", "duplicate", "mosaic", "mosaic removed", "related beside others",
+	"related by words: numbers", "related by words: negation", "related by words: word", "related by words: length",
 }
 
 // TestVerdictsEqualOracle compares every field, with any filter, and requires every kind of

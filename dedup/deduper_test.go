@@ -98,16 +98,17 @@ func nan() float64 {
 
 // TestDefaultThresholds checks the thresholds in the manual at their limits.
 func TestDefaultThresholds(t *testing.T) {
-	some := func(shared int) *feature.Sketch { // ten segments of 8 units, each weighing 6, of 80 units
+	// Ten segments of 15 units, each weighing 13. Eight of them weigh 0.65 of 160, and have 0.8 of 150.
+	some := func(shared int, units uint64) *feature.Sketch {
 		set := &feature.Sketch{Whole: uint64(1000 + shared)}
 		for i := range 10 {
 			key := uint64(i + 1)
 			if i >= shared {
 				key = uint64(100*shared + i)
 			}
-			set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 8})
+			set.Features = append(set.Features, feature.Feature{Key: key, Order: 3 * key, Width: uint32(90 - i), Units: 15})
 		}
-		set.Units = 80
+		set.Units = units
 		return set
 	}
 	table := dedup.Config{Table: &dedup.Memory{}}
@@ -116,24 +117,25 @@ func TestDefaultThresholds(t *testing.T) {
 	for _, c := range []struct {
 		cfg    dedup.Config
 		shared int
+		units  uint64
 		want   dedup.Verdict
 	}{
-		{table, 10, dedup.Unique},   // the first is shared by the others
-		{table, 7, dedup.Unique},    // 42/80
-		{table, 8, dedup.Duplicate}, // 48/80
-		{bySegments, 10, dedup.Unique},
-		{bySegments, 4, dedup.Unique},
-		{bySegments, 5, dedup.Duplicate},
-		{filter, 10, dedup.Unique},
-		{filter, 7, dedup.Unique},    // 56/80
-		{filter, 8, dedup.Duplicate}, // 64/80
+		{table, 10, 160, dedup.Unique}, // the first is shared by the others
+		{table, 8, 161, dedup.Unique},
+		{table, 8, 160, dedup.Duplicate},
+		{bySegments, 10, 160, dedup.Unique},
+		{bySegments, 4, 160, dedup.Unique},
+		{bySegments, 5, 160, dedup.Duplicate},
+		{filter, 10, 150, dedup.Unique},
+		{filter, 8, 151, dedup.Unique},
+		{filter, 8, 150, dedup.Duplicate},
 	} {
 		d, err := dedup.New(c.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := d.Decide(dedup.Document{ID: "", Sketch: some(c.shared)}); err != nil || r.Verdict != c.want {
-			t.Errorf("%d shared: %+v, %v; want %v", c.shared, r, err, c.want)
+		if r, err := d.Decide(dedup.Document{ID: "", Sketch: some(c.shared, c.units)}); err != nil || r.Verdict != c.want {
+			t.Errorf("%d shared of %d: %+v, %v; want %v", c.shared, c.units, r, err, c.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestWhySaysWhatCheckDecides(t *testing.T) {
 			if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				rt.Fatalf("(-check +why)\n%s", diff)
 			}
-			if last := why[len(why)-1]; last.Rule != "9" || !strings.HasPrefix(last.Says, got.Verdict.String()+":") {
+			if last := why[len(why)-1]; last.Rule != "10" || !strings.HasPrefix(last.Says, got.Verdict.String()+":") {
 				rt.Fatalf("%v is told as %v", got.Verdict, last)
 			}
 			copies := slices.ContainsFunc(why, func(r method.Reason) bool {
@@ -69,7 +69,7 @@ func TestWhySaysWhatCheckDecides(t *testing.T) {
 	})
 }
 
-// TestWhyOfLittleSeen explains a text whose seen parts are most of its parts, but short ones.
+// TestWhyOfLittleSeen explains a long text with a few short parts that were seen.
 func TestWhyOfLittleSeen(t *testing.T) {
 	d, err := dedup.New(dedup.Config{Filter: newFilter(t, 1000), Table: &dedup.Memory{}, Now: fixedNow})
 	if err != nil {
@@ -84,10 +84,10 @@ func TestWhyOfLittleSeen(t *testing.T) {
 	if _, err := d.Decide(dedup.Document{ID: "a", Sketch: &s}); err != nil {
 		t.Fatal(err)
 	}
-	extractor.Extract(&s, []byte("Good morning, everyone. Nobody drank the cider of that year before spring. Kindest regards. Yours faithfully."))
+	extractor.Extract(&s, []byte("Good morning, everyone. "+words(5, 200)+". Kindest regards. Yours faithfully."))
 	_, why, err := d.Explain("b", &s)
-	want := "3 of its 4 parts were seen, too little text for any earlier document to matter: none is compared"
-	if err != nil || why[0] != (method.Reason{Rule: "5", Says: want}) {
+	want := "3 of its 34 parts were seen, too little text for any earlier document to matter: none is compared"
+	if err != nil || why[0] != (method.Reason{Rule: "4", Says: want}) {
 		t.Errorf("%v, %v", why, err)
 	}
 }

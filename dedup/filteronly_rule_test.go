@@ -38,7 +38,7 @@ func chance(n, hits int, rate float64) float64 {
 // byFilter decides as docs/design.md, "Without a table", and names the condition that held.
 func byFilter(f *bloomstore.Filter, threshold float64, set *feature.Sketch) (r dedup.Result, why string) {
 	n := len(set.Features)
-	r = dedup.Result{Kept: true, Segments: n, Comparable: n}
+	r = dedup.Result{Kept: true, Segments: n}
 	seen := func(key uint64) bool {
 		var b [1]bool
 		f.Test([]uint64{key}, b[:])

@@ -59,14 +59,20 @@ type scene struct {
 	judged  []*feature.Sketch
 }
 
-func drawScene(t *rapid.T) *scene {
-	w := newWorld(rapid.Uint64().Draw(t, "seed"))
+// drawScene draws a scene of segments, or one of texts.
+func drawScene(t *rapid.T, texts bool) *scene {
+	seed := rapid.Uint64().Draw(t, "seed")
+	w := newWorld(seed)
 	s := &scene{world: w, rules: dedup.Rules{Threshold: drawThreshold(w.rng), RemoveMosaics: true}}
+	from := drawer(w)
+	if texts {
+		from = newTextWorld(seed, nil)
+	}
 	for range 1 + w.rng.IntN(25) {
-		s.history = append(s.history, w.document())
+		s.history = append(s.history, from.document())
 	}
 	for range 6 {
-		s.judged = append(s.judged, w.document())
+		s.judged = append(s.judged, from.document())
 	}
 	return s
 }
@@ -89,11 +95,12 @@ func all(events map[string]int, wanted []string) func() bool {
 	}
 }
 
-// checkScenes calls f for many documents, and requires that some had the verdict about.
+// checkScenes calls f for many documents, and requires that some had the verdict about. Only texts
+// can be Related.
 func checkScenes(t *testing.T, about dedup.Verdict, f func(t *rapid.T, s *scene, set *feature.Sketch, before dedup.Result)) {
 	met := 0
 	checkUntil(t, func() bool { return met >= 3 }, func(rt *rapid.T) {
-		s := drawScene(rt)
+		s := drawScene(rt, about == dedup.Related)
 		for _, set := range s.judged {
 			before := judge(rt, s.rules, s.history, set)
 			if before.Verdict == about {
@@ -253,7 +260,7 @@ func reversed(sets []*feature.Sketch) []*feature.Sketch {
 // TestCheckRemembersNothing checks that Check stores nothing, and that Decide agrees with it.
 func TestCheckRemembersNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		s := drawScene(rt)
+		s := drawScene(rt, rapid.Bool().Draw(rt, "texts"))
 		d, err := dedup.New(dedup.Config{Rules: s.rules, Table: &dedup.Memory{}, Filter: newFilter(rt, 100)})
 		if err != nil {
 			rt.Fatal(err)

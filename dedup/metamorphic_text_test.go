@@ -2,6 +2,8 @@ package dedup_test
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -99,7 +101,8 @@ func TestHigherThresholdRemovesNoMore(t *testing.T) {
 	})
 }
 
-// TestWritingChangesNothing changes case, width, punctuation and line ends.
+// TestWritingChangesNothing changes case, width, punctuation and line ends. The number of distinct
+// runs is estimated from a sample, which is smaller for twice as many bytes from 4 KiB on.
 func TestWritingChangesNothing(t *testing.T) {
 	wide := func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
@@ -112,6 +115,12 @@ func TestWritingChangesNothing(t *testing.T) {
 			strings.ToUpper(text), strings.Map(wide, text), strings.ReplaceAll(text, ". ", "!\r\n"), strings.ReplaceAll(text, ". ", "；"),
 		} {
 			after := judge(t, s.rules, s.history, s.extract(other))
+			if bits.Len(uint(len(text)/4096)) != bits.Len(uint(len(other)/4096)) {
+				if after.Of.Num == before.Of.Num && math.Abs(after.Contained-before.Contained) > .1 {
+					t.Fatalf("%q\n%q\nbefore %+v\nafter %+v", text, other, before, after)
+				}
+				continue
+			}
 			if diff := gocmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("%q\n%q (-before +after):\n%s", text, other, diff)
 			}

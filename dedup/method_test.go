@@ -103,7 +103,7 @@ func (j *simhashJudge) Compare(_ *method.Candidate, record []byte) (f method.Fin
 		return f, errors.New("no 64 bits")
 	}
 	far := bits.OnesCount64(binary.LittleEndian.Uint64(record) ^ binary.LittleEndian.Uint64(j.sketch.Data))
-	f = method.Finding{Score: 1 - float64(far)/64, Share: 1 - float64(far)/64, Comparable: simhashBlocks, Features: simhashBlocks}
+	f = method.Finding{Score: 1 - float64(far)/64, Share: 1 - float64(far)/64, Features: simhashBlocks}
 	switch {
 	case far <= j.far:
 		f.Relation = method.Copy

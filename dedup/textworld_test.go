@@ -20,7 +20,8 @@ type textWorld struct {
 	menus     [2][]string
 	famous    []string   // sentences that many quote
 	earlier   [][]string // sentences of each document
-	text      string     // of the document drawn last
+	posts     []string
+	text      string // of the document drawn last
 }
 
 // secrets are possible keys of a scheme.
@@ -84,7 +85,7 @@ func (w *textWorld) draw() []string {
 		return w.fresh(12)
 	}
 	old := slices.Clone(w.earlier[w.rng.IntN(len(w.earlier))])
-	switch w.rng.IntN(18) {
+	switch w.rng.IntN(24) {
 	case 0:
 		return old
 	case 1:
@@ -111,8 +112,42 @@ func (w *textWorld) draw() []string {
 		return w.underMenu(w.withoutMenu(old))
 	case 12, 13:
 		return w.underMenu(w.fresh(8 + w.rng.IntN(16)))
+	case 18, 19, 20, 21, 22, 23:
+		return []string{w.post()}
 	}
 	return w.fresh(1 + w.rng.IntN(60))
+}
+
+// post draws a post, or one drawn before with a change.
+func (w *textWorld) post() string {
+	if len(w.posts) == 0 || w.rng.IntN(4) == 0 {
+		w.posts = append(w.posts, fmt.Sprint(w.words(8+w.rng.IntN(12)), " ", w.rng.IntN(100), " ", w.words(2+w.rng.IntN(4))))
+		return w.posts[len(w.posts)-1]
+	}
+	words := strings.Fields(w.posts[w.rng.IntN(len(w.posts))])
+	at := w.rng.IntN(len(words))
+	switch w.rng.IntN(9) {
+	case 0: // other numbers, if not of hexadecimal words
+		words[at] = fmt.Sprint(w.rng.IntN(100))
+	case 1:
+		words[at] = "another"
+	case 2:
+		words = slices.Insert(words, at, "not")
+	case 3:
+		words = slices.Insert(words, at, "more")
+	case 4: // edited
+		words[at] = "another"
+		words = slices.Insert(words, w.rng.IntN(len(words)), "more")
+	case 5:
+		words = append(words, "#tag", "https://example.org/"+fmt.Sprint(w.rng.IntN(100)))
+	case 6:
+		words = append(words[:at], "…")
+	case 7:
+		words = append(words, w.words(1+w.rng.IntN(12)))
+	case 8:
+		words = append([]string{"//@somebody:"}, words...)
+	}
+	return strings.Join(words, " ")
 }
 
 // edit changes one character in one of every so many sentences.
@@ -141,7 +176,7 @@ func (w *textWorld) withoutMenu(sentences []string) []string {
 // A drawer is a world of either kind.
 type drawer interface{ document() *feature.Sketch }
 
-// A watch names the ways of rules 12 to 14 by which documents came to their verdicts.
+// A watch names the ways of rules 6 to 9 by which documents came to their verdicts.
 type watch struct {
 	threshold float64
 	kept      []*feature.Sketch
@@ -156,9 +191,9 @@ func (w *watch) see(set *feature.Sketch, r *dedup.Result) (ways []string) {
 	if r.Counted {
 		ways = append(ways, "counted")
 	}
-	common := func(at int) bool { return w.holders[set.Features[at].Key] >= dedup.MaxHolders }
-	if r.Verdict == dedup.Duplicate && !r.Exact && slices.ContainsFunc(r.SharedSegments, common) {
-		ways = append(ways, "removed again")
+	share := float64(r.Of.Weight) / float64(wholeOf(set))
+	if r.Verdict == dedup.Duplicate && !r.Exact && !r.Estimated && share < w.threshold {
+		ways = append(ways, "by words")
 	}
 	if r.Kept || r.Counted {
 		w.kept = append(w.kept, set)
@@ -195,18 +230,16 @@ func (w *watch) ways(set *feature.Sketch, r *dedup.Result) (ways []string) {
 	switch {
 	case share >= .2:
 		return append(ways, "by a fifth")
-	case w.runKeys(set, of) >= 3:
+	case w.runKeys(set, of) > 0:
 		return append(ways, "by run keys")
-	case r.Of.Shared == 0:
-		return append(ways, "by common segments")
 	}
 	return ways
 }
 
 var allWays = []string{
-	"by a fifth", "by run keys", "by common segments", "a menu", "contained",
+	"by a fifth", "by run keys", "a menu", "contained",
 	"related by what is contained", "sketches forbid what segments allow",
-	"contained in a longer one", "a new passage", "counted", "removed again",
+	"contained in a longer one", "a new passage", "counted", "by words",
 }
 
 func (w *watch) runKeys(a, b *feature.Sketch) (n int) {

@@ -27,12 +27,11 @@ const (
 	// Duplicate: one earlier kept document, the witness, holds at least the threshold's share of
 	// the text. The document is removed.
 	Duplicate
-	// Mosaic: several earlier documents together reach the threshold, but none alone, neither over
-	// the whole nor over the comparable part. Kept, unless Rules.RemoveMosaics.
+	// Mosaic: several earlier documents together reach the threshold, but none alone. Kept, unless
+	// Rules.RemoveMosaics.
 	Mosaic
-	// Related: one earlier document reaches the threshold alone, but only over the comparable
-	// segments, or with too few to justify a removal. An example is a page that quotes a long
-	// passage. Always kept, whatever others share.
+	// Related: one earlier document reaches the threshold alone, but is no copy: a page that quotes
+	// it, or a post with another number. Always kept, whatever others share.
 	Related
 )
 
@@ -70,8 +69,7 @@ type Result struct {
 	Again bool
 	// Of is the witness of a Duplicate or the source of a Related, else zero.
 	Of Source
-	// Score is the share, 0 to 1, that Of holds: of the whole text, or for a Related of the
-	// comparable part. For a Mosaic it is that of the best source.
+	// Score is the share, 0 to 1, that Of holds. For a Mosaic it is that of the best source.
 	Score float64
 	// Contained is the known share, 0 to 1, of the document in Of, whatever else Of holds.
 	// Estimated reports that it and Score come from sketches, not from shared segments.

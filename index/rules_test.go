@@ -56,7 +56,7 @@ func TestOtherRules(t *testing.T) {
 func TestRulesThatAreGone(t *testing.T) {
 	t.Parallel()
 	key := []byte("0123456789abcdef")
-	for _, name := range []string{"fs2-u15-siphash+highway(1d31aad5)-n50-w10", "fs2-u15-xxh3-n50-w10", "fs3-u15-xxh3-n50-w10", "fs3-u15b-xxh3-n50-w10", "shingles1-u15-xxh3-w5-b42-r3"} {
+	for _, name := range []string{"fs2-u15-siphash+highway(1d31aad5)-n50-w10", "fs2-u15-xxh3-n50-w10", "fs3-u15-xxh3-n50-w10", "fs3-u15b-xxh3-n50-w10", "fs4-u15-xxh3-n50-w10", "shingles1-u15-xxh3-w5-b42-r3"} {
 		for _, k := range [][]byte{nil, key} {
 			_, err := schemeNamed(name, k)
 			if err == nil || !strings.Contains(err.Error(), "by the rules "+rulesOf(name)) || !strings.Contains(err.Error(), "build it again from the documents") {

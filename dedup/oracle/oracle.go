@@ -18,7 +18,6 @@ const (
 	common        = 8 // rule 5: kept documents that make a key common
 	boundaryUnits = 2 // rule 3
 	listed        = 8 // results: documents in Also
-
 )
 
 // document is the data of a document (rule 5).
@@ -136,7 +135,7 @@ type claim struct {
 	longer    float64         // the share of the longer document
 	thin      bool            // rule 8: it has a passage of its own
 	new       feature.Passage // the passage that prevents a copy
-	byWords   *short.Finding  // rule 11, if words decide
+	byWords   *short.Finding  // rule 7, if words decide
 }
 
 // claims lists the documents that share a key, in order of arrival.
@@ -194,7 +193,7 @@ func (o *Oracle) compare(d document, c *claim) {
 	}
 }
 
-// judgeWords implements rule 11. Package short has an oracle of its own.
+// judgeWords implements rule 7. Package short has an oracle of its own.
 func (o *Oracle) judgeWords(d, e document) *short.Finding {
 	var j short.Judge
 	if err := j.Load(d.words); err != nil {
@@ -245,7 +244,7 @@ func (o *Oracle) relation(c claim) float64 {
 	case o.reaches(c.contained):
 		return c.contained
 	case o.reaches(c.score):
-		return 0
+		return c.score
 	}
 	return -1
 }

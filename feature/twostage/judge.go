@@ -207,7 +207,7 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	case f.Contained >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, f.Contained
 	case related:
-		f.Relation = method.Related
+		f.Relation, f.Share = method.Related, method.Share(c.Weight, j.Whole())
 	}
 	if f.Relation != method.Copy && copied {
 		f.New = new.letters()

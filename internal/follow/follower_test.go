@@ -169,7 +169,7 @@ func dumped(t *testing.T, dir string) (lines []string) {
 // text returns the text of a document. Every third is an edit of an earlier one.
 func text(i int) string {
 	if i > 0 && i%3 == 0 {
-		return indextest.Sentences(rand.New(rand.NewPCG(1, uint64(i))).IntN(i)) + fmt.Sprintf(" One more sentence, the %dth of them.", i)
+		return indextest.Sentences(rand.New(rand.NewPCG(1, uint64(i))).IntN(i)) + fmt.Sprintf(" One more sentence, called %c.", 'a'+i%26)
 	}
 	return indextest.Sentences(i)
 }
@@ -183,7 +183,7 @@ func entry(i int, batch string) []byte {
 // settings returns a record of the default settings after change.
 func settings(t *testing.T, change func(*Settings)) []byte {
 	t.Helper()
-	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: 0.6, Text: "text", ID: "id"}
+	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: dedup.DefaultThreshold, Text: "text", ID: "id"}
 	if change != nil {
 		change(&s)
 	}
@@ -366,7 +366,7 @@ func TestInterruptedStep(t *testing.T) {
 // TestSettingsRule checks that settings in the log apply from the next record on.
 func TestSettingsRule(t *testing.T) {
 	edit := func(n int) []byte {
-		e := journal.Entry{Kind: journal.Seen, ID: fmt.Sprint("e", n), Text: []byte(indextest.Sentences(1) + fmt.Sprintf("One more sentence, the %dth of them, is this.", n))}
+		e := journal.Entry{Kind: journal.Seen, ID: fmt.Sprint("e", n), Text: []byte(indextest.Sentences(1) + fmt.Sprintf("One more sentence, called %c.", 'a'+n))}
 		return e.Append(nil)
 	}
 	strict := settings(t, func(s *Settings) { s.Threshold = 0.99 })
