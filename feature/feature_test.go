@@ -87,3 +87,27 @@ func TestExtractFor(t *testing.T) {
 		}
 	}
 }
+
+// TestNoAllocation checks that the default method allocates nothing for a text, long or short, once
+// its buffers exist.
+func TestNoAllocation(t *testing.T) {
+	for _, s := range []Scheme{{}, {Key: []byte("0123456789abcdef")}} {
+		e, err := NewExtractor(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sketch Sketch
+		for _, text := range []string{
+			"", "A post of a few words, with a link: https://t.cn/abc",
+			strings.Repeat("一二三四五六七八九十，", 14),
+			strings.Repeat("Some words of a text that is long enough, 和几个汉字。", 40),
+			strings.Repeat("Quelques mots d'un texte très long; ", 6000),
+		} {
+			e.Extract(&sketch, []byte(text))
+			data := []byte(text)
+			if n := testing.AllocsPerRun(10, func() { e.Extract(&sketch, data) }); n > 0 {
+				t.Errorf("%s: %v allocations for %d bytes", s.Name(), n, len(text))
+			}
+		}
+	}
+}

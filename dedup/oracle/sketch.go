@@ -92,7 +92,9 @@ func (o *Oracle) removalOutsideCommon(d document, c *claim) float64 {
 	}
 	known := o.common(d) + o.size(own)
 	enough := 12*o.common(d) >= d.size && len(own) >= 10 && o.reaches(score) && quotient(known, d.size) >= .72
-	if enough && 5*c.contained >= 1 && c.contained*float64(d.distinct) >= .6*float64(letters(own)) {
+	e := o.docs[c.num-1]
+	alike := 5*min(d.distinct, e.distinct) >= 4*max(d.distinct, e.distinct)
+	if enough && alike && 5*c.contained >= 1 && c.contained*float64(d.distinct) >= .6*float64(letters(own)) {
 		return score
 	}
 	return -1

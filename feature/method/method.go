@@ -85,7 +85,7 @@ type Sketch struct {
 }
 
 // MaxData is the maximum length of Sketch.Data in bytes.
-const MaxData = 1280
+const MaxData = 2688
 
 // Parts returns the number of leading features that are parts of the text.
 func (s *Sketch) Parts() int { return len(s.Features) - s.Leads }
@@ -226,7 +226,7 @@ type Memory interface {
 
 // A Reason explains a step of a judgement to a person.
 type Reason struct {
-	// Rule is a rule of docs/design.md, "The decision", such as "13", or "" for one of the method.
+	// Rule is a rule of docs/design.md, "The decision", such as "8", or "" for one of the method.
 	Rule string `json:"rule"`
 	Says string `json:"says"`
 	Of   string `json:"of,omitempty"` // id of the earlier document, if it is about one

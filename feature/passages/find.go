@@ -117,7 +117,8 @@ func (f *Finder) reachesOutside(r *ranked) bool {
 }
 
 func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
-	e, err := f.open(r.Document, texts)
+	// Words that extend a chain stand in both texts.
+	e, err := f.open(r.Document, r.List.words()+f.text.Len(), texts)
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +126,11 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	ok := e.ok
 	if ok {
 		f.stretches, ok = AppendRead(f.stretches, f.text, e.text, r.Document, chains, f.least)
-		ok = ok || texts.Same(r.Document, e.bytes)
+		if !ok {
+			if ok, err = e.same(texts); err != nil {
+				return 0, err
+			}
+		}
 	}
 	if !ok {
 		f.stretches = f.stretches[:before]
@@ -134,19 +139,20 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 				f.stretches = append(f.stretches, Stretch{From: c.From, To: c.From + c.Words, Of: c.Of, Document: r.Document, Inner: true})
 			}
 		}
-		return len(e.bytes), nil
+		return e.size, nil
 	}
 	for i := range f.stretches[before:] {
 		f.stretches[before+i].locate(e.text)
 	}
-	return len(e.bytes), nil
+	return e.size, nil
 }
 
-// An earlierText is a cached text of an earlier document. Pages of one site share a frame with the
-// same few documents.
+// An earlierText is a cached text of an earlier document, as far as its words were wanted. Pages of
+// one site share a frame with the same few documents.
 type earlierText struct {
 	document int
 	bytes    []byte
+	size     int // of the whole text, in bytes
 	text     *units.Text
 	ok       bool
 }
@@ -154,25 +160,38 @@ type earlierText struct {
 const (
 	keptTexts = 16      // maximum number of cached texts
 	keptBytes = 4 << 20 // of cached texts in total; their words take three times as much
+	// moreWords are read beyond those wanted, for later documents.
+	moreWords = 16 << 10
 )
 
-// open returns the text of an earlier document, which becomes the most recently used.
-func (f *Finder) open(document int, texts Texts) (e *earlierText, err error) {
-	at := slices.IndexFunc(f.earlier, func(e *earlierText) bool { return e.document == document })
-	if at >= 0 {
+// open returns the first words of an earlier document, which becomes the most recently used. Lists
+// end after some 200,000 words, so the rest of a long text, if read, would fill the cache for
+// nothing.
+func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err error) {
+	if at := slices.IndexFunc(f.earlier, func(e *earlierText) bool { return e.document == document }); at >= 0 {
 		e = f.earlier[at]
 		f.earlier = slices.Delete(f.earlier, at, at+1)
-	} else {
+	}
+	if e == nil || e.text.Len() < words && len(e.bytes) < e.size {
 		e = f.free()
 		if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
 			return nil, err
 		}
-		if e.document = document; e.ok {
-			e.text.Read(e.bytes)
+		if e.document, e.size = document, len(e.bytes); e.ok {
+			e.bytes = e.text.ReadFirst(e.bytes, words+moreWords)
 		}
 	}
 	f.earlier = append(f.earlier, e)
 	return e, nil
+}
+
+// same reports whether an earlier text is the one that its list was made from.
+func (e *earlierText) same(texts Texts) (ok bool, err error) {
+	whole, ok := e.bytes, true
+	if len(whole) < e.size {
+		whole, ok, err = texts.Read(e.document, nil)
+	}
+	return ok && texts.Same(e.document, whole), err
 }
 
 // free returns an earlierText for reuse. It evicts the least recently used ones beyond the limits.
@@ -222,7 +241,7 @@ func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
 	for i := range cover {
 		s := &cover[i]
 		if !s.Inner && s.OfEnd == 0 { // Cover cut off its beginning
-			e, err := f.open(s.Document, texts)
+			e, err := f.open(s.Document, s.Of+s.To-s.From, texts)
 			if err != nil {
 				return err
 			}

@@ -153,6 +153,15 @@ func AppendList(dst []byte, picks []Pick, keys []uint64) List {
 // Len returns the number of picks in the list.
 func (l List) Len() int { return len(l) / EntryBytes }
 
+// words returns the number of words up to the end of the last pick.
+func (l List) words() int {
+	words := Run
+	for i := range l.Len() {
+		words += distanceOf(l.entry(i))
+	}
+	return words
+}
+
 func (l List) entry(i int) uint32 { return binary.LittleEndian.Uint32(l[EntryBytes*i:]) }
 
 // distanceOf returns the words since the previous pick.

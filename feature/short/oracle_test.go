@@ -254,7 +254,7 @@ func oracleCompare(later, earlier string, threshold float64) Finding {
 		f.Differ = Negation
 	case replaced > 0 && !edited && (slips < replaced || 12*slips > min(len(x), len(y))):
 		f.Differ = Word
-	case widest > passage, added > passage, lost > mostLost, changed+added > max(0, (width-16)/2), f.Score < threshold:
+	case widest > passage, added > passage, lost > mostLost, changed+added > min(max(0, (width-16)/2), 16+width/5), f.Score < threshold:
 		f.Differ = Length
 	}
 	f.Copy = f.Differ == None

@@ -14,8 +14,10 @@ import (
 
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/feature/letters"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
+	"github.com/firstseen/firstseen/feature/short"
 )
 
 var secret = []byte("0123456789abcdef")
@@ -29,43 +31,69 @@ func mostOf(s segments.Scheme) int {
 	return s.Segments
 }
 
-// oracle returns the expected sketch: that of the segments, then run keys in the remaining places.
+// oracle returns the expected sketch: that of the segments, then keys of words and of runs in the
+// remaining places.
 func oracle(s segments.Scheme, text string) (want method.Sketch) {
 	n := mostOf(s)
 	s.Segments = n - min(3, n/10)
 	segments.NewExtractor(s).Extract(&want, []byte(text))
-	m := runsOf(text)
-	want.Data = binary.AppendUvarint(nil, uint64(m.Runs()))
-	if m.Runs() < 20 {
-		return want
-	}
-	var sketch sketch
-	m.Sketch(&sketch)
-	want.Data = sketch.Append(want.Data)
-	if n := m.Distinct(); n < m.Runs() {
-		want.Data = binary.AppendUvarint(want.Data, uint64(n))
-	}
-	want.Data = m.AppendPlaces(want.Data)
-	for _, run := range m.AppendKeys(nil, min(8, n-len(want.Features))) {
-		form := append([]byte{0}, binary.LittleEndian.AppendUint64(nil, run)...)
-		key := xxh3.Hash(form)
-		if s.Key != nil {
-			h := siphash.New(s.Key)
-			h.Write(form)
-			key = h.Sum64()
+	add := func(form byte, hashes []uint64) {
+		for _, hash := range hashes {
+			if len(want.Features) < n {
+				want.Features = append(want.Features, method.Feature{Key: oracleKey(s, form, hash), Order: hash})
+				want.Leads++
+			}
 		}
-		want.Features = append(want.Features, method.Feature{Key: key, Order: run})
-		want.Leads++
 	}
+	m := lettersOf(text)
+	var words, sketched, places []byte
+	if !want.Truncated && want.Units <= 160 && m.Letters() < 480 {
+		maker := short.NewMaker()
+		maker.Extract([]byte(text))
+		words = maker.AppendRecord(nil)
+		add(2, maker.AppendKeys(nil))
+	}
+	distinct := 0
+	if (len(words) == 0 || m.Letters() >= 420) && m.Letters() >= 70 {
+		distinct = m.Distinct()
+		var sketch sketch
+		for bin := range 128 {
+			if number, place := m.Bin(bin); number > 0 {
+				sketch.set(bin, number)
+				places = binary.LittleEndian.AppendUint32(places, place)
+			}
+		}
+		sketched = sketch.Append(nil)
+		add(0, m.AppendKeys(nil, 8))
+	}
+	want.Data = binary.AppendUvarint(nil, uint64(max(m.Letters()-6, 0)))
+	want.Data = append(binary.AppendUvarint(want.Data, uint64(distinct)), sketched...)
+	want.Data = append(binary.AppendUvarint(want.Data, uint64(len(words))), words...)
+	want.Data = append(want.Data, places...)
 	return want
 }
 
-func runsOf(text string) *maker {
-	m, s := newMaker(), canon.NewScanner()
+func oracleKey(s segments.Scheme, form byte, hash uint64) uint64 {
+	all := append([]byte{form}, binary.LittleEndian.AppendUint64(nil, hash)...)
+	if s.Key == nil {
+		return xxh3.Hash(all)
+	}
+	h := siphash.New(s.Key)
+	h.Write(all)
+	return h.Sum64()
+}
+
+func lettersOf(text string) *letters.Maker {
+	m, s := letters.NewMaker(), canon.NewScanner()
 	s.CountUnits()
+	m.Reset(len(text))
 	for s.Reset([]byte(text)); ; {
 		step := s.Next()
-		if m.Segments(s); step == canon.End {
+		if step != canon.Piece {
+			m.Segments(s)
+		}
+		if step == canon.End {
+			m.Finish()
 			return m
 		}
 	}
@@ -77,8 +105,8 @@ func checkText(t interface{ Fatalf(string, ...any) }, e method.Extractor, s segm
 	if diff := cmp.Diff(oracle(s, text), got, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("%.200q by %+v (-oracle +extract):\n%s", text, s, diff)
 	}
-	if len(got.Features) > mostOf(s) || len(got.Data) > method.MaxData || got.Leads > 8 {
-		t.Fatalf("%.200q by %+v: %d features, of which %d are run keys, and %d bytes", text, s, len(got.Features), got.Leads, len(got.Data))
+	if len(got.Features) > mostOf(s) || len(got.Data) > method.MaxData || got.Leads > 16 {
+		t.Fatalf("%.200q by %+v: %d features, of which %d are leads, and %d bytes", text, s, len(got.Features), got.Leads, len(got.Data))
 	}
 	return got
 }
@@ -93,7 +121,7 @@ func TestExtractEqualsOracle(t *testing.T) {
 		e := NewExtractor(s, 0)
 		for range 2 { // the second text reuses the buffers of the first
 			text := canontest.Text().Draw(t, "text")
-			for range rapid.IntRange(0, 40).Draw(t, "words") {
+			for range rapid.SampledFrom([]int{0, 3, 20, 80, 120, 300}).Draw(t, "words") {
 				text += rapid.StringMatching(`[a-z]{1,9}[ ,.] ?|[的是茶馆]{1,9}。?`).Draw(t, "word")
 			}
 			checkText(t, e, s, text)
@@ -105,7 +133,7 @@ func TestExtractEqualsOracle(t *testing.T) {
 // Three are reserved if there are at least thirty places.
 func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 	for _, c := range []struct{ sentences, most, want int }{
-		{4, 50, 8},
+		{20, 50, 8},
 		{41, 50, 8},
 		{42, 50, 8},
 		{43, 50, 7},
@@ -115,8 +143,6 @@ func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 		{300, 50, 3},
 		{300, 20, 2},
 		{300, 10, 1},
-		{4, 6, 2},
-		{4, 4, 0},
 		{300, 9, 0},
 	} {
 		var text strings.Builder
@@ -131,22 +157,68 @@ func TestRunKeysTakeWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestSketchesFromTwentyRuns checks that fewer than 24 words keep only their number of runs.
-func TestSketchesFromTwentyRuns(t *testing.T) {
-	e := NewExtractor(segments.Scheme{}, 0)
-	for words, leads := range map[int]int{0: 0, 3: 0, 4: 0, 5: 0, 23: 0, 24: 8} {
-		for _, text := range []string{english(words), chinese(words)} {
-			got := checkText(t, e, segments.Scheme{}, text)
-			if runs := max(0, words-4); got.Leads != leads || int(got.Data[0]) != runs || (len(got.Data) > 1) != (leads > 0) {
-				t.Errorf("%d words: %d run keys, data %x", words, got.Leads, got.Data)
-			}
+// TestShortTexts checks from which length on a text has words, a sketch, or both.
+func TestShortTexts(t *testing.T) {
+	single := func(n int) string { // n letters, each a word
+		return strings.TrimSpace(strings.Repeat("a b c d e f g h i j ", 100)[:2*n])
+	}
+	for _, c := range []struct {
+		name, text    string
+		words, sketch bool
+		leads         int
+	}{
+		{"nothing", "", false, false, 0},
+		{"six columns", chinese(3), true, false, 0},
+		{"eight columns", chinese(4), true, false, 1},
+		{"a post", chinese(139), true, false, 8},
+		{"140 characters, 420 letters", chinese(140), true, true, 16},
+		{"159 characters, 477 letters", chinese(159), true, true, 16},
+		{"160 characters, 480 letters", chinese(160), false, true, 8},
+		{"419 letters", english(419), true, false, 8},
+		{"420 letters", english(420), true, true, 16},
+		{"479 letters", english(479), true, true, 16},
+		{"480 letters", english(480), false, true, 8},
+		{"160 words", single(160), true, false, 8},
+		{"161 words", single(161), false, true, 8},
+		{"more segments than are chosen", strings.Repeat("these two words differ. those words differ. ", 2), false, true, 0},
+		{"a link alone", "https://t.cn/abc", true, false, 1},
+		{"symbols", "+ + +", false, false, 0},
+	} {
+		s := schemeOf(0, nil)
+		if strings.HasPrefix(c.name, "more") {
+			s.Segments = 1
+		}
+		checkText(t, NewExtractor(s, 0), s, c.text)
+		got, k := checkText(t, NewExtractor(s, 0), s, c.text), known{}
+		if _, err := k.parse(got.Data); err != nil || len(k.words) > 0 != c.words || k.sketched() != c.sketch || got.Leads != c.leads {
+			t.Errorf("%s: %d letters, words %v, sketch %v, %d leads, %v", c.name, k.runs+6, len(k.words) > 0, k.sketched(), got.Leads, err)
 		}
 	}
 }
 
-func english(words int) (text string) {
-	for i := range words {
-		text += fmt.Sprintf("word%d ", i)
+// TestLongestData checks the bound of Data by texts whose words take most bytes: letters of four bytes,
+// signs that are no letters, and many spaces.
+func TestLongestData(t *testing.T) {
+	most, e := 0, NewExtractor(segments.Scheme{}, 0)
+	var s method.Sketch
+	for _, word := range []string{"\U00010428\U00010429\U0001042a ", "\U00010428\U00010429 ", "აბგ ", "ает ", "⑴", "⑴⑵⑶ ", "1.1.1 "} {
+		for n := range 480 {
+			e.Extract(&s, []byte(strings.Repeat(word, n)))
+			most = max(most, len(s.Data))
+		}
+	}
+	if most < 1500 || most > method.MaxData {
+		t.Errorf("%d bytes, want at most %d", most, method.MaxData)
+	}
+}
+
+// english returns words with that number of letters in all.
+func english(letters int) (text string) {
+	for i := range letters {
+		text += string(rune('a' + (i*i+i/5*7)%26))
+		if i%6 == 5 {
+			text += " "
+		}
 	}
 	return text
 }
@@ -161,8 +233,8 @@ func chinese(words int) (text string) {
 // TestSecretDecidesKeysAlone checks that a secret changes nothing but keys and fingerprint.
 func TestSecretDecidesKeysAlone(t *testing.T) {
 	var plain, keyed method.Sketch
-	NewExtractor(segments.Scheme{}, 0).Extract(&plain, []byte(english(200)))
-	NewExtractor(schemeOf(0, secret), 0).Extract(&keyed, []byte(english(200)))
+	NewExtractor(segments.Scheme{}, 0).Extract(&plain, []byte(english(600)))
+	NewExtractor(schemeOf(0, secret), 0).Extract(&keyed, []byte(english(600)))
 	for i := range plain.Features {
 		if plain.Features[i].Key == keyed.Features[i].Key {
 			t.Errorf("feature %d has the same key under a secret", i)

@@ -22,12 +22,13 @@ const (
 	enough = 0.8
 	// Pages with menus (rule 9): one part in minCommon of the text must be common, and at least
 	// minShared other segments shared. Together these must hold the share explained of all segments.
-	// Sketches must confirm one part in minShare of the document, and the share confirmed of the
-	// shared segments: the longest segments of code are comments.
+	// The lengths may differ at most as minLength and minLength+1 do. Sketches must confirm one part
+	// in minShare of the document, and the share confirmed of the shared segments: the longest
+	// segments of code are comments.
 	minCommon = 12
 	minShared = 10
 	explained = 0.72
-	spoken    = 0
+	minLength = 4
 	confirmed = 0.6
 )
 
@@ -62,6 +63,9 @@ func (j *Judge) Load(s *method.Sketch) {
 	var err error
 	if j.places, err = j.known.parse(s.Data); err == nil && len(j.known.words) > 0 {
 		err = j.words.Load(j.known.words)
+	}
+	if n := len(j.places); n > 0 && n != j.known.sketch.Places() {
+		err = errRecord
 	}
 	if err != nil {
 		panic(err) // from another method
@@ -165,13 +169,15 @@ func (j *Judge) byWords(f *method.Finding) error {
 	if err != nil {
 		return err
 	}
-	f.Relation, f.Score, f.Contained, f.Differ = method.Unrelated, w.Score, w.Score, w.Differ.String()
+	f.Relation, f.Score, f.Contained = method.Unrelated, w.Score, w.Score
 	switch {
 	case w.Copy:
 		f.Relation = method.Copy
+		return nil
 	case w.Score >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, w.Score
 	}
+	f.Differ = w.Differ.String()
 	return nil
 }
 
@@ -213,8 +219,8 @@ func (j *Judge) newStretch() (none stretch) {
 	if len(j.places) == 0 {
 		return none
 	}
-	if j.sorted.runs == 0 && !j.sorted.Sort(&j.known.sketch, j.places, j.known.runs) {
-		panic(errRecord) // like Load
+	if j.sorted.runs == 0 {
+		j.sorted.Sort(&j.known.sketch, j.places, j.known.runs)
 	}
 	return j.sorted.New(&j.known.sketch, &j.other.sketch)
 }
@@ -233,8 +239,9 @@ func restOf(common, share float64) float64 { return common + float64((1-common)*
 // sameOutsideCommon implements rule 9. Two pages with a common part, such as a menu, are copies if
 // the rest of their text is.
 func (j *Judge) sameOutsideCommon(c *method.Candidate, contained float64) bool {
-	shared, whole, a := c.Shared[:j.ownShared(c)], j.Whole(), j.known.distinct
-	if minCommon*j.common < whole || len(shared) < minShared {
+	shared, whole := c.Shared[:j.ownShared(c)], j.Whole()
+	a, b := j.known.distinct, j.other.distinct
+	if minCommon*j.common < whole || len(shared) < minShared || (minLength+1)*min(a, b) < minLength*max(a, b) {
 		return false
 	}
 	own, letters := j.sizes(shared)
@@ -262,5 +269,5 @@ func (j *Judge) Record(dst []byte) []byte {
 // Same implements rule 2. It compares only what does not depend on marks between words.
 func (j *Judge) Same(record []byte) (same bool, features int, err error) {
 	r, err := j.parse(record)
-	return err == nil && r.Whole == j.sketch.Whole && j.other.runs == j.known.runs && j.other.sketch == j.known.sketch, r.Features, err
+	return err == nil && r.Whole == j.sketch.Whole && j.known.same(&j.other), r.Features, err
 }

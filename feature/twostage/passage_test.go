@@ -13,8 +13,7 @@ func passage(from, to, of uint64) method.Passage { return method.Passage{From: f
 
 // placed returns a sketch with one run in each bin, every step runs, the last bin first. The other
 // sketch holds those marked y.
-func placed(t *testing.T, holds string, step int) (p *places, s, other *sketch) {
-	t.Helper()
+func placed(holds string, step int) (p *places, s, other *sketch) {
 	p, s, other = new(places), new(sketch), new(sketch)
 	var places []byte
 	for bin := range len(holds) {
@@ -29,9 +28,7 @@ func placed(t *testing.T, holds string, step int) (p *places, s, other *sketch) 
 		}
 		places = binary.LittleEndian.AppendUint32(places, uint32(i*step))
 	}
-	if !p.Sort(s, places, uint64(len(holds)*step)) {
-		t.Fatal("other bins than the sketch has")
-	}
+	p.Sort(s, places, uint64(len(holds)*step))
 	return p, s, other
 }
 
@@ -50,32 +47,37 @@ func TestNewStretch(t *testing.T) {
 		want        method.Passage
 	}{
 		{"no gap", many("y", 96), none},
-		{"nothing held", many("n", 96), passage(0, 964, 964)},
-		{"a quarter in front, and no more", many("n", 24) + many("y", 72), passage(0, 258, 964)}, // including two held
+		{"nothing held", many("n", 96), passage(0, 966, 966)},
+		{"a quarter in front, and no more", many("n", 24) + many("y", 72), passage(0, 259, 966)}, // including two held
 		{"less than a quarter in front", many("n", 21) + many("y", 75), none},                    // 23 bins, including two held
-		{"at the end", many("y", 72) + many("-", 24), passage(700-5+3, 964, 964)},
-		{"in the middle", many("y", 40) + many("n", 22) + many("y", 34), passage(380-5+3, 640-5+3, 964)},
+		{"at the end", many("y", 72) + many("-", 24), passage(699, 966, 966)},
+		{"in the middle", many("y", 40) + many("n", 22) + many("y", 34), passage(379, 639, 966)},
 		{"too few bins", many("y", 22) + many("n", 19) + many("y", 3), none},
-		{"few bins, most of the text", many("n", 22) + many("y", 6), passage(0, 240-5+3, 284)},
+		{"few bins, most of the text", many("n", 22) + many("y", 6), passage(0, 239, 286)},
 		{"as much, and 23 bins", many("n", 23), none},
-		{"two of ten hold", many("ynnnynnnnn", 5) + many("y", 70), passage(0, 510-5+3, 1204)},
+		{"24 bins of 96, of which two hold", many("n", 22) + many("y", 74), none}, // 235 of 960 runs
+		{"a fifth holds", many("nnnnynnnny", 5) + many("y", 70), passage(0, 499, 1206)},
+		{"more than a fifth holds", many("ynnnynnnnn", 5) + many("y", 70), none},
 		{"three of ten hold", many("ynnynnynnn", 6), none},
 		{"two gaps, each too short", many("n", 18) + many("y", 30) + many("n", 18) + many("y", 30), none},
-		{"the longest of two", many("n", 30) + many("y", 10) + many("n", 40), passage(380-5+3, 804, 804)},
-		{"the first of two", many("y", 5) + many("n", 30) + many("y", 10) + many("n", 30) + many("y", 5), passage(30-5+3, 370-5+3, 804)},
+		{"two gaps, two held between", many("n", 12) + "yy" + many("n", 12) + many("y", 30), passage(0, 279, 566)},
+		{"the longest of two", many("n", 30) + many("y", 10) + many("n", 40), passage(379, 806, 806)},
+		{"the first of two", many("y", 5) + many("n", 30) + many("y", 10) + many("n", 30) + many("y", 5), passage(29, 369, 806)},
 	} {
-		p, s, other := placed(t, c.holds, 10)
-		if diff := cmp.Diff(c.want, p.New(s, other)); diff != "" {
+		p, s, other := placed(c.holds, 10)
+		got := none
+		if widest := p.New(s, other); widest.spans(newBins, newShare) {
+			got = widest.letters()
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-}
-
-// TestPlacesOfAnotherSketch checks that places for another number of bins are refused.
-func TestPlacesOfAnotherSketch(t *testing.T) {
-	_, s, _ := placed(t, "yyy", 1)
-	var p places
-	if p.Sort(s, make([]byte, 8), 3) || p.Sort(s, nil, 3) {
-		t.Error("two places of three bins")
+	for bins, spans := range map[int]bool{23: false, 24: true} {
+		exactly := stretch{method.Passage{From: 10, To: 490, Of: 1920}, bins}
+		more := stretch{method.Passage{From: 10, To: 491, Of: 1920}, bins}
+		if exactly.spans(newBins, newShare) || more.spans(newBins, newShare) != spans {
+			t.Errorf("%d bins: a quarter %v, more %v", bins, exactly.spans(newBins, newShare), more.spans(newBins, newShare))
+		}
 	}
 }

@@ -170,7 +170,7 @@ func (o overlap) Share(n uint64) float64 {
 }
 
 // The limits for finding text missing from another document by its sketch (docs/design.md, rule
-// 13). A bin holds if both documents have the same value. Scattered edits thin out these bins
+// 8). A bin holds if both documents have the same value. Scattered edits thin out these bins
 // evenly; a passage missing entirely leaves a gap.
 const (
 	window     = 10 // neighbouring bins in text order
@@ -203,19 +203,15 @@ type places struct {
 	runs   uint64
 }
 
-// Sort loads the output of appendPlaces for a document with the given sketch and number of runs. It
-// reports whether the length fits the sketch.
-func (p *places) Sort(s *sketch, b []byte, runs uint64) bool {
-	if p.sorted, p.runs = p.sorted[:0], runs; len(b) != s.Places() {
-		return false
-	}
+// Sort loads the output of appendPlaces for a document with the given sketch and number of runs.
+func (p *places) Sort(s *sketch, b []byte, runs uint64) {
+	p.sorted, p.runs = p.sorted[:0], runs
 	for bin := range uint64(letters.Bins) {
 		if s.at(int(bin)) != 0 {
 			p.sorted = append(p.sorted, uint64(binary.LittleEndian.Uint32(b[placeBytes*len(p.sorted):]))<<8|bin)
 		}
 	}
 	slices.Sort(p.sorted)
-	return true
 }
 
 // A stretch is a passage of a document that is new compared with another, From to To, in half runs.

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/firstseen/firstseen/feature/letters"
 )
 
 // drawSketch draws a sketch of n bins.
 func drawSketch(rng *rand.Rand, n int) (s sketch) {
-	for _, bin := range rng.Perm(binCount)[:n] {
+	for _, bin := range rng.Perm(letters.Bins)[:n] {
 		s.set(bin, 1+rng.Uint64N(values))
 	}
 	return s
@@ -20,7 +22,7 @@ func drawSketch(rng *rand.Rand, n int) (s sketch) {
 
 func TestSketchRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	for n := range binCount + 1 {
+	for n := range letters.Bins + 1 {
 		want := drawSketch(rng, n)
 		b := want.Append([]byte("before"))[6:]
 		if most := 1 + min(64, 16+(n+1)/2); len(b) != most || int(b[0]) != n {
@@ -41,8 +43,8 @@ func TestSketchRoundTrip(t *testing.T) {
 // bin more would read it. If another number is 0, the sketch still has the stated size.
 func TestMaskOfOneMore(t *testing.T) {
 	one := func(mask, numbers byte) []byte {
-		b := make([]byte, 1+binCount/8+1)
-		b[0], b[1], b[1+binCount/8] = 1, mask, numbers
+		b := make([]byte, 1+letters.Bins/8+1)
+		b[0], b[1], b[1+letters.Bins/8] = 1, mask, numbers
 		return b
 	}
 	for _, c := range []struct {
@@ -114,7 +116,7 @@ func FuzzSketch(f *testing.F) {
 // runs have in common.
 func plainOverlap(s, t *sketch, a, b, n uint64) float64 {
 	var raw, both, either int64
-	for bin := range binCount {
+	for bin := range letters.Bins {
 		x, y := s.at(bin), t.at(bin)
 		if x != 0 || y != 0 {
 			either++
@@ -143,9 +145,9 @@ func plainOverlap(s, t *sketch, a, b, n uint64) float64 {
 func TestCompareEqualsFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
-		s := drawSketch(rng, rng.IntN(binCount+1))
-		other := drawSketch(rng, rng.IntN(binCount+1))
-		for bin := range binCount { // make some equal
+		s := drawSketch(rng, rng.IntN(letters.Bins+1))
+		other := drawSketch(rng, rng.IntN(letters.Bins+1))
+		for bin := range letters.Bins { // make some equal
 			if rng.IntN(3) > 0 && other.at(bin) == 0 {
 				other.set(bin, s.at(bin))
 			}
@@ -169,7 +171,7 @@ func TestCompareAtTheEnds(t *testing.T) {
 	if o := empty.Compare(&empty, 0, 0); o.Share(0) != 0 || o.Share(20) != 0 {
 		t.Errorf("two of nothing have %v in common", o)
 	}
-	for n := 1; n <= binCount; n++ {
+	for n := 1; n <= letters.Bins; n++ {
 		s := drawSketch(rng, n)
 		if got := s.Compare(&s, 1000, 1000).Share(1000); got != 1 {
 			t.Errorf("%d equal bins: %v", n, got)
@@ -189,7 +191,7 @@ func TestCompareAtTheEnds(t *testing.T) {
 			t.Errorf("%d other bins: %v", n, got)
 		}
 	}
-	s := drawSketch(rng, binCount)
+	s := drawSketch(rng, letters.Bins)
 	if got := s.Compare(&s, 20, 40).Share(20); got != 1 {
 		t.Errorf("a share above 1: %v", got)
 	}
@@ -197,23 +199,34 @@ func TestCompareAtTheEnds(t *testing.T) {
 
 // drawPair draws the sketches of two documents of n runs with this share in common.
 func drawPair(rng *rand.Rand, share float64, n int) (s, t sketch) {
-	a, b := newMaker(), newMaker()
+	var a, b least
 	for i := range n {
-		h := rng.Uint64()
+		h := rng.Uint32()
 		a.put(h)
 		if float64(i) >= share*float64(n) {
-			h = rng.Uint64()
+			h = rng.Uint32()
 		}
 		b.put(h)
 	}
-	a.Sketch(&s)
-	b.Sketch(&t)
-	return s, t
+	return a.sketch(), b.sketch()
 }
 
-func (m *maker) put(h uint64) {
-	bin := &m.least[h>>binShift]
-	*bin = min(*bin, h<<(64-binShift))
+// least has the least hash of each bin, and one more, by docs/canonical.md, section 7.
+type least [128]uint64
+
+func (l *least) put(h uint32) {
+	if bin := &l[h%128]; *bin == 0 || uint64(h) < *bin {
+		*bin = uint64(h) + 1
+	}
+}
+
+func (l *least) sketch() (s sketch) {
+	for bin, h := range l {
+		if h > 0 {
+			s.set(bin, uint64(1+(uint32(h-1)*0x9E3779B1>>16)*15>>16))
+		}
+	}
+	return s
 }
 
 // spreadOf returns the standard deviation of an estimate with independent bins. All bins draw from
@@ -221,7 +234,7 @@ func (m *maker) put(h uint64) {
 func spreadOf(share float64) float64 {
 	jaccard := share / (2 - share)
 	equal := jaccard + (1-jaccard)/values // the chance that a bin has equal numbers
-	deviation := math.Sqrt(equal*(1-equal)/binCount) * values / (values - 1)
+	deviation := math.Sqrt(equal*(1-equal)/letters.Bins) * values / (values - 1)
 	return deviation * 2 / ((1 + jaccard) * (1 + jaccard))
 }
 
@@ -273,7 +286,7 @@ func TestContains(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(8, 8))
-	s := drawSketch(rng, binCount)
+	s := drawSketch(rng, letters.Bins)
 	if !s.Contains(&s, 400, 400) || (&sketch{}).Contains(&sketch{}, 0, 0) || s.Contains(&sketch{}, 400, 400) {
 		t.Error("the same sketch is not certain, or an empty one is")
 	}

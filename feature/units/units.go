@@ -3,6 +3,7 @@
 package units
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -47,10 +48,22 @@ func (t *Text) Another() *Text {
 }
 
 // Read reads a text, which must not change until the next Read.
-func (t *Text) Read(text []byte) {
+func (t *Text) Read(text []byte) { t.read(text, math.MaxInt) }
+
+// ReadFirst reads at least so many of text's first words, if it has them, to the end of a piece. It
+// returns the bytes it read, in a copy if there are more. They must not change until the next Read.
+func (t *Text) ReadFirst(text []byte, words int) []byte {
+	if end := t.read(text, words); end < len(text) {
+		t.text = slices.Clone(text[:end])
+	}
+	return t.text
+}
+
+func (t *Text) read(text []byte, words int) (end int) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
 	t.counted = position{}
-	t.forms, t.ends, t.pieces = slices.Grow(t.forms, len(text)), slices.Grow(t.ends, len(text)/6), slices.Grow(t.pieces, len(text)/32)
+	room := 8 * min(len(text)/8+1, words)
+	t.forms, t.ends, t.pieces = slices.Grow(t.forms, room), slices.Grow(t.ends, room/6), slices.Grow(t.pieces, room/32)
 	s := t.scanner
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
@@ -58,6 +71,10 @@ func (t *Text) Read(text []byte) {
 			continue
 		}
 		start, end := s.Range()
+		if len(t.ends) >= words {
+			text = text[:start]
+			break
+		}
 		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
 		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
 			t.forms = append(t.forms, unit...)
@@ -65,6 +82,7 @@ func (t *Text) Read(text []byte) {
 		}
 	}
 	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
+	return len(text)
 }
 
 // Len returns the number of words.

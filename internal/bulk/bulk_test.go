@@ -486,6 +486,20 @@ func TestOtherSketch(t *testing.T) {
 	}
 }
 
+// TestOtherRules refuses features of rules that are gone by name, with a remedy. With a secret missing,
+// the remedy is another.
+func TestOtherRules(t *testing.T) {
+	for scheme, want := range map[string]string{
+		"fs3-u15b-xxh3-n50-w10":                      "extract them again from the documents, under another --out, or use the version that made them: fs3-u15b-xxh3-n50-w10",
+		"fs4-u15b-siphash+highway(ac9c773a)-n50-w10": "give --secret",
+	} {
+		d := Decision{Set: []*Manifest{{Scheme: scheme}}}
+		if err := d.Run(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+}
+
 // TestReduce checks that unsorted or malformed rows are refused with their line number.
 func TestReduce(t *testing.T) {
 	row := func(key uint64, p Place) string { return string(Row{key, p}.AppendLine(nil)) }

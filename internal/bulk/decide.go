@@ -45,6 +45,7 @@ func Check(scheme feature.Scheme) error {
 // Errors about schemes that cannot be decided from features.
 var (
 	ErrScheme = errors.New("the features have a scheme that this firstseen does not know, or that needs a secret: give --secret, or use the version that made them")
+	ErrRules  = errors.New("the features were made by rules that this firstseen does not have: extract them again from the documents, under another --out, or use the version that made them")
 	ErrMethod = errors.New("features work with the methods segments, exact, bytes and shingles: simhash needs more than equal keys, and imatch a table of terms; use firstseen dedup with an --index")
 )
 
@@ -94,8 +95,11 @@ func (d *Decision) pass(ctx context.Context, offer func(component uint32, m repo
 
 func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
-	if !ok {
-		return nil, nil, fmt.Errorf("%w: %s", ErrScheme, d.Set[0].Scheme)
+	switch name := d.Set[0].Scheme; {
+	case feature.MethodOf(name) == "":
+		return nil, nil, fmt.Errorf("%w: %s", ErrRules, name)
+	case !ok:
+		return nil, nil, fmt.Errorf("%w: %s", ErrScheme, name)
 	}
 	if err := Check(scheme); err != nil {
 		return nil, nil, err

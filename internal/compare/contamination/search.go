@@ -85,53 +85,57 @@ func (s *Searcher) meet(page []byte) {
 
 // A match records the parts of an item found in a page.
 type match struct {
-	item      *item
-	held      []bool    // for each word of the item, whether the page holds it
-	stretches []stretch // for each run of the item, the newest stretch that ends with it
-	longest   int       // number of words in the longest stretch
-	end       int       // index of the page's word after that stretch
-}
+	item    *item
+	held    []bool // for each word of the item, whether the page holds it
+	longest int    // number of words in the longest stretch
+	end     int    // index of the page's word after that stretch
 
-// A stretch is a series of runs that follow one another in both texts.
-type stretch struct {
-	last int // index of its last run in the page
-	runs int
+	series []series // of the item
+	in     int      // of series, the one that ends at the page's run last
+	runs   int      // number of its runs that the page has there
+	last   int
 }
-
-// A spot is the place of a run in an item.
-type spot struct{ match, at int }
 
 // compare returns the matches of the found items in a page with these words.
 func (s *Searcher) compare(page []word) []match {
 	matches := make([]match, len(s.found))
-	spots := map[uint64][]spot{}
+	holders := map[uint64][]int{} // the matches of the items with a run
 	for i, n := range s.found {
 		it := &s.items.all[n]
-		matches[i] = match{item: it, held: make([]bool, len(it.words)), stretches: make([]stretch, len(it.words))}
-		for at, run := range runsOf(it.words) {
-			spots[run] = append(spots[run], spot{i, at})
+		matches[i] = match{item: it, held: make([]bool, len(it.words)), series: seriesOf(it.words)}
+		for run := range matches[i].series[0].next {
+			holders[run] = append(holders[run], i)
 		}
 	}
+	met := map[uint64]bool{}
 	for at, run := range runsOf(page) {
-		for _, in := range slices.Backward(spots[run]) { // hold needs the stretches of the page's run before
-			matches[in.match].hold(in.at, at)
+		for _, i := range holders[run] {
+			matches[i].follow(run, at)
+			met[run] = true
+		}
+	}
+	for _, m := range matches {
+		for at, run := range runsOf(m.item.words) {
+			for i := range Run {
+				m.held[at+i] = m.held[at+i] || met[run]
+			}
 		}
 	}
 	return matches
 }
 
-// hold adds the run of the item at i, which is that of the page at at. An item that repeats a run
-// has many stretches at a time, so each is found by its place.
-func (m *match) hold(i, at int) {
-	for n := range Run {
-		m.held[i+n] = true
+// follow extends the longest stretch that ends before the page's run at at.
+func (m *match) follow(run uint64, at int) {
+	if m.last != at-1 {
+		m.in, m.runs = 0, 0
 	}
-	runs := 1
-	if i > 0 && m.stretches[i-1].last == at-1 {
-		runs += m.stretches[i-1].runs
+	to, ok := m.series[m.in].next[run]
+	for ; !ok; to, ok = m.series[m.in].next[run] {
+		m.in = m.series[m.in].end
+		m.runs = m.series[m.in].runs
 	}
-	m.stretches[i] = stretch{at, runs}
-	if n := runs + Run - 1; n > m.longest {
+	m.in, m.runs, m.last = to, m.runs+1, at
+	if n := m.runs + Run - 1; n > m.longest {
 		m.longest, m.end = n, at+Run
 	}
 }
