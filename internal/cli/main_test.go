@@ -93,11 +93,11 @@ func document(n int) string {
 	return fmt.Sprintf(`{"id":"doc %d","text":"%s"}`, n, plainText(n))
 }
 
-// plainText repeats n within every five words, so that it shares no run with another text.
+// plainText repeats n in every other word, so that it shares no run of words or letters with another text.
 func plainText(n int) string {
 	text := ""
 	for i := range 6 {
-		text += fmt.Sprintf("Sentence %d of %d says what only %[2]d says and %[2]d means. ", i, n)
+		text += fmt.Sprintf("Sentence%[2]d %[1]d of them says%[2]d what only%[2]d says%[2]d and means%[2]d. ", i, n)
 	}
 	return text
 }

@@ -52,20 +52,20 @@ func TestReported(t *testing.T) {
 		want string
 	}{
 		{
-			dedup.Result{Verdict: dedup.Duplicate, Of: source, Score: 0.79999, Seen: 0.8, Contained: 0.76549, Estimated: true, Comparable: 3, Segments: 3, OfSegments: 4, SharedSegments: []int{0, 2}, Also: []dedup.Source{{ID: "f", Shared: 1}}},
-			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":false,"same_id":false,"score":0.7999,"seen":0.8,"contained":0.7654,"estimated":true,"shared":2,"comparable":3,"segments":3,"of_segments":4,"also":[{"id":"f","shared":1}],"sample":["The first sentence is the longest of all of them","A third"],"file":"in.jsonl","line":7}`,
+			dedup.Result{Verdict: dedup.Duplicate, Of: source, Score: 0.79999, Seen: 0.8, Contained: 0.76549, Estimated: true, Segments: 3, OfSegments: 4, SharedSegments: []int{0, 2}, Also: []dedup.Source{{ID: "f", Shared: 1}}},
+			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":false,"same_id":false,"score":0.7999,"seen":0.8,"contained":0.7654,"estimated":true,"shared":2,"segments":3,"of_segments":4,"also":[{"id":"f","shared":1}],"sample":["The first sentence is the longest of all of them","A third"],"file":"in.jsonl","line":7}`,
 		},
 		{
 			dedup.Result{Verdict: dedup.Duplicate, Exact: true, SameID: true, Of: source, Score: 1, Seen: 1, Contained: 1, Segments: 3},
-			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":true,"same_id":true,"score":1,"seen":1,"contained":1,"shared":2,"comparable":0,"segments":3,"of_segments":0,"also":[],"sample":["The first sentence is the longest of all of them","The second one is short","A third"],"file":"in.jsonl","line":7}`,
+			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":true,"same_id":true,"score":1,"seen":1,"contained":1,"shared":2,"segments":3,"of_segments":0,"also":[],"sample":["The first sentence is the longest of all of them","The second one is short","A third"],"file":"in.jsonl","line":7}`,
 		},
 		{
 			dedup.Result{Verdict: dedup.Mosaic, Kept: true, SharedSegments: []int{1}},
-			`{"id":"<d&>","verdict":"mosaic","kept":true,"of":null,"why":"several earlier documents together","exact":false,"same_id":false,"score":0,"seen":0,"contained":0,"shared":1,"comparable":0,"segments":0,"of_segments":0,"also":[],"sample":["The second one is short"],"file":"in.jsonl","line":7}`,
+			`{"id":"<d&>","verdict":"mosaic","kept":true,"of":null,"why":"several earlier documents together","exact":false,"same_id":false,"score":0,"seen":0,"contained":0,"shared":1,"segments":0,"of_segments":0,"also":[],"sample":["The second one is short"],"file":"in.jsonl","line":7}`,
 		},
 		{
 			dedup.Result{Verdict: dedup.Duplicate},
-			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":null,"why":"the filter alone knows no documents","exact":false,"same_id":false,"score":0,"seen":0,"contained":0,"shared":0,"comparable":0,"segments":0,"of_segments":0,"also":[],"sample":[],"file":"in.jsonl","line":7}`,
+			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":null,"why":"the filter alone knows no documents","exact":false,"same_id":false,"score":0,"seen":0,"contained":0,"shared":0,"segments":0,"of_segments":0,"also":[],"sample":[],"file":"in.jsonl","line":7}`,
 		},
 	} {
 		if got := line(t, &c.r, set, quoted); got != c.want {
