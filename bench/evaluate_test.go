@@ -15,8 +15,8 @@ var evalFiles = map[string]string{
 	"other.jsonl": `{"id":"x","text":"Another document, which has none of the ids that stand in the clusters."}
 `,
 	"docs.jsonl": `{"id":"0","text":"A cat walked along the garden wall, looked at the birds for quite a while, and then went home to its kitchen without any breakfast."}
-{"id":"1","text":"A cat walked along the garden wall, looked at the birds for quite a while, and then went home to the kitchen without any breakfast."}
-{"id":"2","text":"A cat walked along the garden wall, looked at the birds for quite a while, and then went home to its kitchen without a breakfast."}
+{"id":"1","text":"A cat walked along the garden wall, looked at the birds for quite a while, and then went home to its kitchan without any breakfast."}
+{"id":"2","text":"A cat walked along the garden wall, looked at the birds for quite a while, and then went home to its kitchen without any breakfest."}
 {"id":"3","text":"本手册介绍如何安装系统。安装程序会检查计算机的内存和磁盘。"}
 {"id":"4","text":"本手册介绍如何安装系统；安装程序会检查计算机的内存和磁盘！"}
 {"id":"5","text":"Nothing in this text has anything to do with cats or manuals; it is about the tides of the sea."}
@@ -56,20 +56,20 @@ func TestEvaluate(t *testing.T) {
 	}{
 		// segments removes all three: 4 of 4 pairs of copies. exact removes 4 alone: 1 of 4 pairs.
 		// With 15 pairs in all, ARI is (1 - 4/15) / (2.5 - 4/15), and 2 of the 3 copies stay.
-		{args: "-clusters clusters.tsv -methods segments,exact -thresholds 0.6 docs.jsonl", want: []string{
+		{args: "-clusters clusters.tsv -methods segments,exact -thresholds 0.65 docs.jsonl", want: []string{
 			`(?m)^\| set \| method \| threshold \| removed \| precision \| recall \| F1 \| ARI \| left \| false \| grey \| documents/s \| bytes \|$`,
-			`(?m)^\| docs \| segments \| 0.6 \* \| 3 \| 1.0000 \| 1.0000 \| 1.0000 \| 1.0000 \| 0.0% \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
+			`(?m)^\| docs \| segments \| 0.65 \* \| 3 \| 1.0000 \| 1.0000 \| 1.0000 \| 1.0000 \| 0.0% \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
 			`(?m)^\| docs \| exact \| - \* \| 1 \| 1.0000 \| 0.2500 \| 0.4000 \| 0.3284 \| 66.7% \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
 		}},
-		{args: "-pairs pairs.tsv -methods segments,exact -thresholds 0.6 -json -page page.html docs.jsonl", want: []string{
+		{args: "-pairs pairs.tsv -methods segments,exact -thresholds 0.65 -json -page page.html docs.jsonl", want: []string{
 			`(?s)^{"method":.*\n{"method":`,
 			`"method":"exact","default":true,"corpus":"docs","rule":.*"documents":6,"removed":1,"false":0,"grey":0,"alike":3,"left":2,.*"right":1,"wrong":0,"missed":3,"precision":1,"recall":0.25,"f1":0.4,"ari":0.328`,
 		}, page: []string{`<title>exact - \*: recall 0.2500, precision 1.0000</title>`, `(?s)<tr class="default">.*<tr class="default">`}},
 		// Labels, and unlisted pairs.
-		{args: "-pairs wrong.tsv -methods segments -thresholds 0.6 docs.jsonl", want: []string{`\| 1.0000 \| 1.0000 \| 1.0000 \|`}},
-		{args: "-pairs wrong.tsv -complete -methods segments -thresholds 0.6 docs.jsonl", want: []string{`\| 0.2500 \| 1.0000 \| 0.4000 \|`}},
-		{args: "-pairs wrong.tsv -by-label -methods segments -thresholds 0.6 docs.jsonl", want: []string{`\| 0.0000 \| 1.0000 \| 0.0000 \|`}},
-		{args: "-clusters clusters.tsv -verify lcs>=1 -methods segments -thresholds 0.6 docs.jsonl", want: []string{`(?m)^\| docs \| segments \| 0.6 \* \| 1 \| 1.0000 \| 0.2500 `}},
+		{args: "-pairs wrong.tsv -methods segments -thresholds 0.65 docs.jsonl", want: []string{`\| 1.0000 \| 1.0000 \| 1.0000 \|`}},
+		{args: "-pairs wrong.tsv -complete -methods segments -thresholds 0.65 docs.jsonl", want: []string{`\| 0.2500 \| 1.0000 \| 0.4000 \|`}},
+		{args: "-pairs wrong.tsv -by-label -methods segments -thresholds 0.65 docs.jsonl", want: []string{`\| 0.0000 \| 1.0000 \| 0.0000 \|`}},
+		{args: "-clusters clusters.tsv -verify lcs>=1 -methods segments -thresholds 0.65 docs.jsonl", want: []string{`(?m)^\| docs \| segments \| 0.65 \* \| 1 \| 1.0000 \| 0.2500 `}},
 		{args: "docs.jsonl", want: []string{`either with -pairs FILE or with -clusters FILE`}},
 		{args: "-clusters clusters.tsv -complete docs.jsonl", want: []string{`-by-label and -complete are for -pairs`}},
 		{args: "-clusters clusters.tsv -methods magic docs.jsonl", want: []string{`there is no method "magic": want some of segments, exact, .*, or all`}},

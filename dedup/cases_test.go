@@ -18,7 +18,6 @@ import (
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
@@ -94,7 +93,7 @@ func isSaid(said []string, item string) bool {
 		if value, is := strings.CutPrefix(s, name+" "); is && err == nil {
 			got, err := strconv.ParseFloat(value, 64)
 			allowed := estimateError
-			if want > 1 { // words
+			if want > 1 { // letters
 				allowed *= want
 			}
 			return err == nil && math.Abs(got-want) <= allowed
@@ -103,8 +102,8 @@ func isSaid(said []string, item string) bool {
 	return false
 }
 
-// inCommon describes how many runs of five words the i-th document shares with each earlier one.
-// Sets of the words give C and M without a sketch.
+// inCommon describes how many distinct runs of seven letters the i-th document shares with each
+// earlier one. Sets of the runs give C and M without a sketch.
 func (c *decisionCase) inCommon(i int) string {
 	var b strings.Builder
 	d := runsOfText(c.docs[i].text)
@@ -116,7 +115,7 @@ func (c *decisionCase) inCommon(i int) string {
 				common++
 			}
 		}
-		if common > 0 {
+		if 10*common > len(d) {
 			fmt.Fprintf(&b, ", %d of %s with %d", common, other.id, len(e))
 		}
 	}
@@ -125,15 +124,22 @@ func (c *decisionCase) inCommon(i int) string {
 
 // runsOfText returns the distinct runs of a text.
 func runsOfText(text string) map[string]bool {
-	var words []string
+	var letters []byte
 	s := canon.NewScanner()
-	_, whole, _ := canontest.Read(text)
-	for unit, rest := s.NextUnit([]byte(whole)); unit != nil; unit, rest = s.NextUnit(rest) {
-		words = append(words, string(unit))
+	s.CountUnits()
+	s.Reset([]byte(text))
+	for step := s.Next(); ; step = s.Next() {
+		if step != canon.Piece {
+			letters = s.AppendLetters(letters)
+			s.ForgetSegments()
+		}
+		if step == canon.End {
+			break
+		}
 	}
 	runs := map[string]bool{}
-	for i := 0; i+5 <= len(words); i++ {
-		runs[strings.Join(words[i:i+5], " ")] = true
+	for i := 0; i+7 <= len(letters); i++ {
+		runs[string(letters[i:i+7])] = true
 	}
 	return runs
 }

@@ -198,7 +198,7 @@ func TestRunAndPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	methods := []string{"segments", "exact", "shingles", "imatch", "simhash"}
-	tries, err := Tries(methods, []float64{0.5, 0.6, 0.9}, s.CountTerms())
+	tries, err := Tries(methods, []float64{0.5, 0.6, 0.9}, s.CountTerms()) // and 0.65, the default of segments
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestRunAndPage(t *testing.T) {
 	if err := s.Run(t.Context(), tries, nil, func(r *Row) error { rows = append(rows, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 3+1+3+1+3 {
+	if len(rows) != 4+1+3+1+3 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, r := range rows {

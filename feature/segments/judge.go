@@ -87,9 +87,9 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 
 // Compare implements rule 3.
 func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error) {
-	r, rest, err := ParseRecord(data)
-	if err != nil || len(rest) > 0 {
-		return method.Finding{}, errRecord
+	r, err := parseFormer(data)
+	if err != nil {
+		return method.Finding{}, err
 	}
 	return j.CompareRecord(c, &r), nil
 }
@@ -106,26 +106,24 @@ func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
 
 // Record appends the stored data of the document to dst.
 func (j *Judge) Record(dst []byte) []byte {
-	r := j.record()
-	return r.Append(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(j.features)))
+	return binary.LittleEndian.AppendUint64(append(dst, 0), j.sketch.Whole) // without a cut-off
 }
 
 // Same implements rule 2.
 func (j *Judge) Same(data []byte) (same bool, features int, err error) {
-	r, _, err := ParseRecord(data)
+	r, err := parseFormer(data)
 	return err == nil && r.Whole == j.sketch.Whole, r.Features, err
 }
 
-// A Record is the method's part of a document's stored data: see docs/format.md, "Data of a
-// document".
+// A Record is the part of a document's stored data that package twostage begins with: see
+// docs/format.md, "Data of a document".
 type Record struct {
 	Features int    // segments chosen
 	Whole    uint64 // whole-text fingerprint
 }
 
 var errRecord = errors.New("the stored segments of a document are invalid: the store is damaged, or another program wrote it")
-
-func (j *Judge) record() Record { return Record{len(j.features), j.sketch.Whole} }
 
 // Append appends the record to b.
 func (r *Record) Append(b []byte) []byte {
@@ -139,4 +137,21 @@ func ParseRecord(b []byte) (r Record, rest []byte, err error) {
 		return r, b, errRecord
 	}
 	return Record{int(features), binary.LittleEndian.Uint64(b[n:])}, b[n+8:], nil
+}
+
+// parseFormer parses the stored data of scheme fs1. They have the cut-off of the chosen segments: its
+// width plus one, and unless that is 0 its order. No rule uses it any more.
+func parseFormer(b []byte) (Record, error) {
+	features, n := binary.Uvarint(b)
+	cut, m := binary.Uvarint(b[max(n, 0):])
+	if n <= 0 || features > 1<<31 || m <= 0 || cut > 1<<32 {
+		return Record{}, errRecord
+	}
+	if b = b[n+m:]; cut > 0 {
+		b = b[min(8, len(b)):]
+	}
+	if len(b) != 8 {
+		return Record{}, errRecord
+	}
+	return Record{int(features), binary.LittleEndian.Uint64(b)}, nil
 }

@@ -55,8 +55,7 @@ func TestCompare(t *testing.T) {
 	} {
 		j := NewJudge(method.Rules{Threshold: .5, Score: c.score})
 		j.Load(c.of)
-		earlier := Record{Features: 50}
-		got, err := j.Compare(candidate(j, c.shared...), earlier.Append(nil))
+		got, err := j.Compare(candidate(j, c.shared...), append([]byte{50, 0}, make([]byte, 8)...))
 		c.want.Contained, c.want.Features = c.want.Score, 50
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/method"
 )
@@ -67,6 +68,8 @@ func runSuite(t *testing.T, c suiteCase) {
 		runForms(t, c)
 	case "same", "order", "whole", "differ":
 		runPairs(t, c)
+	case "letters":
+		runLetters(t, c)
 	default:
 		t.Fatalf("unknown relation %q", c.relation)
 	}
@@ -126,6 +129,30 @@ func runPairs(t *testing.T, c suiteCase) {
 				t.Errorf("not %q (%d features shared):\n%s\n%s", c.relation, shared, describe(c.texts[j], b), describe(c.texts[i], a))
 			}
 		}
+	}
+}
+
+// runLetters checks that all texts have the same letters, and that their fingerprints differ.
+func runLetters(t *testing.T, c suiteCase) {
+	s := canon.NewScanner()
+	s.CountUnits()
+	var first []byte
+	whole := map[uint64]bool{}
+	for i, line := range c.texts {
+		text := unquote(t, line)
+		var letters []byte
+		for s.Reset([]byte(text)); s.Next() != canon.End; {
+		}
+		if letters = s.AppendLetters(letters); i == 0 {
+			first = letters
+		}
+		if !bytes.Equal(letters, first) || len(letters) == 0 {
+			t.Errorf("other letters:\n%s: %x\n%s: %x", c.texts[0], first, line, letters)
+		}
+		whole[extract(t, Scheme{}, text).Whole] = true
+	}
+	if len(whole) < len(c.texts) {
+		t.Errorf("%d texts have %d fingerprints", len(c.texts), len(whole))
 	}
 }
 

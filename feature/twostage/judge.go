@@ -263,7 +263,8 @@ func (j *Judge) sizes(of []uint32) (size, letters uint64) {
 
 // Record appends the stored data of the document to dst.
 func (j *Judge) Record(dst []byte) []byte {
-	return j.known.append(j.Judge.Record(dst))
+	r := segments.Record{Features: j.sketch.Parts(), Whole: j.sketch.Whole}
+	return j.known.append(r.Append(dst))
 }
 
 // Same implements rule 2. It compares only what does not depend on marks between words.

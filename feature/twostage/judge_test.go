@@ -348,7 +348,7 @@ func TestFindings(t *testing.T) {
 			Relation: method.Related, Score: 4. / 15 * 250 / 150, Share: 4. / 15 * 2.5, Features: 10, Contained: 4. / 15 * 2.5, Estimated: true,
 		}},
 		{"related by segments alone", meeting{d: ten(100), runs: 100, bins: bins{other: 128}, shared: 10, t: .5}, method.Finding{
-			Relation: method.Related, Features: 10, Estimated: true,
+			Relation: method.Related, Share: .5, Features: 10, Estimated: true,
 		}},
 		{"by segments", meeting{d: ten(100), runs: 401, bins: same, shared: 10, t: .5}, method.Finding{
 			Relation: method.Copy, Score: .5, Features: 10, Contained: .5,

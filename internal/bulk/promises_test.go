@@ -441,7 +441,7 @@ func TestForecastOfLargeMarks(t *testing.T) {
 func TestSchemes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, feature.Scheme{}, []string{"a text"}, 1)
-	for scheme, want := range map[string]error{"fs9-u15b": ErrScheme, (feature.Scheme{Key: make([]byte, 16)}).Name(): ErrScheme} {
+	for scheme, want := range map[string]error{"fs9-u15b": ErrRules, (feature.Scheme{Key: make([]byte, 16)}).Name(): ErrScheme} {
 		set := readSet(t, dir)
 		set[0].Scheme = scheme
 		for _, key := range [][]byte{nil, make([]byte, 16)} {

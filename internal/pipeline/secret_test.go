@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -48,15 +49,16 @@ func TestSecretChangesNoOutput(t *testing.T) {
 // lacks some of these. All have a menu of twenty entries.
 func tiedDocuments() []byte {
 	var b bytes.Buffer
+	word := func(of ...any) uint64 { return xxh3.HashString(fmt.Sprint(of...)) }
 	for d := range 60 {
 		var text strings.Builder
 		for s := range 80 {
 			if (s*7+d)%11 > 0 {
-				fmt.Fprintf(&text, "tied segment %02d of group %02d. ", s, d%12)
+				fmt.Fprintf(&text, "tied segment %016x. ", word(s, " in ", d%12))
 			}
 		}
 		for s := range 30 * (d % 2) {
-			fmt.Fprintf(&text, "document %03d says in its sentence %02d what no other says. ", d, s)
+			fmt.Fprintf(&text, "sentence %016x %016x. ", word(d, " says ", s), word(s, " by ", d))
 		}
 		for s := range 20 {
 			fmt.Fprintf(&text, "an entry, number %02d of the long menu that all the pages of the site have at their foot and nobody reads. ", s)
