@@ -65,17 +65,17 @@ func TestEveryLineIsAnswered(t *testing.T) {
 func everyVerdict() (lines []string) {
 	sentences := func(what string, from, to, words int) (text string) {
 		for i := from; i < to; i++ {
-			text += fmt.Sprintf("This is %s %d%s. ", what, i, strings.Repeat(fmt.Sprint(" of ", what, i), words))
+			text += fmt.Sprintf("This is %s %d%s. ", what, i, strings.Repeat(fmt.Sprint(" ", what, i), words))
 		}
 		return text
 	}
 	for i, text := range []string{
 		sentences("book", 0, 60, 20), // more segments than are remembered
-		sentences("verse", 0, 8, 3),
-		sentences("song", 0, 8, 3),
-		sentences("verse", 0, 8, 3) + "And a little more.",
-		sentences("verse", 0, 4, 3) + sentences("song", 0, 4, 3),                     // of both
-		sentences("book", 50, 58, 20) + sentences("remark about it by me", 0, 40, 3), // quotes
+		sentences("verse", 0, 8, 5),
+		sentences("song", 0, 8, 5),
+		sentences("verse", 0, 8, 5) + "And a little more.",
+		sentences("verse", 0, 4, 5) + sentences("song", 0, 4, 5),     // of both
+		sentences("book", 40, 58, 20) + sentences("remark", 0, 16, 3), // quotes
 	} {
 		lines = append(lines, fmt.Sprintf(`{"id":"doc %d","text":%q}`, i, text))
 	}
