@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/firstseen/firstseen/bench/gen"
+	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
@@ -35,11 +36,11 @@ func atMost(n int, p float64) (k int) {
 
 // takenForCopy returns the probability that sketches call two texts of one length copies, given
 // their Jaccard similarity. Each of 128 bins has equal numbers with that probability, or by chance
-// once in 15. The minimum of equal ones at the threshold of 0.6 is that of docs/canonical.md.
+// once in 15. The minimum of equal ones at the default threshold follows from rule 8 of docs/design.md.
 func takenForCopy(jaccard float64) float64 {
 	const (
 		bins, values = 128, 15
-		threshold    = 0.6
+		threshold    = dedup.DefaultThreshold
 	)
 	least := threshold / (2 - threshold)
 	equal := (least*(values-1)*bins + bins) / values

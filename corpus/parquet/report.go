@@ -36,6 +36,7 @@ type reported struct {
 	OfSegments int32           `json:"of_segments"`
 	Also       []reportedOther `json:"also"`
 	Sample     []string        `json:"sample"`
+	Differs    *string         `json:"differs"`
 	File       string          `json:"file"`
 	Line       corpus.Place    `json:"line" columns:"part line"`
 	Time       *string         `json:"time"`

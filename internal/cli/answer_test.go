@@ -74,7 +74,7 @@ func everyVerdict() (lines []string) {
 		sentences("verse", 0, 8, 5),
 		sentences("song", 0, 8, 5),
 		sentences("verse", 0, 8, 5) + "And a little more.",
-		sentences("verse", 0, 4, 5) + sentences("song", 0, 4, 5),     // of both
+		sentences("verse", 0, 4, 5) + sentences("song", 0, 4, 5),      // of both
 		sentences("book", 40, 58, 20) + sentences("remark", 0, 16, 3), // quotes
 	} {
 		lines = append(lines, fmt.Sprintf(`{"id":"doc %d","text":%q}`, i, text))

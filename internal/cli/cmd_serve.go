@@ -71,7 +71,7 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	f.registerKey(fs)
 	registerWindow(fs, &f.Window)
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6)")
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
 	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
 	registerJobs(fs, &f.Workers, "processors to use")

@@ -42,7 +42,7 @@ func registerPassages(fs *pflag.FlagSet, s *feature.Scheme) {
 }
 
 func registerScore(fs *pflag.FlagSet, score *dedup.Score) {
-	oneOf(fs, score, "score", "unit of the share: text (runs of five words; in short texts segments, by their words) or segments (each as one)",
+	oneOf(fs, score, "score", "unit of the share: text (runs of letters; in short texts words) or segments (each as one)",
 		[]string{"text", "segments"}, dedup.ScoreText, dedup.ScoreSegments)
 }
 

@@ -85,7 +85,7 @@ func (f *options) registerDedup(cmd *cobra.Command) {
 	fs := cmd.Flags()
 
 	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.6; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
+	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.65; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
 	oneOf(fs, &f.Rules.RemoveMosaics, "mosaics", "documents assembled from several earlier ones: keep or remove", []string{"keep", "remove"}, false, true)
 	f.verify.register(fs)
 	registerPassages(fs, &f.Scheme)

@@ -25,8 +25,8 @@ func quotedSet(t *testing.T) *feature.Set {
 	}
 	set := new(feature.Set)
 	extractor.Extract(set, []byte(quoted))
-	if len(set.Features) != 3 {
-		t.Fatalf("%d features", len(set.Features))
+	if set.Parts() != 3 {
+		t.Fatalf("%d segments", set.Parts())
 	}
 	return set
 }
@@ -58,6 +58,10 @@ func TestReported(t *testing.T) {
 		{
 			dedup.Result{Verdict: dedup.Duplicate, Exact: true, SameID: true, Of: source, Score: 1, Seen: 1, Contained: 1, Segments: 3},
 			`{"id":"<d&>","verdict":"duplicate","kept":false,"of":"e","exact":true,"same_id":true,"score":1,"seen":1,"contained":1,"shared":2,"segments":3,"of_segments":0,"also":[],"sample":["The first sentence is the longest of all of them","The second one is short","A third"],"file":"in.jsonl","line":7}`,
+		},
+		{
+			dedup.Result{Verdict: dedup.Related, Kept: true, Of: source, Score: 0.75, Seen: 0.5, Contained: 0.75, Differ: "numbers", Segments: 3, OfSegments: 3, SharedSegments: []int{0}},
+			`{"id":"<d&>","verdict":"related","kept":true,"of":"e","exact":false,"same_id":false,"score":0.75,"seen":0.5,"contained":0.75,"shared":2,"segments":3,"of_segments":3,"also":[],"sample":["The first sentence is the longest of all of them"],"differs":"numbers","file":"in.jsonl","line":7}`,
 		},
 		{
 			dedup.Result{Verdict: dedup.Mosaic, Kept: true, SharedSegments: []int{1}},

@@ -146,7 +146,7 @@ def open(
     """Opens or creates an index; without one, documents are forgotten at the end.
 
     text, id and time name the fields of dicts. Settings are flags of `firstseen dedup`, such as
-    threshold=.6, memory="1GiB", same_id="keep:again=drop". ahead is in documents.
+    threshold=.65, memory="1GiB", same_id="keep:again=drop". ahead is in documents.
     """
     settings |= {"index": index, "format": "jsonl:time=time" if time else "jsonl"}
     arguments = ["dedup", "--quiet", "--annotate", *flags(settings), "--out=-", "-"]
