@@ -111,8 +111,12 @@ func TestWritingChangesNothing(t *testing.T) {
 		return r
 	}
 	checkTexts(t, func(t *rapid.T, s *textScene, text string, before dedup.Result) {
+		inWide := strings.Map(wide, text)
+		if strings.Contains(text, "://") {
+			inWide = text // in wide letters an address is none
+		}
 		for _, other := range []string{
-			strings.ToUpper(text), strings.Map(wide, text), strings.ReplaceAll(text, ". ", "!\r\n"), strings.ReplaceAll(text, ". ", "；"),
+			strings.ToUpper(text), inWide, strings.ReplaceAll(text, ". ", "!\r\n"), strings.ReplaceAll(text, ". ", "；"),
 		} {
 			after := judge(t, s.rules, s.history, s.extract(other))
 			if bits.Len(uint(len(text)/4096)) != bits.Len(uint(len(other)/4096)) {

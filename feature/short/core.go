@@ -47,7 +47,7 @@ func appendCore(dst, text []byte) []byte {
 	from := 0
 	for i := 0; i < len(text); i++ {
 		n := 0
-		if b := text[i]; (b == '#' || b == '[' || b == 'h') && (i == 0 || !isWordByte(text[i-1])) {
+		if b := text[i]; (b == '#' || b == '[' || b|0x20 == 'h') && (i == 0 || !isWordByte(text[i-1])) {
 			n = wrapper(text[i:])
 		}
 		if n > 0 {
@@ -99,7 +99,7 @@ func wrapper(text []byte) int {
 		return face(text)
 	}
 	for _, link := range wrappers.links {
-		if bytes.HasPrefix(text, []byte(link)) {
+		if len(text) >= len(link) && bytes.EqualFold(text[:len(link)], []byte(link)) {
 			n := len(link)
 			for n < len(text) && ' ' < text[n] && text[n] < 0x7F {
 				n++
