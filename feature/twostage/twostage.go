@@ -225,12 +225,12 @@ func Locate(text []byte, p method.Passage) (start, end int) {
 	return s.Trim(text, start, end)
 }
 
-// eachPiece calls f with the approximate number of letters in each piece of a text, in halves (rule 9).
+// eachPiece calls f with the number of letters in each piece of a text.
 func eachPiece(s *canon.Scanner, text []byte, f func(letters uint64)) {
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
 		if step == canon.Piece {
-			f(uint64(s.Width() + 4*s.Units()))
+			f(uint64(s.Letters()))
 		}
 	}
 }
