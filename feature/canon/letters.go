@@ -32,6 +32,9 @@ func (s *Scanner) AppendLetters(dst []byte) []byte {
 	return dst
 }
 
+// Letters returns the number of letters of the piece.
+func (s *Scanner) Letters() int { return len(s.appendLetters(nil, s.Form())) }
+
 func (s *Scanner) appendLetters(dst, form []byte) []byte {
 	at := len(dst)
 	dst = slices.Grow(dst, len(form)+8)[:at+len(form)+8] // no character has more letters than bytes

@@ -209,11 +209,10 @@ func (k *known) same(o *known) bool { return k.runs == o.runs && k.sketch == o.s
 func Locate(text []byte, p method.Passage) (start, end int) {
 	s := canon.NewScanner()
 	total := uint64(0)
-	eachPiece(s, text, func(words uint64) { total += words })
-	// Letters are spread over the words.
+	eachPiece(s, text, func(letters uint64) { total += letters })
 	from, to := p.From*total/max(p.Of, 1), p.To*total/max(p.Of, 1)
 	at := uint64(0)
-	eachPiece(s, text, func(words uint64) {
+	eachPiece(s, text, func(letters uint64) {
 		first, behind := s.Range()
 		if at <= from {
 			start = first
@@ -221,17 +220,17 @@ func Locate(text []byte, p method.Passage) (start, end int) {
 		if at < to {
 			end = behind
 		}
-		at += words
+		at += letters
 	})
 	return s.Trim(text, start, end)
 }
 
-// eachPiece calls f with the number of words in each piece of a text.
-func eachPiece(s *canon.Scanner, text []byte, f func(words uint64)) {
+// eachPiece calls f with the number of letters in each piece of a text.
+func eachPiece(s *canon.Scanner, text []byte, f func(letters uint64)) {
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
 		if step == canon.Piece {
-			f(uint64(s.Units()))
+			f(uint64(s.Letters()))
 		}
 	}
 }

@@ -89,24 +89,30 @@ func TestReported(t *testing.T) {
 }
 
 // TestNew checks the place of a new passage, in characters, from the beginning of one sentence to
-// the end of another.
+// the end of another. The sentences have 29, 21, 20, 18 and 6 letters.
 func TestNew(t *testing.T) {
 	const text = "Seven plain words make up the first. 第二句有八个字。The third has five words! Then, at last, five more. +++ The end."
 	for _, c := range []struct {
 		from, to uint64
 		want     string
 	}{
-		{0, 7, "Seven plain words make up the first"},
-		{7, 14, "第二句有八个字"},
-		{8, 15, "第二句有八个字。The third has five words"},
-		{19, 24, "Then, at last, five more"},
-		{0, 26, strings.TrimSuffix(text, ".")},
+		{0, 28, "Seven plain words make up the first"},
+		{31, 48, "第二句有八个字"},
+		{35, 60, "第二句有八个字。The third has five words"},
+		{71, 86, "Then, at last, five more"},
+		{0, 94, strings.TrimSuffix(text, ".")},
 	} {
-		r := dedup.Result{Verdict: dedup.Related, New: feature.Passage{From: c.from, To: c.to, Of: 26}}
+		r := dedup.Result{Verdict: dedup.Related, New: feature.Passage{From: c.from, To: c.to, Of: 94}}
 		reported := Report(&r, "", nil, []byte(text))
 		if got := string([]rune(text)[reported.New[0]:reported.New[1]]); got != c.want {
 			t.Errorf("%d to %d: %q, want %q", c.from, c.to, got, c.want)
 		}
+	}
+	chinese := strings.Repeat("第二句有八个字。", 9) + "第二句有八个字"
+	mixed := strings.Repeat("Seven plain words make up the first. ", 10) + chinese // of 290 letters and 210
+	reported := Report(&dedup.Result{Verdict: dedup.Related, New: feature.Passage{From: 294, To: 500, Of: 500}}, "", nil, []byte(mixed))
+	if got := string([]rune(mixed)[reported.New[0]:reported.New[1]]); got != chinese {
+		t.Errorf("the passage in another script is %q", got)
 	}
 	if r := Report(&dedup.Result{Verdict: dedup.Related}, "", nil, []byte(text)); r.New != nil {
 		t.Error("a passage where there is none")
