@@ -95,3 +95,20 @@ func TestThinBins(t *testing.T) {
 		}
 	}
 }
+
+// TestSameNeedsRunsAndSketch checks that texts of one fingerprint are no exact copies if their numbers
+// of runs or their sketches differ.
+func TestSameNeedsRunsAndSketch(t *testing.T) {
+	first, _ := same.sketches(t)
+	j := NewJudge(method.Rules{Threshold: .5})
+	j.Load(ten(1000).sketch(first))
+	record := j.Record(nil)
+	another := first
+	another[0] ^= 3
+	for i, d := range []*method.Sketch{ten(1000).sketch(first), ten(1001).sketch(first), ten(1000).sketch(another)} {
+		j.Load(d)
+		if is, _, err := j.Same(record); err != nil || is != (i == 0) {
+			t.Errorf("%d: the same %v, %v", i, is, err)
+		}
+	}
+}
