@@ -8,8 +8,8 @@ import (
 )
 
 // With a Confirmer, no unconfirmed copy is removed. It is called for the method's copies, the best
-// first. If a document is too short for its method, the other candidates follow. With Rules.Verify
-// only doubtful copies need confirmation, and documents with a long new passage are also tried.
+// first. With Rules.Verify only doubtful copies need confirmation, and documents with a long new
+// passage are also tried.
 
 // maxAsked is the maximum number of candidates whose texts are compared with one document. The best
 // come first, so the rest hardly ever matter.

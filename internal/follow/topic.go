@@ -166,12 +166,17 @@ func (t *Topic) From(offset int64) {
 
 var errRemoved = errors.New("the next record is no longer there: retention has removed it; replace the folder of the index with a copy from a follower that was stopped later")
 
+// recordOf returns a record as the client has it. The timestamp type 1 is LogAppendTime.
+func recordOf(r *kgo.Record) Record {
+	return Record{r.Offset, r.Timestamp, r.Key, r.Value, r.Attrs.IsControl(), r.Attrs.TimestampType() == 1}
+}
+
 // Next waits for records.
 func (t *Topic) Next(ctx context.Context) (records []Record, err error) {
 	for len(records) == 0 && err == nil {
 		fetches := t.client.PollFetches(ctx)
 		fetches.EachRecord(func(r *kgo.Record) {
-			records = append(records, Record{r.Offset, r.Timestamp, r.Key, r.Value, r.Attrs.IsControl(), r.Attrs.TimestampType() == 1})
+			records = append(records, recordOf(r))
 		})
 		err = fetches.Err()
 	}

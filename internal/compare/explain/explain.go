@@ -127,9 +127,9 @@ func (r *Rules) begin() (*dedup.Deduper, *feature.Extractor, error) {
 	return d, extractor, err
 }
 
-// Replay sets Among if the report has another verdict than these two alone. It decides the records
-// that share a key with the later document, up to the most that a key can have. A segment of many
-// documents is no evidence, so third documents can make a copy.
+// Replay sets Among if the report has another verdict than these two alone. It decides all records
+// before the later document, as the run did, and keeps about 3 KB in memory for each kept one. It
+// lists those that share a key, up to the most that a key can have.
 func (e *Explanation) Replay(rules Rules, records iter.Seq2[corpus.Record, error]) error {
 	if e.Reported == nil || e.Reported.Verdict == e.Verdict.Verdict {
 		return nil
@@ -163,17 +163,14 @@ func (e *Explanation) Replay(rules Rules, records iter.Seq2[corpus.Record, error
 			return err
 		}
 		extractor.ExtractFor(&other, r.Text, r.Exact)
-		if !slices.ContainsFunc(other.Features, func(f feature.Feature) bool {
-			n, shared := held[f.Key]
-			return shared && n < dedup.MaxHolders
-		}) {
-			continue
-		}
 		result, err := d.Decide(dedup.Document{ID: string(r.ID), Sketch: &other})
 		if err != nil {
 			return err
 		}
-		if !result.Kept {
+		if !result.Kept || !slices.ContainsFunc(other.Features, func(f feature.Feature) bool {
+			n, shared := held[f.Key]
+			return shared && n < dedup.MaxHolders
+		}) {
 			continue
 		}
 		among.Documents = append(among.Documents, string(r.ID))
