@@ -6,7 +6,8 @@ import (
 
 	"github.com/firstseen/firstseen/bench/gen"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/feature/canon"
+	runs "github.com/firstseen/firstseen/feature/letters"
 )
 
 // tail returns the probability of k or more of n events of probability p.
@@ -48,7 +49,7 @@ func takenForCopy(jaccard float64) float64 {
 }
 
 // quotationsTaken returns the mean rate at which sketches may call a quotation of the run a copy.
-// With menus, and clauses of several lengths, some share much more than 30% of their runs.
+// With menus, and clauses of several lengths, some share much more than 30% of their runs of letters.
 func (w *watcher) quotationsTaken() (float64, error) {
 	const looked = 200_000 // documents, including some quotations
 	var sum, n float64
@@ -65,10 +66,38 @@ func (w *watcher) quotationsTaken() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		jaccard, _ := similarity.Jaccard(similarity.New(text), similarity.New(source))
-		sum, n = sum+takenForCopy(jaccard), n+1
+		sum, n = sum+takenForCopy(jaccard(runsOf(text), runsOf(source))), n+1
 	}
 	return sum / max(n, 1), nil
+}
+
+// runsOf returns the distinct runs of letters of a text.
+func runsOf(text string) map[string]bool {
+	s := canon.NewScanner()
+	s.CountUnits()
+	s.Reset([]byte(text))
+	var all []byte
+	for step := canon.Part; step != canon.End; {
+		if step = s.Next(); step != canon.Piece {
+			all = s.AppendLetters(all)
+			s.ForgetSegments()
+		}
+	}
+	found := map[string]bool{}
+	for i := runs.Run; i <= len(all); i++ {
+		found[string(all[i-runs.Run:i])] = true
+	}
+	return found
+}
+
+func jaccard(a, b map[string]bool) float64 {
+	both := 0
+	for run := range a {
+		if b[run] {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }
 
 func (w *watcher) textOf(n uint64) (string, error) {
