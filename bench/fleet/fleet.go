@@ -215,14 +215,14 @@ func (t *Trial) checkIndexes(ctx context.Context, nodes []*node) error {
 	return nil
 }
 
-// text returns a form of a text; the first has no edit.
+// text returns a form of a text; the first has no edit. Another link makes no other text.
 func text(group, form int) string {
 	var b bytes.Buffer
 	for i := range 6 {
 		fmt.Fprintf(&b, "The sentence s%[1]dg%[2]d of group g%[2]d says what only%[2]d it says%[2]d. ", i, group)
 	}
 	if form > 0 {
-		fmt.Fprintf(&b, "One more, the %dth of its kind.", form)
+		fmt.Fprintf(&b, "See https://example.org/%d", form)
 	}
 	return b.String()
 }
