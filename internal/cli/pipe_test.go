@@ -207,7 +207,7 @@ func TestKilledPipe(t *testing.T) {
 		if !strings.Contains(said, fmt.Sprintf("did not end properly: it is remembered up to document %d (", known)) {
 			t.Errorf("round %d: %d documents are remembered, and the next run said %q", round, known, said)
 		}
-		if _, said := remembered(t, dir, 1, flags...); said != "" {
+		if _, said := remembered(t, dir, 1, flags...); said != "" && said != "firstseen: no document was kept: the index had a copy of each before this run\n" {
 			t.Errorf("round %d: after a run that ended in order, the next said %q", round, said)
 		}
 	}
