@@ -123,18 +123,28 @@ func NewScanner() *Scanner {
 		tables: t,
 		folder: newFolder(t),
 		lines:  newLines(t),
-		buf:    make([]byte, 1+flushAt+maxRun*maxGrowth+slack),
 	}
 	if vector.CanCopy {
 		s.copied.starts = make([]vector.Start, 0, window+fewAhead+1)
 	}
-	s.buf[0] = ' '
 	s.Reset(nil)
 	return s
 }
 
+// room is the minimum size of a buffer in bytes, enough for most texts.
+const room = 32 << 10
+
+// grow makes room in the buffer for the form of a text. Texts that end up as parts need 768 KiB.
+func (s *Scanner) grow(text []byte) {
+	if n := 1 + min(flushAt+maxRun*maxGrowth, len(text)*maxGrowth) + slack; len(s.buf) < n {
+		s.buf = make([]byte, max(n, 2*len(s.buf), room))
+		s.buf[0] = ' '
+	}
+}
+
 // Reset starts a new text, which must not change before End. Invalid UTF-8 separates pieces.
 func (s *Scanner) Reset(text []byte) {
+	s.grow(text)
 	s.text, s.at, s.separated = text, 0, true
 	s.lines.reset(text)
 	s.step, s.cutting, s.begun = Part, false, false
