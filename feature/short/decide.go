@@ -15,7 +15,6 @@ const (
 // that a slip is half a change.
 type decision struct {
 	x, y     *words
-	missing  int // words of x that are not in y
 	changed  int // width of the changes
 	widest   int // of the changes
 	added    int // width of what x has more at its ends
@@ -31,13 +30,29 @@ func (d *decision) reset(x, y *words) {
 	*d = decision{x: x, y: y, ux: d.ux[:0], uy: d.uy[:0]}
 }
 
+// score returns the share of the words of x that stand in y.
+func (d *decision) score(hunks []hunk) float64 {
+	missing := 0
+	for _, h := range hunks {
+		if !d.same(h) {
+			missing += h.x1 - h.x0
+		}
+	}
+	return float64(len(d.x.list)-missing) / float64(len(d.x.list))
+}
+
+// same reports whether the words of a hunk differ only in the spaces between them.
+func (d *decision) same(h hunk) bool {
+	xs, ys := d.x.list[h.x0:h.x1], d.y.list[h.y0:h.y1]
+	return len(xs) > 0 && len(ys) > 0 && sameLetters(d.x, xs, d.y, ys)
+}
+
 // add adds a hunk.
 func (d *decision) add(h hunk) {
-	xs, ys := d.x.list[h.x0:h.x1], d.y.list[h.y0:h.y1]
-	if len(xs) > 0 && len(ys) > 0 && sameLetters(d.x, xs, d.y, ys) {
+	if d.same(h) {
 		return
 	}
-	d.missing += len(xs)
+	xs, ys := d.x.list[h.x0:h.x1], d.y.list[h.y0:h.y1]
 	wx, wy := 2*d.x.span(xs), 2*d.y.span(ys)
 	head, tail := h.x0 == 0 && h.y0 == 0, h.x1 == len(d.x.list) && h.y1 == len(d.y.list)
 	switch {
@@ -83,10 +98,6 @@ func (d *decision) slip(xs, ys []word) bool {
 		}
 	}
 	return true
-}
-
-func (d *decision) score() float64 {
-	return float64(len(d.x.list)-d.missing) / float64(len(d.x.list))
 }
 
 // verdict returns why x is no copy of y, or None.

@@ -51,14 +51,14 @@ func (j *Judge) Compare(record []byte, threshold float64) (Finding, error) {
 	d := &j.decision
 	d.reset(&j.later, &j.earlier)
 	hunks := j.aligner.align(d.x.list, d.y.list)
+	f := Finding{Score: d.score(hunks), Differ: Length}
+	if f.Score < threshold {
+		return f, nil // seven of eight candidates
+	}
 	for _, h := range hunks {
 		d.add(h)
 	}
-	f := Finding{Score: d.score(), Differ: d.verdict()}
-	if f.Differ == None && f.Score < threshold {
-		f.Differ = Length
-	}
-	if f.Differ == None && !d.matches(hunks) {
+	if f.Differ = d.verdict(); f.Differ == None && !d.matches(hunks) {
 		f.Differ = Word
 	}
 	f.Copy = f.Differ == None

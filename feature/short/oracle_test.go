@@ -248,13 +248,15 @@ func oracleCompare(later, earlier string, threshold float64) Finding {
 		changed += lost
 	}
 	switch nx, ny := oracleNumber(ux), oracleNumber(uy); {
+	case f.Score < threshold:
+		f.Differ = Length
 	case nx && ny && !free, (nx || ny) && !edited:
 		f.Differ = Numbers
 	case denials != 0 && !free:
 		f.Differ = Negation
 	case replaced > 0 && !edited && (slips < replaced || 12*slips > min(len(x), len(y))):
 		f.Differ = Word
-	case widest > passage, added > passage, lost > mostLost, changed+added > min(max(0, (width-16)/2), 16+width/5), f.Score < threshold:
+	case widest > passage, added > passage, lost > mostLost, changed+added > min(max(0, (width-16)/2), 16+width/5):
 		f.Differ = Length
 	}
 	f.Copy = f.Differ == None
