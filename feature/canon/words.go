@@ -144,6 +144,7 @@ func NewLocator() *Locator { return &Locator{s: NewScanner()} }
 func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []ByteRange {
 	s := l.s
 	s.Reset(nil)
+	s.grow(text[start:end])
 	s.begin(1)
 	l.marks = s.appendMarks(l.marks[:0], text, start, end)
 	s.dropSpace()
