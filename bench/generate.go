@@ -38,4 +38,5 @@ func genFlags(fs *flag.FlagSet, cfg *gen.Config, docs uint64) {
 	fs.Uint64Var(&cfg.Docs, "docs", docs, "documents to generate")
 	fs.Uint64Var(&cfg.Seed, "seed", 1, "seed of the generator")
 	fs.Float64Var(&cfg.Duplicates, "duplicates", 0.1, "share of documents that repeat an earlier one, 0 to 0.8")
+	fs.Float64Var(&cfg.Posts, "posts", 0, "share of documents of only one to three clauses, 0 to 1")
 }

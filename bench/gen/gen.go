@@ -27,6 +27,8 @@ type Config struct {
 	// Duplicates is the share of documents, 0 to 0.8, that are exact or near copies of an earlier
 	// one. A fiftieth as many again are quotations and a hundredth are mosaics.
 	Duplicates float64
+	// Posts is the share of documents, 0 to 1, that have only one to three clauses.
+	Posts float64
 	// Start, if positive, gives the documents times in Unix seconds; see Time.
 	Start int64
 }
@@ -56,6 +58,9 @@ func New(cfg Config) (*Generator, error) {
 	}
 	if !(cfg.Duplicates >= 0 && cfg.Duplicates <= 0.8) {
 		return nil, fmt.Errorf("generating: a share of duplicates of %v, want 0 to 0.8", cfg.Duplicates)
+	}
+	if !(cfg.Posts >= 0 && cfg.Posts <= 1) {
+		return nil, fmt.Errorf("generating: a share of posts of %v, want 0 to 1", cfg.Posts)
 	}
 	return &Generator{cfg: cfg, tables: newTables(cfg.Seed)}, nil
 }

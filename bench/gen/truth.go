@@ -69,6 +69,8 @@ func (g *Generator) shape(n uint64) shape {
 	s := shape{chinese: h&7 < 3, site: (h >> 3 & 0xffff) % sites}
 	size, within := h>>20&1023, h>>30
 	switch {
+	case float64(mix(h)>>11)/(1<<53) < g.cfg.Posts:
+		s.slots = 1 + within%3
 	case size < 20:
 		s.slots = 1 + within%4
 	case size < 60:

@@ -55,7 +55,11 @@ func (j *Judge) Compare(record []byte, threshold float64) (Finding, error) {
 	if f.Score < threshold {
 		return f, nil // seven of eight candidates
 	}
-	for _, h := range hunks {
+	for i := 0; i < len(hunks); {
+		h := hunks[i]
+		for i++; i < len(hunks) && d.joins(h, hunks[i]); i++ {
+			h.x1, h.y1 = hunks[i].x1, hunks[i].y1
+		}
 		d.add(h)
 	}
 	if f.Differ = d.verdict(); f.Differ == None && !d.matches(hunks) {

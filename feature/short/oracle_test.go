@@ -176,6 +176,23 @@ func oracleNumber(list []string) bool {
 	return strings.ContainsAny(strings.Join(list, ""), "0123456789")
 }
 
+// oracleMerged joins hunks with one character between them that is narrower than half of each.
+func oracleMerged(hunks [][4]int, x, y []string) (merged [][4]int) {
+	wide := func(h [4]int) int { return max(oracleWidth(x[h[0]:h[1]]...), oracleWidth(y[h[2]:h[3]]...)) }
+	for _, h := range hunks {
+		if n := len(merged); n > 0 {
+			g := merged[n-1]
+			between := x[g[1]:h[0]]
+			if len(between) == 1 && only(between[0]) && wide(g) >= 2*oracleWidth(between[0]) && wide(h) >= 2*oracleWidth(between[0]) {
+				merged[n-1] = [4]int{g[0], h[1], g[2], h[3]}
+				continue
+			}
+		}
+		merged = append(merged, h)
+	}
+	return merged
+}
+
 // oracleCompare decides about a later text and an earlier one, both without wrappers.
 func oracleCompare(later, earlier string, threshold float64) Finding {
 	x, xCut := oracleWords(later)
@@ -186,12 +203,18 @@ func oracleCompare(later, earlier string, threshold float64) Finding {
 	var ux, uy []string
 	var missing, slips, put, replaced, denials int
 	var changed, widest, added, lost float64
-	for _, h := range oracleHunks(x, y) {
+	hunks := oracleHunks(x, y)
+	for _, h := range hunks {
+		xs, ys := x[h[0]:h[1]], y[h[2]:h[3]]
+		if len(xs) == 0 || len(ys) == 0 || !oracleSame(oracleJoined(xs), oracleJoined(ys)) {
+			missing += len(xs)
+		}
+	}
+	for _, h := range oracleMerged(hunks, x, y) {
 		xs, ys := x[h[0]:h[1]], y[h[2]:h[3]]
 		if len(xs) > 0 && len(ys) > 0 && oracleSame(oracleJoined(xs), oracleJoined(ys)) {
 			continue
 		}
-		missing += len(xs)
 		wx, wy := float64(oracleWidth(xs...)), float64(oracleWidth(ys...))
 		head, tail := h[0] == 0 && h[2] == 0, h[1] == len(x) && h[3] == len(y)
 		cutX := xCut && (len(xs) == 0 || len(xs) == 1 && len(ys) > 0 && strings.HasPrefix(ys[0], xs[0]))

@@ -19,7 +19,8 @@
 // The words of two texts are aligned by a longest common subsequence. Between the words in common are
 // hunks: words put in, left out or replaced, within or at an end. A hunk of equal letters is no
 // difference, since only spaces differ. A word of five letters and more with one wrong behind the first is
-// a slip; it counts half. A word that only stands elsewhere counts once. The later text is a copy unless
+// a slip; it counts half. A word that only stands elsewhere counts once. A character in common between hunks
+// of at least twice its width is one by chance: the hunks are one. The later text is a copy unless
 //
 //   - numbers differ: both texts have numbers that the other lacks, or one has and the text is not edited;
 //   - one text has more negations;

@@ -209,6 +209,7 @@ func TestDecisions(t *testing.T) {
 		{"It costs $3 million to build the new bridge here", "It costs $3 billion to build the new bridge here", Word},
 		{"The art of computer programming, part 2", "The art of computer programming, part", Numbers},
 		{"他三天前买了一台新的电脑，用起来很好", "他五天前买了一台新的电脑，用起来很好", Word},
+		{"拸棹了墘蛴裫牺是衕鎢据垊他和仩耭搃爞是内于", "拸棹了墘蛴趺垶是衕鎢据垊他和搃牺踡迖是内于", Word}, // a template with other names
 		{"地点在市中心，出行方便，服务态度好。住豪华…全文", zh, None},
 		{"地点在市中心，出行方便，服务态度好。住豪华标间", zh + "可惜离车站太远了", Negation},
 		{"Democrats now hope to increase the value of awards", en, Length},
