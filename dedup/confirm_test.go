@@ -64,7 +64,7 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *ded
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
+		r = r.Clone()
 		results = append(results, r)
 	}
 	if pool == nil {

@@ -104,15 +104,14 @@ type Config struct {
 	Passages PassageFinder
 }
 
-// Deduper judges documents one after another. It is not safe for concurrent use.
+// A Deduper judges documents one after another. It is for one goroutine at a time; DecideAll uses
+// several itself.
 type Deduper struct {
-	Cfg       Config
+	cfg       Config
 	closer    closer // the table, if it can be closed
 	method    method.Method
 	extractor method.Extractor
 	sketch    feature.Sketch
-	Keys      []uint64 // of the last document decided alone
-	Seen      []bool
 	neighbors *neighbors // nil for a method that relies on equal keys alone
 	single    Group      // of one document
 	parallel  parallel
@@ -177,15 +176,16 @@ func New(cfg Config) (*Deduper, error) {
 		return nil, err
 	}
 	closer, _ := cfg.Table.(closer)
-	d := &Deduper{Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), neighbors: neighbors}
+	d := &Deduper{cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), neighbors: neighbors}
 	d.parallel.d = d
 	d.parallel.addMembers(1)
 	return d, nil
 }
 
-// See judges a text and, if it is kept, remembers it under id.
+// See judges a text and, if it is kept, remembers it under id. The result stays valid.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
-	return d.Decide(Document{ID: id, Text: text})
+	r, err := d.Decide(Document{ID: id, Text: text})
+	return r.Clone(), err
 }
 
 // A Document is the input of a decision.
@@ -213,7 +213,8 @@ const (
 	deciding                // the document is remembered
 )
 
-// Decide judges a document and, if it is kept, remembers it.
+// Decide judges a document and, if it is kept, remembers it. It allocates nothing for the result,
+// which is valid until the next decision; see [Result.Clone].
 func (d *Deduper) Decide(doc Document) (Result, error) { return d.decideOne(doc, deciding) }
 
 // Judge is Decide without remembering anything.
@@ -233,25 +234,31 @@ func (d *Deduper) decideOne(doc Document, p purpose) (Result, error) {
 		doc.Sketch = &d.sketch
 	}
 	keys := appendKeys
-	if d.Cfg.Table == nil {
+	if d.cfg.Table == nil {
 		keys = appendFilterKeys
 	}
 	d.single.set(doc, keys)
-	r, err := d.parallel.decideOne(&d.single, p)
-	d.Keys, d.Seen = d.single.keys, d.parallel.seen
-	return r, err
+	return d.parallel.decideOne(&d.single, p)
 }
+
+// Keys returns the keys of the last document that was decided alone: of its features, and last of
+// the whole text. They are valid until the next decision.
+func (d *Deduper) Keys() []uint64 { return d.single.keys }
+
+// SeenBefore returns, for each of Keys, whether the filter had seen it. It is valid until the next
+// decision.
+func (d *Deduper) SeenBefore() []bool { return d.parallel.seen }
 
 // ready returns an error if filter or table is missing or closed. Otherwise a document that the
 // filter has not seen would be judged without a table.
 func (d *Deduper) ready() error {
-	filter := d.Cfg.Filter
+	filter := d.cfg.Filter
 	switch {
 	case d.closer != nil && d.closer.Closed():
 		return errTableClosed
-	case filter != nil && filter.Closed(), slices.ContainsFunc(d.Cfg.Earlier, (*bloomstore.Filter).Closed):
+	case filter != nil && filter.Closed(), slices.ContainsFunc(d.cfg.Earlier, (*bloomstore.Filter).Closed):
 		return errFilterClosed
-	case filter == nil && d.Cfg.Table == nil:
+	case filter == nil && d.cfg.Table == nil:
 		return errNothing
 	}
 	return nil
@@ -269,4 +276,4 @@ func (d *Deduper) Counts() (c Counts) {
 }
 
 // UseFilter replaces the filter by a larger one with the same keys.
-func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
+func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.cfg.Filter = f }

@@ -166,7 +166,7 @@ type Pool struct {
 
 // addMembers increases the number of members to at least n.
 func (g *parallel) addMembers(n int) {
-	cfg := &g.d.Cfg
+	cfg := &g.d.cfg
 	for len(g.members) < n {
 		judge := g.d.method.NewJudge(method.Rules{Threshold: cfg.Rules.Threshold, Score: cfg.Rules.Score})
 		d := decider{rules: cfg.Rules, confirming: confirming{ask: cfg.Confirm}, judge: judge}
@@ -192,7 +192,7 @@ func (g *parallel) share() error {
 }
 
 func (g *parallel) begin(b *Group, p purpose) {
-	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
+	g.group, g.purpose, g.now = b, p, g.d.cfg.Now().Unix()
 	for _, m := range g.members {
 		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
 		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
@@ -251,7 +251,7 @@ func (g *parallel) eachAgain(f func(m *member, i int)) {
 // CanDecideAll reports whether DecideAll supports that many more documents. It needs a SharedStore
 // with room for them, and a method that relies on equal keys alone.
 func (d *Deduper) CanDecideAll(documents int) bool {
-	s, ok := d.Cfg.Table.(SharedStore)
+	s, ok := d.cfg.Table.(SharedStore)
 	return ok && d.neighbors == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32
 }
 

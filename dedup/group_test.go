@@ -129,10 +129,10 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 
 func exported(t interface{ Fatal(...any) }, d *dedup.Deduper) []byte {
 	var b bytes.Buffer
-	if err := d.Cfg.Filter.Export(&b); err != nil {
+	if err := dedup.ConfigOf(d).Filter.Export(&b); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprint(&b, d.Cfg.Filter.Ones(), d.Cfg.Filter.Items())
+	fmt.Fprint(&b, dedup.ConfigOf(d).Filter.Ones(), dedup.ConfigOf(d).Filter.Items())
 	return b.Bytes()
 }
 

@@ -79,7 +79,7 @@ type pickedBy struct {
 func (m *member) findPassages(i int, own uint32) error {
 	g, p := m.parallel, &m.picking
 	doc := &g.group.docs[i]
-	if g.d.Cfg.Passages == nil || g.state[i] != kept {
+	if g.d.cfg.Passages == nil || g.state[i] != kept {
 		return nil
 	}
 	picks := doc.Sketch.Picks
@@ -94,12 +94,12 @@ func (m *member) findPassages(i int, own uint32) error {
 		err = p.read(m.table)
 	}
 	if err == nil {
-		err = g.d.Cfg.Passages(&doc.Document, p.candidates, &g.results[i])
+		err = g.d.cfg.Passages(&doc.Document, p.candidates, &g.results[i])
 	}
 	if err != nil {
 		return fmt.Errorf("finding passages of document %q: %w", doc.ID, err)
 	}
-	if r := &g.results[i]; g.store == nil && r.Consumed && g.d.Cfg.Rules.RemoveConsumed {
+	if r := &g.results[i]; g.store == nil && r.Consumed && g.d.cfg.Rules.RemoveConsumed {
 		r.Kept = false
 		g.publish(i)
 	}
@@ -172,7 +172,7 @@ func (p *picking) read(ask Asker) error {
 
 // findAllPassages is step 4. It does not change table or filter.
 func (g *parallel) findAllPassages() error {
-	if g.d.Cfg.Passages == nil {
+	if g.d.cfg.Passages == nil {
 		return nil
 	}
 	if err := g.share(); err != nil {

@@ -151,7 +151,7 @@ func judgePart(rt *rapid.T, d *dedup.Deduper, pool dedup.Pool, ids []string, set
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
+		r = r.Clone()
 		got = append(got, r)
 	}
 	return got

@@ -87,6 +87,7 @@ func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 }
 
 // Decide judges a document, and adds a kept one. The caller hands on the answer and then calls Ack.
+// The result is valid until the next call; see [dedup.Result.Clone].
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.advanceClock(&doc); err != nil {
 		return dedup.Result{}, err
@@ -105,13 +106,13 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	}
 	x.decided++
 	if r.Kept && x.only != nil {
-		x.only.Add(x.deduper.Keys)
+		x.only.Add(x.deduper.Keys())
 	}
 	return r, nil
 }
 
-// See is Decide for a caller that has its answer on return. It extracts the features itself. Each
-// call acknowledges the answer of the last one.
+// See judges a text and, if it is kept, remembers it under id. The result stays valid. Each call
+// acknowledges the answer of the last one: it is Decide for a caller that has its answer on return.
 func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
@@ -122,7 +123,8 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		}
 	}
 	x.seen = int64(len(text))
-	return x.Decide(dedup.Document{ID: id, Text: text})
+	r, err := x.Decide(dedup.Document{ID: id, Text: text})
+	return r.Clone(), err
 }
 
 // A Budget bounds a group for which Ack only counts. Each id adds its length and IDBytes.
@@ -322,7 +324,7 @@ func (x *Index) SeenBefore() []bool {
 	if x.deduper == nil {
 		return nil
 	}
-	return x.deduper.Seen
+	return x.deduper.SeenBefore()
 }
 
 // Kept returns the side table's entry of a kept document by its number in a result.

@@ -243,7 +243,7 @@ func TestStreamDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !r.Kept { // the filter is overfull
-			x.only.Add(x.deduper.Keys)
+			x.only.Add(x.deduper.Keys())
 		}
 		indextest.Must(t, x.Ack(1000))
 	}
