@@ -24,7 +24,7 @@ func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
 func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore.Filter, keys []uint64, seen []bool)) {
 	if d.cfg.Filter != nil {
 		test(d.cfg.Filter, keys, seen)
-		testEarlier(d.cfg.Earlier, keys, seen)
+		testEarlier(d.cfg.EarlierFilters, keys, seen)
 		return
 	}
 	for i := range seen {

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // RulesVersion counts the changes of the rules in docs/design.md, "The decision". A change of any
@@ -27,8 +28,8 @@ const RulesVersion = 2
 // Rules are the choices behind a decision. The zero value is the default.
 type Rules struct {
 	// Threshold is the share of a document's text, above 0 and at most 1, that one earlier document
-	// must hold to make it a duplicate. 0 means DefaultThreshold, or DefaultFilterThreshold without
-	// a table.
+	// must hold to make it a duplicate. 0 means 0.65, or 0.5 with ScoreSegments, or 0.8 without a
+	// table; for another method than the default it means that of feature.Methods.
 	Threshold float64
 	// Score names the denominator of the share.
 	Score Score
@@ -40,18 +41,18 @@ type Rules struct {
 	// RemoveConsumed removes documents with hardly any text of their own: see Result.Consumed.
 	RemoveConsumed bool `json:",omitempty"`
 	// Verify restricts Config.Confirm to copies that records leave in doubt, not exact copies or
-	// those with a sure sketch. The default threshold is then DefaultVerifyThreshold.
+	// those with a sure sketch. The default threshold is then 0.5.
 	Verify bool `json:",omitempty"`
 }
 
 // The default thresholds. Without a table nothing shows that the segments seen come from one
 // document, so more must have been seen.
 const (
-	DefaultThreshold         = 0.65
-	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
-	DefaultFilterThreshold   = 0.8
-	// DefaultVerifyThreshold is low: texts decide, so records only select the texts to read.
-	DefaultVerifyThreshold = 0.5
+	defaultThreshold         = 0.65
+	defaultSegmentsThreshold = 0.5 // with ScoreSegments
+	defaultFilterThreshold   = 0.8
+	// defaultVerifyThreshold is low: texts decide, so records only select the texts to read.
+	defaultVerifyThreshold = 0.5
 )
 
 // WithDefaults returns the rules as a [Deduper] applies them, or an error if the threshold is out
@@ -63,15 +64,15 @@ func (r Rules) WithDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 	}
 	switch {
 	case r.Threshold == 0 && r.Verify && s.BySegments():
-		r.Threshold = DefaultVerifyThreshold
+		r.Threshold = defaultVerifyThreshold
 	case r.Threshold == 0 && !s.BySegments():
 		r.Threshold = cmp.Or(info.Threshold, 1)
 	case r.Threshold == 0 && filterOnly:
-		r.Threshold = DefaultFilterThreshold
+		r.Threshold = defaultFilterThreshold
 	case r.Threshold == 0 && r.Score == ScoreSegments:
-		r.Threshold = DefaultSegmentsThreshold
+		r.Threshold = defaultSegmentsThreshold
 	case r.Threshold == 0:
-		r.Threshold = DefaultThreshold
+		r.Threshold = defaultThreshold
 	}
 	if !(r.Threshold > 0 && r.Threshold <= 1) {
 		return r, fmt.Errorf("threshold %v: want a share of the text above 0 and at most 1", r.Threshold)
@@ -91,8 +92,12 @@ type Config struct {
 	// Table names earlier documents. Without a table, verdicts rest on the filter alone and name no
 	// document. A nil pointer means no table.
 	Table Store
-	// Earlier are the read-only filters of a [Stack]'s earlier stores, used if there is a Filter.
-	Earlier []*bloomstore.Filter
+	// Earlier are stores whose documents come before those of Table, as if all were in one store. They
+	// and Table must not change or be queried by others meanwhile, and Table must be a [SharedStore].
+	// Numbers in results count the earlier documents first.
+	Earlier []SharedStore
+	// EarlierFilters are the filters of Earlier. They are needed if there is a Filter.
+	EarlierFilters []*bloomstore.Filter
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
 	// Confirm, if set, is called before a document is removed, but not by Check. It needs a table.
@@ -136,6 +141,7 @@ var (
 	errNothing       = errors.New("neither a filter nor a table given")
 	errUnconfirmable = errors.New("confirming copies by one earlier document needs a table, and mosaics must be kept")
 	errConsumed      = errors.New("finding passages in earlier documents needs a table, and removing consumed documents needs finding passages")
+	errEarlier       = errors.New("earlier stores need a table that is a SharedStore, and, beside a filter, a filter each")
 	errAlone         = errors.New("the documents of a group cannot be decided together: use Decide; see CanDecideAll")
 	errUnexplained   = errors.New("explaining a result needs a table")
 	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
@@ -150,6 +156,13 @@ func New(cfg Config) (*Deduper, error) {
 	}
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
+	}
+	if len(cfg.Earlier) > 0 {
+		last, ok := cfg.Table.(SharedStore)
+		if !ok || cfg.Filter != nil && len(cfg.EarlierFilters) != len(cfg.Earlier) {
+			return nil, errEarlier
+		}
+		cfg.Table = newStack(cfg.Earlier, last)
 	}
 	rules, err := cfg.Rules.WithDefaults(cfg.Scheme, cfg.Table == nil)
 	if err != nil {
@@ -194,7 +207,7 @@ type Document struct {
 	// Sketch must come from the Deduper's own scheme. If nil, it is extracted from Text, except in
 	// a Group.
 	Sketch *feature.Sketch
-	// Added is stored with the document if it is kept: fields, as written by AppendField.
+	// Added is stored with the document if it is kept: fields, as written by AddField.
 	Added []byte
 	// Time is in Unix seconds, for a [Store] that uses it.
 	Time uint32
@@ -202,6 +215,12 @@ type Document struct {
 	Uncounted bool
 	// Text is for Config.Confirm, and for a nil Sketch.
 	Text []byte
+}
+
+// AddField appends a field to Added, for a [Confirmer]. Fields are in the order of their tags, each at
+// most once. docs/format.md, "Data of a document", lists the tags in use.
+func (doc *Document) AddField(tag byte, value []byte) {
+	doc.Added = fields.Append(doc.Added, tag, value)
 }
 
 // A purpose is the extent of a decision. Each includes the previous ones.
@@ -256,7 +275,7 @@ func (d *Deduper) ready() error {
 	switch {
 	case d.closer != nil && d.closer.Closed():
 		return errTableClosed
-	case filter != nil && filter.Closed(), slices.ContainsFunc(d.cfg.Earlier, (*bloomstore.Filter).Closed):
+	case filter != nil && filter.Closed(), slices.ContainsFunc(d.cfg.EarlierFilters, (*bloomstore.Filter).Closed):
 		return errFilterClosed
 	case filter == nil && d.cfg.Table == nil:
 		return errNothing

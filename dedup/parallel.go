@@ -92,7 +92,7 @@ type member struct {
 
 	also    []Source // of results
 	shared  []int
-	seenAt  []int // of Decision.Seen
+	seenAt  []int // of results
 	records []byte
 	n       []uint8 // of asked.n
 	holders []uint32
@@ -121,7 +121,7 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	return g.results[0], nil
 }
 
-func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
+func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, r *Result, seen []int)) error {
 	g.addMembers(pool.Size)
 	g.begin(b, deciding)
 	g.divide(pool)
@@ -146,7 +146,7 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	}
 	g.eachAgain(func(m *member, i int) {
 		seen := m.finish(i, (*bloomstore.Filter).AddShared)
-		emit(m.worker, i, Decision{&g.results[i], seen})
+		emit(m.worker, i, &g.results[i], seen)
 	})
 	return nil
 }

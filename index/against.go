@@ -10,7 +10,6 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
@@ -172,12 +171,10 @@ func (x *Index) UseAgainst(a *Against) error {
 }
 
 // put configures a deduper to query the indexes before the table.
-func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
-	var earlier []dedup.SharedStore
+func (a *Against) put(cfg *dedup.Config) {
 	for _, p := range a.parts {
-		earlier, cfg.Earlier = append(earlier, p.Table), append(cfg.Earlier, p.Loaded)
+		cfg.Earlier, cfg.EarlierFilters = append(cfg.Earlier, p.Table), append(cfg.EarlierFilters, p.Loaded)
 	}
-	cfg.Table = dedup.NewStack(earlier, table)
 }
 
 // Owns reports whether document num of a result belongs to this index, and not to Against.

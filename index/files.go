@@ -317,11 +317,11 @@ func keptIn(table *docmap.Table, num uint32) (Kept, error) {
 	if err != nil {
 		return Kept{}, err
 	}
-	r, err := dedup.ParseRecord(doc.Data)
-	if err != nil {
+	kept := Kept{Number: num, ID: doc.ID}
+	if err := kept.Parse(doc.Data); err != nil {
 		return Kept{}, fmt.Errorf("document %d: %w", num, err)
 	}
-	return Kept{Number: num, ID: doc.ID, Record: r}, nil
+	return kept, nil
 }
 
 // Deduper returns a deduper whose Check queries the index. Its Decide and See fail, or their

@@ -33,7 +33,7 @@ type Policy struct {
 	// Window, if positive, is the number of seconds for which documents count; see docs/design.md,
 	// rule 12. With 0, the index keeps its window, if any.
 	Window uint32
-	// TellsTimes takes the time of a document from its field TagTime. A document without the field
+	// TellsTimes takes the time of a document from its field with tag 1. A document without the field
 	// gets the latest time so far. Without TellsTimes, Now gives the times.
 	TellsTimes bool
 	// Flush is called before anything becomes durable. It hands on all answers so far: a remembered

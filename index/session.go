@@ -35,7 +35,7 @@ func (x *Index) Begin(p Policy) error {
 	}
 	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Table: x.table, Now: p.Now, Confirm: p.Confirm, Passages: p.Passages}
 	if x.against != nil {
-		x.against.put(&cfg, x.table)
+		x.against.put(&cfg)
 	}
 	deduper, err := dedup.New(cfg)
 	if err != nil {
@@ -155,7 +155,7 @@ func (x *Index) Budget() (s Budget) {
 
 // DecideAll is Decide for all documents of a group; see [dedup.Deduper.DecideAll]. The group and
 // the bytes of its Ack must be within Budget. NoCheckpointDue must hold for each document.
-func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i int, t dedup.Decision)) error {
+func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i int, r *dedup.Result, seen []int)) error {
 	if err := x.ensureBegun(); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/sizes"
 )
 
 // tiny is full after a few documents.
@@ -247,7 +248,7 @@ func TestStreamDisk(t *testing.T) {
 		}
 		indextest.Must(t, x.Ack(1000))
 	}
-	if want := int64(StreamDisk(lifeShape)); most > want || most < want/2 {
+	if want := int64(sizes.StreamDisk(lifeShape)); most > want || most < want/2 {
 		t.Errorf("%d bytes at most, said were %d", most, want)
 	}
 }

@@ -70,8 +70,8 @@ type (
 // Documents iterates over the live documents, in order. An error ends it.
 func (f *Files) Documents() iter.Seq2[DocumentLine, error] {
 	return linesOf(f.Table.Docs(1), func(d docmap.NumberedDoc) (DocumentLine, error) {
-		r, err := dedup.ParseRecord(d.Data)
-		if err != nil {
+		var r dedup.Record
+		if err := r.Parse(d.Data); err != nil {
 			return DocumentLine{}, fmt.Errorf("document %d: %w", d.Num, err)
 		}
 		return DocumentLine{

@@ -56,7 +56,7 @@ func (f *options) checkIndex() (err error) {
 		}
 		f.shape = index.ShapeFor(docs, f.Scheme, f.filterOnly)
 	case f.memory != "":
-		if f.shape, err = filterOf(f.memory, index.KeysPerDoc(f.Scheme, f.filterOnly)); err != nil {
+		if f.shape, err = filterOf(f.memory, f.Scheme.KeysPerDoc(f.filterOnly)); err != nil {
 			return err
 		}
 	}

@@ -183,7 +183,7 @@ func entry(i int, batch string) []byte {
 // settings returns a record of the default settings after change.
 func settings(t *testing.T, change func(*Settings)) []byte {
 	t.Helper()
-	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: dedup.DefaultThreshold, Text: "text", ID: "id"}
+	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: 0.65, Text: "text", ID: "id"}
 	if change != nil {
 		change(&s)
 	}
