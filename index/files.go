@@ -14,13 +14,19 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
-// Files of an index. A keyed index also has KeyFile.
+// The files of an index.
 const (
 	TableFile  = "table.db"
 	FilterFile = filterlog.FilterFile
-	lockFile   = "lock"
+	// KeyFile holds the secret of the fingerprints: 32 hexadecimal digits. An index without it is not
+	// keyed.
+	KeyFile = "key"
+	// TermsFile holds the table of terms of an index whose method weighs terms.
+	TermsFile = "terms"
+	lockFile  = "lock"
 )
 
 // presence records the files of an index that exist.
@@ -41,7 +47,7 @@ func look(dir string) (p presence, err error) {
 		return p, err
 	}
 	p.logs = len(logs) > 0
-	served, err := ServedLogs(dir)
+	served, err := owners.Journals(dir)
 	if err != nil {
 		return p, err
 	}

@@ -13,10 +13,6 @@ import (
 	"github.com/firstseen/firstseen/index/filterlog"
 )
 
-// DefaultDocs is the default number of documents that a filter is sized for: 100 MiB. With a table,
-// a full filter grows.
-const DefaultDocs = 1_000_000
-
 // ShapeFor returns the size of a filter for the given number of documents.
 func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	const most = 1 << 48 // more is cut to the largest possible filter

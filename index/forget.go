@@ -121,12 +121,6 @@ type Editor struct {
 	x *Index // with only lock and table
 }
 
-// MaxBatchName is the maximum length of a batch name in bytes.
-const MaxBatchName = docmap.MaxBatchName
-
-// ErrNoBatch is returned for an unknown batch.
-var ErrNoBatch = docmap.ErrNoBatch
-
 // Edit opens the index in dir for taking documents back, and locks it as [Open] does. The error is
 // ErrFollowed for an index that follows a log: even compacting would change verdicts.
 func Edit(dir string) (*Editor, error) {

@@ -31,9 +31,6 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// ErrLocked is returned by Open when another process has the index open.
-var ErrLocked = errors.New("another process is using this index")
-
 var errIndexClosed = errors.New("the index is closed")
 
 // Options configure Open.

@@ -71,7 +71,7 @@ func (m *model) together() {
 	clock := m.now.clock
 	for range 1 + m.r.IntN(20) {
 		a, added := m.arrives(clock)
-		left.Keys, left.Documents, left.IDs = left.Keys-len(a.set.Features)-1, left.Documents-1, left.IDs-IDBytes-10
+		left.Take(len(a.set.Features)+1, 10, 0)
 		if min(left.Keys, left.Documents, left.IDs, int(left.Bytes)-2000) < 0 || !m.x.NoCheckpointDue(added) {
 			break
 		}

@@ -1,10 +1,10 @@
 package index
 
 import (
-	"errors"
 	"time"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
 )
 
 // Policy sets how documents are judged, and how the index is maintained meanwhile. The zero value
@@ -57,7 +57,12 @@ const (
 	OnFullWarn
 )
 
-// ErrFull is returned for a full filter under OnFullStop.
-var ErrFull = errors.New("the filter holds as many segments as it was sized for")
+const (
+	// DefaultDocs is the default number of documents that a filter is sized for: 100 MiB. With a
+	// table, a full filter grows.
+	DefaultDocs = 1_000_000
+	// MaxBatchName is the maximum length of a batch name in bytes.
+	MaxBatchName = docmap.MaxBatchName
 
-const defaultCheckpoint = 256 << 20
+	defaultCheckpoint = 256 << 20
+)

@@ -127,14 +127,19 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	return r.Clone(), err
 }
 
-// A Budget bounds a group for which Ack only counts. Each id adds its length and IDBytes.
+// A Budget bounds a group for which Ack only counts: bytes of input, keys, documents, and bytes of
+// ids and data stored with them.
 type Budget struct {
 	Bytes                int64
 	Keys, Documents, IDs int
 }
 
-// IDBytes bounds the data stored with a document, for [Budget].
-const IDBytes = 256
+// Take takes a document with an id and the fields stored with it from the budget. A negative number
+// means that it does not fit.
+func (s *Budget) Take(keys, id, added int) {
+	const data = 256 // bounds the other data stored with a document
+	s.Keys, s.Documents, s.IDs = s.Keys-keys, s.Documents-1, s.IDs-id-added-data
+}
 
 // Budget returns the bounds of the next group for DecideAll. They are zero if the index must decide
 // one document at a time.

@@ -37,11 +37,19 @@ func (x *Index) State() FilterState {
 	if x.filter == nil {
 		return FilterState{}
 	}
-	return HeaderState(bloomstore.Header{Shape: x.filter.Shape(), Ones: x.filter.Ones(), Items: x.filter.Items()})
+	return stateOf(bloomstore.Header{Shape: x.filter.Shape(), Ones: x.filter.Ones(), Items: x.filter.Items()})
 }
 
-// HeaderState is State for a filter file, without loading it.
-func HeaderState(h bloomstore.Header) FilterState {
+// FilterState returns the state of the filter file, nil if none was saved.
+func (f *Files) FilterState() *FilterState {
+	if f.Filter == nil {
+		return nil
+	}
+	s := stateOf(*f.Filter)
+	return &s
+}
+
+func stateOf(h bloomstore.Header) FilterState {
 	fill := float64(h.Ones) / float64(h.Shape.Bits)
 	return FilterState{
 		Bytes: h.Shape.Bytes(), Items: h.Items, Capacity: h.Shape.Capacity(),

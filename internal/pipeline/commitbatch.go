@@ -13,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature/passages"
-	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
@@ -159,9 +158,7 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 			bad++
 		case rec.Other:
 		default:
-			left.Keys -= len(rec.set.Features) + 1 + min(len(rec.set.Picks), passages.MaxPicks)
-			left.IDs -= len(rec.ID) + len(rec.added) + index.IDBytes
-			left.Documents--
+			left.Take(len(rec.set.Features)+1+min(len(rec.set.Picks), passages.MaxPicks), len(rec.ID), len(rec.added))
 		}
 		more := rec.length()
 		if rec.isDocument() && !c.index.NoCheckpointDue(rec.added) {
