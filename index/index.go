@@ -66,8 +66,8 @@ type Options struct {
 	UUID [16]byte
 }
 
-// Index is an open index. One process at a time can have it open. After Close its methods return
-// errors.
+// An Index is an open index, for one goroutine at a time. One process at a time can have it open.
+// After Close its methods return errors.
 //
 // The filter file is written when a run ends, and carries the table's generation. After a crash the
 // generation is old, and the filter is rebuilt from the table. Otherwise, bits of lost documents

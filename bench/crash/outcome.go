@@ -117,7 +117,7 @@ func readContent(ctx context.Context, dir string) (c content, err error) {
 	if err != nil {
 		return c, err
 	}
-	r, err := index.OpenReader(dir, key)
+	r, err := index.OpenReader(context.Background(), dir, key)
 	if err != nil {
 		return c, err
 	}

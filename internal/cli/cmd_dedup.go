@@ -63,7 +63,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	}
 	limitHeap(f.source.MaxWindow, outside-int64(memoryOfParquet(f.found)))
 	sweepTempIndexes(os.TempDir())
-	if err := f.openAgainst(); err != nil {
+	if err := f.openAgainst(cmd.Context()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.further.Close()) }()

@@ -233,7 +233,7 @@ func newExportCommand() *cobra.Command {
 		}
 		scheme := ""
 		export := func(w io.Writer) error {
-			scheme, err = index.Export(dir, w)
+			scheme, err = index.Export(cmd.Context(), dir, w)
 			return err
 		}
 		if args[0] == input.Stdin {

@@ -140,11 +140,11 @@ func (f *options) openIndex(ctx context.Context) (_ *index.Index, remove func() 
 }
 
 // openAgainst opens the further indexes, and refuses meaningless combinations.
-func (f *options) openAgainst() (err error) {
+func (f *options) openAgainst(ctx context.Context) (err error) {
 	if len(f.against) == 0 {
 		return nil
 	}
-	if f.further, err = index.OpenAgainst(f.against, pipeline.CheckCompleted); err != nil {
+	if f.further, err = index.OpenAgainst(ctx, f.against, pipeline.CheckCompleted); err != nil {
 		return err
 	}
 	defer func() {
