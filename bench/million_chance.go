@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/firstseen/firstseen/bench/gen"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature/canon"
 	runs "github.com/firstseen/firstseen/feature/letters"
 )
@@ -41,7 +40,7 @@ func atMost(n int, p float64) (k int) {
 func takenForCopy(jaccard float64) float64 {
 	const (
 		bins, values = 128, 15
-		threshold    = dedup.DefaultThreshold
+		threshold    = 0.65
 	)
 	least := threshold / (2 - threshold)
 	equal := (least*(values-1)*bins + bins) / values

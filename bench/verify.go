@@ -59,7 +59,7 @@ func (v *verifier) verify(path string, docs []document, score dedup.Score) (err 
 		return err
 	}
 	defer x.Close()
-	rules := dedup.Rules{Threshold: dedup.DefaultThreshold, Score: score}
+	rules := dedup.Rules{Threshold: 0.65, Score: score}
 	d, err := dedup.New(dedup.Config{Rules: rules, Filter: x.Filter(), Table: x.Table()})
 	if err != nil {
 		return err
@@ -107,9 +107,9 @@ func (v *verifier) decide(d *dedup.Deduper, docs []document) ([]dedup.Result, er
 	for i := range docs {
 		b.Add(dedup.Document{ID: docs[i].id, Sketch: &docs[i].set})
 	}
-	new(dedup.Linker).Link(&b)
+	b.Link()
 	results := make([]dedup.Result, len(docs))
-	err := d.DecideAll(&b, dedup.Pool{Size: v.jobs, Run: v.run}, func(_, i int, t dedup.Decision) { results[i] = *t.Result })
+	err := d.DecideAll(&b, dedup.Pool{Size: v.jobs, Run: v.run}, func(_, i int, r *dedup.Result, _ []int) { results[i] = *r })
 	return results, err
 }
 

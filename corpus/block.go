@@ -10,10 +10,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/internal/charset"
 	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
-// Block is a piece of one input: whole records, in the order of the input. Its zero value is ready
-// for [Source.Next]. Reuse blocks to reuse their buffers.
+// A Block is a piece of one input: whole records, in the order of the input. It is for one goroutine
+// at a time, which may be another than the source's. Its zero value is ready for [Source.Next]. Reuse
+// blocks to reuse their buffers.
 type Block struct {
 	Input   int             // index into the inputs
 	File    string          // of the input, for documents and messages
@@ -187,7 +189,7 @@ func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] 
 // CutDocuments is CutRecords for plain texts: each must be UTF-8.
 func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
 	return b.CutRecords(c, doc, all, func() error {
-		if !ValidUTF8(doc.Raw) {
+		if !lexical.ValidUTF8(doc.Raw) {
 			return errors.New("it is not UTF-8")
 		}
 		return read()
@@ -273,7 +275,7 @@ func (m *memory) free() {
 	m.mem = nil
 }
 
-// Inflation counts the bytes decompressed from record bodies, input by input. A compressed input
+// Inflation counts the bytes decompressed from record bodies, input by input, in one goroutine. A compressed input
 // may hold bodies compressed again, each small compared with its record. Its zero value is ready to
 // use.
 type Inflation struct {

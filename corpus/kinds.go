@@ -7,6 +7,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // Kind is the way a format finds its records.
@@ -58,16 +59,13 @@ type LineCutter struct{}
 // Begin skips a byte order mark, and rejects UTF-16.
 func (LineCutter) Begin(head []byte) (passed int, reject string) {
 	switch {
-	case bytes.HasPrefix(head, []byte(ByteOrderMark)):
+	case bytes.HasPrefix(head, []byte(lexical.ByteOrderMark)):
 		return 3, ""
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return 0, RejectUTF16
+		return 0, lexical.RejectUTF16
 	}
 	return 0, ""
 }
-
-// RejectUTF16 is the reason why an input in UTF-16 has no documents.
-const RejectUTF16 = "the file is UTF-16, not UTF-8: say so with --encoding utf-16le or utf-16be"
 
 // Cut counts whole lines.
 func (LineCutter) Cut(data []byte, most int) (end, lines int) {
@@ -95,18 +93,6 @@ func (LineCutter) End(data []byte, from int) int {
 func (LineCutter) Strip(line []byte) (raw []byte, empty bool) {
 	raw = bytes.TrimSuffix(bytes.TrimSuffix(line, newline), []byte{'\r'})
 	return raw, len(bytes.TrimSpace(raw)) == 0
-}
-
-// CutByEnds implements Cut of a [Cutter] by its method End.
-func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
-	for records < most {
-		next := c.End(data[end:], 0)
-		if next < 0 {
-			break
-		}
-		end, records = end+next, records+1
-	}
-	return end, records
 }
 
 // Framed is the kind of formats whose records are found by a [Frames].

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // asArchive is advice for archives that do not have the name of one.
@@ -71,23 +71,11 @@ func otherFormat(head []byte) (name, advice string) {
 	return "", ""
 }
 
-// xmlName finds the name of the root element, or of the document type, after declarations and
-// comments.
-var xmlName = regexp.MustCompile(`^(?:\x{feff})?(?:\s|<\?(?s:.*?)\?>|<!--(?s:.*?)-->)*<(?:!(?i:DOCTYPE)\s+)?([\pL_][^\s/<>\[]*)`)
-
-// XMLRoot returns the name of the root element of XML, or "" if head ends before it or is no XML.
-func XMLRoot(head []byte) string {
-	if found := xmlName.FindSubmatch(head); found != nil {
-		return string(found[1])
-	}
-	return ""
-}
-
 func otherXML(head []byte) (name, advice string) {
-	switch root := XMLRoot(head); {
+	switch root := lexical.XMLRoot(head); {
 	case root == "mediawiki":
 		return "a MediaWiki dump (XML)", "write its pages as JSON lines first, as wikiextractor --json does"
-	case root != "" && bytes.HasPrefix(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("<?xml")):
+	case root != "" && bytes.HasPrefix(bytes.TrimPrefix(head, []byte(lexical.ByteOrderMark)), []byte("<?xml")):
 		return fmt.Sprintf("XML (its first element is <%s>)", archive.Printable(root)), "write its records as JSON lines first, or add --format html if it is a page"
 	}
 	return "", ""
@@ -120,7 +108,7 @@ func isOpenLine(head []byte, lines bool) bool {
 // mark alone does not decide between several formats.
 func (s *Source) undecided(head []byte) bool {
 	if len(s.cfg.Formats) > 0 {
-		head = bytes.TrimPrefix(head, []byte(ByteOrderMark))
+		head = bytes.TrimPrefix(head, []byte(lexical.ByteOrderMark))
 	}
 	return beginsLikeOther(head) || isOpenLine(head, s.cutter != nil)
 }
@@ -129,7 +117,7 @@ func (s *Source) undecided(head []byte) bool {
 // does not depend on how many bytes have arrived.
 func arrayHead(head []byte) []byte {
 	i := bytes.IndexAny(head, "{]")
-	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("[")) {
+	if i < 0 || !bytes.HasPrefix(bytes.TrimPrefix(head, []byte(lexical.ByteOrderMark)), []byte("[")) {
 		return head
 	}
 	return head[:i+1]

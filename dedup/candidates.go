@@ -22,9 +22,9 @@ func appendKeys(dst []uint64, s *feature.Sketch) []uint64 {
 
 // testFilter tests keys with the filter, if there is one, by the given method.
 func (d *Deduper) testFilter(keys []uint64, seen []bool, test func(f *bloomstore.Filter, keys []uint64, seen []bool)) {
-	if d.Cfg.Filter != nil {
-		test(d.Cfg.Filter, keys, seen)
-		testEarlier(d.Cfg.Earlier, keys, seen)
+	if d.cfg.Filter != nil {
+		test(d.cfg.Filter, keys, seen)
+		testEarlier(d.cfg.EarlierFilters, keys, seen)
 		return
 	}
 	for i := range seen {

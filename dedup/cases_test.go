@@ -57,7 +57,7 @@ func (c *decisionCase) run(t *testing.T, cfg dedup.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := oracle.New(d.Cfg.Rules)
+	o := oracle.New(dedup.ConfigOf(d).Rules)
 	for i := range c.docs {
 		doc := &c.docs[i]
 		want := o.Decide(doc.id, &doc.set)

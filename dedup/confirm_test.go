@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // post draws a text of a few shared clauses, some with a word more. Many are exact copies, many too
@@ -54,7 +55,7 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *ded
 	}
 	var b dedup.Group
 	for i, text := range texts {
-		doc := dedup.Document{ID: fmt.Sprint("doc", i), Sketch: &feature.Sketch{}, Text: []byte(text), Added: dedup.AppendField(nil, 200, []byte{1})}
+		doc := dedup.Document{ID: fmt.Sprint("doc", i), Sketch: &feature.Sketch{}, Text: []byte(text), Added: fields.Append(nil, 200, []byte{1})}
 		extractor.Extract(doc.Sketch, doc.Text)
 		if pool != nil {
 			b.Add(doc)
@@ -64,18 +65,16 @@ func decideTexts(rt *rapid.T, confirm dedup.Confirmer, texts []string, pool *ded
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
+		r = r.Clone()
 		results = append(results, r)
 	}
 	if pool == nil {
 		return results, store
 	}
-	var linker dedup.Linker
-	linker.Link(&b)
+	b.Link()
 	results = make([]dedup.Result, len(texts))
-	err = d.DecideAll(&b, *pool, func(_, i int, decided dedup.Decision) {
-		results[i] = *decided.Result
-		results[i].Also, results[i].SharedSegments = slices.Clone(decided.Result.Also), slices.Clone(decided.Result.SharedSegments)
+	err = d.DecideAll(&b, *pool, func(_, i int, r *dedup.Result, _ []int) {
+		results[i] = r.Clone()
 	})
 	if err != nil {
 		rt.Fatal(err)
@@ -106,7 +105,7 @@ func TestNothingUnconfirmedIsRemoved(t *testing.T) {
 		}
 		plain, _ := decideTexts(rt, nil, texts, nil)
 		for i, r := range want {
-			record := dedup.Record{Added: dedup.AppendField(nil, 200, []byte{1})}
+			record := dedup.Record{Added: fields.Append(nil, 200, []byte{1})}
 			switch again, err := ask([]byte(texts[i]), []byte(r.Of.ID), &record); {
 			case err != nil:
 				rt.Fatal(err)

@@ -121,7 +121,7 @@ func drawWorld(t *rapid.T, rules *dedup.Rules) (drawer, feature.Scheme) {
 	seed := rapid.Uint64().Draw(t, "seed")
 	if rapid.Bool().Draw(t, "texts") {
 		w := newTextWorld(seed, rapid.SampledFrom(secrets).Draw(t, "secret"))
-		if rules.Threshold = dedup.DefaultThreshold; w.rng.IntN(2) == 0 {
+		if rules.Threshold = 0.65; w.rng.IntN(2) == 0 {
 			rules.Threshold = drawThreshold(w.rng)
 		}
 		return w, w.scheme

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // RulesVersion counts the changes of the rules in docs/design.md, "The decision". A change of any
@@ -27,8 +28,8 @@ const RulesVersion = 2
 // Rules are the choices behind a decision. The zero value is the default.
 type Rules struct {
 	// Threshold is the share of a document's text, above 0 and at most 1, that one earlier document
-	// must hold to make it a duplicate. 0 means DefaultThreshold, or DefaultFilterThreshold without
-	// a table.
+	// must hold to make it a duplicate. 0 means 0.65, or 0.5 with ScoreSegments, or 0.8 without a
+	// table; for another method than the default it means that of feature.Methods.
 	Threshold float64
 	// Score names the denominator of the share.
 	Score Score
@@ -40,18 +41,18 @@ type Rules struct {
 	// RemoveConsumed removes documents with hardly any text of their own: see Result.Consumed.
 	RemoveConsumed bool `json:",omitempty"`
 	// Verify restricts Config.Confirm to copies that records leave in doubt, not exact copies or
-	// those with a sure sketch. The default threshold is then DefaultVerifyThreshold.
+	// those with a sure sketch. The default threshold is then 0.5.
 	Verify bool `json:",omitempty"`
 }
 
 // The default thresholds. Without a table nothing shows that the segments seen come from one
 // document, so more must have been seen.
 const (
-	DefaultThreshold         = 0.65
-	DefaultSegmentsThreshold = 0.5 // with ScoreSegments
-	DefaultFilterThreshold   = 0.8
-	// DefaultVerifyThreshold is low: texts decide, so records only select the texts to read.
-	DefaultVerifyThreshold = 0.5
+	defaultThreshold         = 0.65
+	defaultSegmentsThreshold = 0.5 // with ScoreSegments
+	defaultFilterThreshold   = 0.8
+	// defaultVerifyThreshold is low: texts decide, so records only select the texts to read.
+	defaultVerifyThreshold = 0.5
 )
 
 // WithDefaults returns the rules as a [Deduper] applies them, or an error if the threshold is out
@@ -63,15 +64,15 @@ func (r Rules) WithDefaults(s feature.Scheme, filterOnly bool) (Rules, error) {
 	}
 	switch {
 	case r.Threshold == 0 && r.Verify && s.BySegments():
-		r.Threshold = DefaultVerifyThreshold
+		r.Threshold = defaultVerifyThreshold
 	case r.Threshold == 0 && !s.BySegments():
 		r.Threshold = cmp.Or(info.Threshold, 1)
 	case r.Threshold == 0 && filterOnly:
-		r.Threshold = DefaultFilterThreshold
+		r.Threshold = defaultFilterThreshold
 	case r.Threshold == 0 && r.Score == ScoreSegments:
-		r.Threshold = DefaultSegmentsThreshold
+		r.Threshold = defaultSegmentsThreshold
 	case r.Threshold == 0:
-		r.Threshold = DefaultThreshold
+		r.Threshold = defaultThreshold
 	}
 	if !(r.Threshold > 0 && r.Threshold <= 1) {
 		return r, fmt.Errorf("threshold %v: want a share of the text above 0 and at most 1", r.Threshold)
@@ -91,8 +92,12 @@ type Config struct {
 	// Table names earlier documents. Without a table, verdicts rest on the filter alone and name no
 	// document. A nil pointer means no table.
 	Table Store
-	// Earlier are the read-only filters of a [Stack]'s earlier stores, used if there is a Filter.
-	Earlier []*bloomstore.Filter
+	// Earlier are stores whose documents come before those of Table, as if all were in one store. They
+	// and Table must not change or be queried by others meanwhile, and Table must be a [SharedStore].
+	// Numbers in results count the earlier documents first.
+	Earlier []SharedStore
+	// EarlierFilters are the filters of Earlier. They are needed if there is a Filter.
+	EarlierFilters []*bloomstore.Filter
 	// Now stamps kept documents; nil means time.Now.
 	Now func() time.Time
 	// Confirm, if set, is called before a document is removed, but not by Check. It needs a table.
@@ -104,15 +109,14 @@ type Config struct {
 	Passages PassageFinder
 }
 
-// Deduper judges documents one after another. It is not safe for concurrent use.
+// A Deduper judges documents one after another. It is for one goroutine at a time; DecideAll uses
+// several itself.
 type Deduper struct {
-	Cfg       Config
+	cfg       Config
 	closer    closer // the table, if it can be closed
 	method    method.Method
 	extractor method.Extractor
 	sketch    feature.Sketch
-	Keys      []uint64 // of the last document decided alone
-	Seen      []bool
 	neighbors *neighbors // nil for a method that relies on equal keys alone
 	single    Group      // of one document
 	parallel  parallel
@@ -137,6 +141,7 @@ var (
 	errNothing       = errors.New("neither a filter nor a table given")
 	errUnconfirmable = errors.New("confirming copies by one earlier document needs a table, and mosaics must be kept")
 	errConsumed      = errors.New("finding passages in earlier documents needs a table, and removing consumed documents needs finding passages")
+	errEarlier       = errors.New("earlier stores need a table that is a SharedStore, and, beside a filter, a filter each")
 	errAlone         = errors.New("the documents of a group cannot be decided together: use Decide; see CanDecideAll")
 	errUnexplained   = errors.New("explaining a result needs a table")
 	errTableClosed   = errors.New("the table was closed: open the index again and make a new Deduper")
@@ -151,6 +156,13 @@ func New(cfg Config) (*Deduper, error) {
 	}
 	if cfg.Filter == nil && cfg.Table == nil {
 		return nil, fmt.Errorf("deduplicating: %w", errNothing)
+	}
+	if len(cfg.Earlier) > 0 {
+		last, ok := cfg.Table.(SharedStore)
+		if !ok || cfg.Filter != nil && len(cfg.EarlierFilters) != len(cfg.Earlier) {
+			return nil, errEarlier
+		}
+		cfg.Table = newStack(cfg.Earlier, last)
 	}
 	rules, err := cfg.Rules.WithDefaults(cfg.Scheme, cfg.Table == nil)
 	if err != nil {
@@ -177,15 +189,16 @@ func New(cfg Config) (*Deduper, error) {
 		return nil, err
 	}
 	closer, _ := cfg.Table.(closer)
-	d := &Deduper{Cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), neighbors: neighbors}
+	d := &Deduper{cfg: cfg, closer: closer, method: m, extractor: m.NewExtractor(), neighbors: neighbors}
 	d.parallel.d = d
 	d.parallel.addMembers(1)
 	return d, nil
 }
 
-// See judges a text and, if it is kept, remembers it under id.
+// See judges a text and, if it is kept, remembers it under id. The result stays valid.
 func (d *Deduper) See(id string, text []byte) (Result, error) {
-	return d.Decide(Document{ID: id, Text: text})
+	r, err := d.Decide(Document{ID: id, Text: text})
+	return r.Clone(), err
 }
 
 // A Document is the input of a decision.
@@ -194,7 +207,7 @@ type Document struct {
 	// Sketch must come from the Deduper's own scheme. If nil, it is extracted from Text, except in
 	// a Group.
 	Sketch *feature.Sketch
-	// Added is stored with the document if it is kept: fields, as written by AppendField.
+	// Added is stored with the document if it is kept: fields, as written by AddField.
 	Added []byte
 	// Time is in Unix seconds, for a [Store] that uses it.
 	Time uint32
@@ -202,6 +215,12 @@ type Document struct {
 	Uncounted bool
 	// Text is for Config.Confirm, and for a nil Sketch.
 	Text []byte
+}
+
+// AddField appends a field to Added, for a [Confirmer]. Fields are in the order of their tags, each at
+// most once. docs/format.md, "Data of a document", lists the tags in use.
+func (doc *Document) AddField(tag byte, value []byte) {
+	doc.Added = fields.Append(doc.Added, tag, value)
 }
 
 // A purpose is the extent of a decision. Each includes the previous ones.
@@ -213,7 +232,8 @@ const (
 	deciding                // the document is remembered
 )
 
-// Decide judges a document and, if it is kept, remembers it.
+// Decide judges a document and, if it is kept, remembers it. It allocates nothing for the result,
+// which is valid until the next decision; see [Result.Clone].
 func (d *Deduper) Decide(doc Document) (Result, error) { return d.decideOne(doc, deciding) }
 
 // Judge is Decide without remembering anything.
@@ -233,25 +253,31 @@ func (d *Deduper) decideOne(doc Document, p purpose) (Result, error) {
 		doc.Sketch = &d.sketch
 	}
 	keys := appendKeys
-	if d.Cfg.Table == nil {
+	if d.cfg.Table == nil {
 		keys = appendFilterKeys
 	}
 	d.single.set(doc, keys)
-	r, err := d.parallel.decideOne(&d.single, p)
-	d.Keys, d.Seen = d.single.keys, d.parallel.seen
-	return r, err
+	return d.parallel.decideOne(&d.single, p)
 }
+
+// Keys returns the keys of the last document that was decided alone: of its features, and last of
+// the whole text. They are valid until the next decision.
+func (d *Deduper) Keys() []uint64 { return d.single.keys }
+
+// SeenBefore returns, for each of Keys, whether the filter had seen it. It is valid until the next
+// decision.
+func (d *Deduper) SeenBefore() []bool { return d.parallel.seen }
 
 // ready returns an error if filter or table is missing or closed. Otherwise a document that the
 // filter has not seen would be judged without a table.
 func (d *Deduper) ready() error {
-	filter := d.Cfg.Filter
+	filter := d.cfg.Filter
 	switch {
 	case d.closer != nil && d.closer.Closed():
 		return errTableClosed
-	case filter != nil && filter.Closed(), slices.ContainsFunc(d.Cfg.Earlier, (*bloomstore.Filter).Closed):
+	case filter != nil && filter.Closed(), slices.ContainsFunc(d.cfg.EarlierFilters, (*bloomstore.Filter).Closed):
 		return errFilterClosed
-	case filter == nil && d.Cfg.Table == nil:
+	case filter == nil && d.cfg.Table == nil:
 		return errNothing
 	}
 	return nil
@@ -269,4 +295,4 @@ func (d *Deduper) Counts() (c Counts) {
 }
 
 // UseFilter replaces the filter by a larger one with the same keys.
-func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.Cfg.Filter = f }
+func (d *Deduper) UseFilter(f *bloomstore.Filter) { d.cfg.Filter = f }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
@@ -189,5 +190,22 @@ func TestSameID(t *testing.T) {
 		if r, err := d.Decide(dedup.Document{ID: c.id, Sketch: c.set}); err != nil || r.SameID != c.want {
 			t.Errorf("document %d: %+v, %v", i, r, err)
 		}
+	}
+}
+
+// TestEarlierNeedsMore checks that New refuses earlier stores that could not be asked.
+func TestEarlierNeedsMore(t *testing.T) {
+	earlier := []dedup.SharedStore{&dedup.Memory{}}
+	for name, cfg := range map[string]dedup.Config{
+		"no table":          {Filter: newFilter(t, 1000), Earlier: earlier, EarlierFilters: []*bloomstore.Filter{newFilter(t, 1000)}},
+		"a table for one":   {Table: struct{ dedup.Store }{&dedup.Memory{}}, Earlier: earlier},
+		"no earlier filter": {Table: &dedup.Memory{}, Filter: newFilter(t, 1000), Earlier: earlier},
+	} {
+		if _, err := dedup.New(cfg); err == nil || !strings.Contains(err.Error(), "earlier stores need") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := dedup.New(dedup.Config{Table: &dedup.Memory{}, Earlier: earlier}); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Explain is [Deduper.Check] with the reasons for its result in words, for a person with a question
 // about one document. It needs a table. The words may change with any version.
 func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.Reason, err error) {
-	if d.Cfg.Table == nil {
+	if d.cfg.Table == nil {
 		return r, nil, errUnexplained
 	}
 	if r, err = d.Check(id, s); err != nil {
@@ -21,7 +21,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 		why = append(why, method.Reason{Rule: rule, Says: fmt.Sprintf(format, args...)})
 	}
 	seen := 0
-	for _, is := range d.Seen[:s.Parts()] {
+	for _, is := range d.SeenBefore()[:s.Parts()] {
 		if is {
 			seen++
 		}
@@ -34,7 +34,7 @@ func (d *Deduper) Explain(id string, s *feature.Sketch) (r Result, why []method.
 	case len(c.found.Candidates) == 0:
 		say("5", "none of the %d keys finds an earlier document", len(s.Features))
 	default:
-		if why, err = c.reasons(d.Cfg.Table, why); err != nil {
+		if why, err = c.reasons(d.cfg.Table, why); err != nil {
 			return r, nil, err
 		}
 	}

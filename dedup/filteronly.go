@@ -13,16 +13,12 @@ import (
 // text wrongly removed.
 const chanceLimit = 1e-9
 
-// WholeKeys is the number of keys for the whole text of a document, for finding copies of any
-// length. One key is wrongly seen once in 1,700 at design load, four with a chance of 1e-13.
-const WholeKeys = 4
-
 // appendFilterKeys appends the keys of a document for a filter without a table.
 func appendFilterKeys(dst []uint64, s *feature.Sketch) []uint64 {
 	for i := range s.Parts() {
 		dst = append(dst, s.Features[i].Key)
 	}
-	for i := range uint64(WholeKeys) {
+	for i := range uint64(method.WholeKeys) {
 		dst = append(dst, spread(s.Whole+i))
 	}
 	return dst
@@ -50,7 +46,7 @@ func (c *decider) decideByFilter(rate float64) Result {
 		}
 	}
 	r.Seen = method.Share(r.Of.Weight, c.judge.Whole())
-	r.Exact = !slices.Contains(c.seen[n:], false) && math.Pow(rate, WholeKeys) < chanceLimit
+	r.Exact = !slices.Contains(c.seen[n:], false) && math.Pow(rate, method.WholeKeys) < chanceLimit
 	bySegments := r.Seen >= c.rules.Threshold && binomialTail(n, r.Of.Shared, rate) < chanceLimit
 	if r.Exact || bySegments {
 		r.Verdict, r.Kept = Duplicate, false

@@ -74,8 +74,8 @@ func TestFullFilterRemovesNothingUnseen(t *testing.T) {
 	for i := range keys {
 		keys[i] = rng.Uint64()
 	}
-	for d.Cfg.Filter.Rate() < 0.5 {
-		d.Cfg.Filter.Add(keys)
+	for d.cfg.Filter.Rate() < 0.5 {
+		d.cfg.Filter.Add(keys)
 		for i := range keys {
 			keys[i] = rng.Uint64()
 		}

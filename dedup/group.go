@@ -4,14 +4,15 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 )
 
-// A Group is a sequence of documents to be decided together. Filling it, after extraction, needs
-// neither filter nor table. It is reusable.
+// A Group is a sequence of documents to be decided together. It is for one goroutine at a time, but
+// several goroutines can fill groups meanwhile: this needs neither filter nor table. It is reusable.
 type Group struct {
 	docs  []grouped
 	keys  []uint64 // of all documents, concatenated; the last of each is the whole text's
@@ -28,11 +29,9 @@ type grouped struct {
 	repeats bool // an earlier document of the group shares a key
 }
 
-// The memory of a group per document and per key (one for each feature and the whole text).
-const (
-	GroupDocumentBytes = 64
-	GroupKeyBytes      = 8 + 4 + 4 + 4
-)
+// Memory returns the bytes that a group holds for that many documents with that many keys: one for
+// each feature, and one for each whole text.
+func (*Group) Memory(documents, keys int64) int64 { return 64*documents + (8+4+4+4)*keys }
 
 // Reset empties the group.
 func (b *Group) Reset() { b.docs = b.docs[:0] }
@@ -48,14 +47,23 @@ func (b *Group) Add(doc Document) {
 // Document returns the i-th document. Its Time may be set until the group is decided.
 func (b *Group) Document(i int) *Document { return &b.docs[i].Document }
 
-// A Linker finds equal keys in batches. It holds reusable memory for one goroutine.
-type Linker struct {
+// linkers are at hand for the goroutines that link groups.
+var linkers = sync.Pool{New: func() any { return new(linker) }}
+
+// A linker finds equal keys of a group. It holds reusable memory for one goroutine.
+type linker struct {
 	slots []int32
 	picks []uint64
 }
 
 // Link prepares the group for deciding, once all documents are added.
-func (l *Linker) Link(b *Group) {
+func (b *Group) Link() {
+	l := linkers.Get().(*linker)
+	l.link(b)
+	linkers.Put(l)
+}
+
+func (l *linker) link(b *Group) {
 	b.keys, b.owner = b.keys[:0], b.owner[:0]
 	for i := range b.docs {
 		doc := &b.docs[i]
@@ -83,7 +91,7 @@ func (l *Linker) Link(b *Group) {
 }
 
 // chain links equal keys by a hash table, from the last on, so each becomes the head of its chain.
-func (l *Linker) chain(b *Group) {
+func (l *linker) chain(b *Group) {
 	size := 1 << bits.Len(uint(2*len(b.keys)))
 	if len(l.slots) < size {
 		l.slots = make([]int32, size)
@@ -106,7 +114,7 @@ func (l *Linker) chain(b *Group) {
 }
 
 // repeatPicks marks repeated picks, except their first occurrence.
-func (l *Linker) repeatPicks(b *Group) {
+func (l *linker) repeatPicks(b *Group) {
 	picks := 0
 	for i := range b.docs {
 		b.docs[i].picks = picks
@@ -166,7 +174,7 @@ type Pool struct {
 
 // addMembers increases the number of members to at least n.
 func (g *parallel) addMembers(n int) {
-	cfg := &g.d.Cfg
+	cfg := &g.d.cfg
 	for len(g.members) < n {
 		judge := g.d.method.NewJudge(method.Rules{Threshold: cfg.Rules.Threshold, Score: cfg.Rules.Score})
 		d := decider{rules: cfg.Rules, confirming: confirming{ask: cfg.Confirm}, judge: judge}
@@ -192,7 +200,7 @@ func (g *parallel) share() error {
 }
 
 func (g *parallel) begin(b *Group, p purpose) {
-	g.group, g.purpose, g.now = b, p, g.d.Cfg.Now().Unix()
+	g.group, g.purpose, g.now = b, p, g.d.cfg.Now().Unix()
 	for _, m := range g.members {
 		m.also, m.shared, m.seenAt, m.records = m.also[:0], m.shared[:0], m.seenAt[:0], m.records[:0]
 		m.n, m.holders, m.links = m.n[:0], m.holders[:0], m.links[:0]
@@ -251,26 +259,19 @@ func (g *parallel) eachAgain(f func(m *member, i int)) {
 // CanDecideAll reports whether DecideAll supports that many more documents. It needs a SharedStore
 // with room for them, and a method that relies on equal keys alone.
 func (d *Deduper) CanDecideAll(documents int) bool {
-	s, ok := d.Cfg.Table.(SharedStore)
+	s, ok := d.cfg.Table.(SharedStore)
 	return ok && d.neighbors == nil && uint64(s.Documents())+uint64(documents) < math.MaxUint32
 }
 
-// Decision is a decided document of a group.
-type Decision struct {
-	Result *Result
-	// Seen are the positions in feature.Sketch.Features of the segments of a kept document that
-	// were seen before it.
-	Seen []int
-}
-
 // DecideAll decides the documents of a group on a pool, as Decide would one after the other, and
-// remembers the kept ones. It calls emit once for each, concurrently and in any order, after adding
-// them to the table. If judging or adding fails, none is remembered; an error in finding passages
+// remembers the kept ones. It calls emit once for the i-th document, concurrently and in any order,
+// after adding them to the table. seen are the positions in feature.Sketch.Features of the segments
+// of a kept document that were seen before it. r and seen are valid until the next decision. If judging or adding fails, none is remembered; an error in finding passages
 // comes after adding.
 //
 // Results, filter and table are the same as with Decide. Counts may differ slightly: a key of the
 // group can cause a false positive for another key of the group, which is not noticed.
-func (d *Deduper) DecideAll(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
+func (d *Deduper) DecideAll(b *Group, pool Pool, emit func(worker, i int, r *Result, seen []int)) error {
 	if err := d.ready(); err != nil {
 		return err
 	}

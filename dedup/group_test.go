@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // poolOf returns a pool of size goroutines, which begin with the last task.
@@ -46,25 +47,23 @@ func addedOf(id string) []byte {
 	if len(id)%3 == 0 {
 		return nil
 	}
-	return dedup.AppendField(nil, 200, []byte(id))
+	return fields.Append(nil, 200, []byte(id))
 }
 
 // decideAll decides documents in one batch and returns their results.
 func decideAll(t interface{ Fatal(...any) }, d *dedup.Deduper, pool dedup.Pool, ids []string, sets []*feature.Sketch) []dedup.Result {
 	var b dedup.Group
-	var linker dedup.Linker
 	for i := range ids {
 		b.Add(dedup.Document{ID: ids[i], Sketch: sets[i], Added: addedOf(ids[i])})
 	}
-	linker.Link(&b)
+	b.Link()
 	results := make([]dedup.Result, len(ids))
 	calls := make([]int, len(ids))
-	err := d.DecideAll(&b, pool, func(worker, i int, decided dedup.Decision) {
+	err := d.DecideAll(&b, pool, func(worker, i int, r *dedup.Result, _ []int) {
 		if calls[i]++; worker < 0 || worker >= pool.Size {
 			panic("a worker that is none of the crew")
 		}
-		results[i] = *decided.Result
-		results[i].Also, results[i].SharedSegments = slices.Clone(decided.Result.Also), slices.Clone(decided.Result.SharedSegments)
+		results[i] = r.Clone()
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,10 +128,10 @@ func checkBatches(rt *rapid.T, w drawer, scheme feature.Scheme, rules dedup.Rule
 
 func exported(t interface{ Fatal(...any) }, d *dedup.Deduper) []byte {
 	var b bytes.Buffer
-	if err := d.Cfg.Filter.Export(&b); err != nil {
+	if err := dedup.ConfigOf(d).Filter.Export(&b); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprint(&b, d.Cfg.Filter.Ones(), d.Cfg.Filter.Items())
+	fmt.Fprint(&b, dedup.ConfigOf(d).Filter.Ones(), dedup.ConfigOf(d).Filter.Items())
 	return b.Bytes()
 }
 
@@ -158,7 +157,7 @@ func TestBatchesEqualOracle(t *testing.T) {
 // Some are twins, some are edited.
 func TestBatchOfOneMenu(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		rules := dedup.Rules{Threshold: dedup.DefaultThreshold}
+		rules := dedup.Rules{Threshold: 0.65}
 		w := newTextWorld(rapid.Uint64().Draw(rt, "seed"), nil)
 		checkBatches(rt, menuWorld{w}, w.scheme, rules, map[string]int{})
 	})
@@ -217,7 +216,7 @@ func fixedNow() time.Time { return time.Unix(1_700_000_000, 0) }
 func TestGroupsRefused(t *testing.T) {
 	var b dedup.Group
 	b.Add(dedup.Document{ID: "a", Sketch: segmentsOf(1, 11, 12, 13)})
-	new(dedup.Linker).Link(&b)
+	b.Link()
 	f, err := bloomstore.New(bloomstore.ForItems(1000), "test")
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +231,7 @@ func TestGroupsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = d.DecideAll(&b, poolOf(1), func(int, int, dedup.Decision) { t.Errorf("%s: a document was decided", name) })
+		err = d.DecideAll(&b, poolOf(1), func(int, int, *dedup.Result, []int) { t.Errorf("%s: a document was decided", name) })
 		if err == nil || d.CanDecideAll(1) {
 			t.Errorf("%s: no error", name)
 		}

@@ -113,7 +113,7 @@ func (c *decider) fillSources(f found, r *Result) {
 	slices.SortFunc(c.sources, func(a, b Source) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Num, b.Num)) // the heavier first
 	})
-	r.Also = append(r.Also, c.sources[:min(MaxAlso, len(c.sources))]...)
+	r.Also = append(r.Also, c.sources[:min(maxAlso, len(c.sources))]...)
 	r.SharedSegments = c.sharedWith(f.candidate)
 }
 

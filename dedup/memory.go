@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Memory is a [Store] in Go maps, for tests and programs without files. It takes about 100 bytes a
-// key. The zero value is an empty store.
+// Memory is a [Store] in Go maps, for tests and programs without files. It is for one goroutine at a
+// time, like any store. It takes about 100 bytes a key. The zero value is an empty store.
 type Memory struct {
 	docs    []stored
 	holders map[uint64][]uint32

@@ -27,7 +27,7 @@ type textScene struct {
 
 func drawTextScene(t *rapid.T) *textScene {
 	w := newTextWorld(rapid.Uint64().Draw(t, "seed"), nil)
-	s := &textScene{textWorld: w, rules: dedup.Rules{Threshold: dedup.DefaultThreshold}}
+	s := &textScene{textWorld: w, rules: dedup.Rules{Threshold: 0.65}}
 	if w.rng.IntN(2) == 0 {
 		s.rules.Threshold = drawThreshold(w.rng)
 	}

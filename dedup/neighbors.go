@@ -67,7 +67,7 @@ func (n *neighbors) add(sketch []byte) error {
 func (d *Deduper) Thin(documents uint64) (err error) {
 	if d.neighbors != nil && d.neighbors.has > 2*documents {
 		d.neighbors = nil // else both would be in memory
-		d.neighbors, err = newNeighbors(d.method, d.Cfg.Table)
+		d.neighbors, err = newNeighbors(d.method, d.cfg.Table)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ type member struct {
 
 	also    []Source // of results
 	shared  []int
-	seenAt  []int // of Decision.Seen
+	seenAt  []int // of results
 	records []byte
 	n       []uint8 // of asked.n
 	holders []uint32
@@ -104,7 +104,7 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	g.begin(b, p)
 	g.store, g.base = nil, math.MaxUint32 // no document of the group has a number
 	m := g.members[0]
-	m.table = g.d.Cfg.Table
+	m.table = g.d.cfg.Table
 	err := m.first(0)
 	if err == nil && p > checking {
 		err = m.findPassages(0, math.MaxUint32)
@@ -121,11 +121,11 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 	return g.results[0], nil
 }
 
-func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decision)) error {
+func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, r *Result, seen []int)) error {
 	g.addMembers(pool.Size)
 	g.begin(b, deciding)
 	g.divide(pool)
-	g.store = g.d.Cfg.Table.(SharedStore)
+	g.store = g.d.cfg.Table.(SharedStore)
 	g.base = g.store.Documents()
 	if err := g.share(); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, t Decisi
 	}
 	g.eachAgain(func(m *member, i int) {
 		seen := m.finish(i, (*bloomstore.Filter).AddShared)
-		emit(m.worker, i, Decision{&g.results[i], seen})
+		emit(m.worker, i, &g.results[i], seen)
 	})
 	return nil
 }
@@ -186,8 +186,8 @@ func (m *member) first(i int) error {
 	d.testFilter(b.keys[from:to], g.seen[from:to], test)
 	m.loadDocument(i)
 	switch {
-	case d.Cfg.Table == nil:
-		return m.settle(i, m.decideByFilter(d.Cfg.Filter.Rate()), nil)
+	case d.cfg.Table == nil:
+		return m.settle(i, m.decideByFilter(d.cfg.Filter.Rate()), nil)
 	case b.docs[i].repeats:
 		return m.firstOfRepeating(i)
 	case d.neighbors != nil:
@@ -243,7 +243,7 @@ func (m *member) settle(i int, r Result, err error) error {
 	r.SharedSegments, m.shared = copied(r.SharedSegments, m.shared)
 	g.results[i] = r
 	g.publish(i)
-	if g.purpose == deciding && g.d.Cfg.Table != nil && (r.Kept || r.Counted) {
+	if g.purpose == deciding && g.d.cfg.Table != nil && (r.Kept || r.Counted) {
 		m.record = Record{Verdict: r.Verdict, Time: g.now, Sketch: m.record.Sketch[:0]}
 		if r.Kept {
 			m.record.Added, m.record.Sketch = g.group.docs[i].Added, m.judge.Record(m.record.Sketch)
@@ -264,7 +264,7 @@ func copied[T any](values, memory []T) (copied, all []T) {
 
 // add is step 3.
 func (g *parallel) add() error {
-	if g.d.Cfg.Table == nil {
+	if g.d.cfg.Table == nil {
 		return nil
 	}
 	g.ids, g.recs, g.keys, g.at, g.marks = g.ids[:0], g.recs[:0], g.keys[:0], g.at[:0], g.marks[:0]
@@ -293,7 +293,7 @@ func (g *parallel) add() error {
 	if len(g.ids) == 0 {
 		return nil
 	}
-	_, err := g.d.Cfg.Table.Add(g.ids, g.recs, g.keys, g.at, g.marks)
+	_, err := g.d.cfg.Table.Add(g.ids, g.recs, g.keys, g.at, g.marks)
 	if err == nil && g.d.neighbors != nil && g.state[0] == kept {
 		err = g.d.neighbors.add(g.members[0].record.Sketch)
 	}
@@ -314,9 +314,9 @@ func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) (seen []i
 		return nil
 	}
 	from, to := g.group.keysOf(i)
-	if g.d.Cfg.Filter != nil {
-		add(g.d.Cfg.Filter, g.group.keys[from:to])
-		add(g.d.Cfg.Filter, remembered(&g.group.docs[i].Document))
+	if g.d.cfg.Filter != nil {
+		add(g.d.cfg.Filter, g.group.keys[from:to])
+		add(g.d.cfg.Filter, remembered(&g.group.docs[i].Document))
 	}
 	return m.seenBefore(i)
 }

@@ -13,27 +13,12 @@ import (
 // picks of a later document find those with which it may share a passage. Passages are found after
 // the verdict and do not affect it. See docs/design.md, "Passages".
 
-// TagPicks is the field with a document's list of picks; see docs/format.md, "Data of a document".
-const TagPicks Tag = 4
-
-// MaxPicks is the maximum number of picks stored for a document, enough for about 200,000 words.
-// Later documents do not find the rest.
-const MaxPicks = 10_000
-
 // maxLists is the maximum number of earlier documents' lists to read for a document, plus one per
 // listPicks of its picks.
 const (
 	maxLists  = 64
 	listPicks = 16
 )
-
-// AppendPicks appends the field with a document's list of picks, up to MaxPicks.
-func AppendPicks(added, list []byte) []byte {
-	if len(list) == 0 {
-		return added
-	}
-	return AppendField(added, TagPicks, list[:min(len(list), MaxPicks*passages.EntryBytes)])
-}
 
 // A PassageFinder completes the result of a document to be kept: it finds passages that occur in
 // the candidates, which are in order of arrival. Its findings must depend only on its arguments and
@@ -52,7 +37,7 @@ type PassageCandidate struct {
 
 // remembered returns the picks under which a document is stored.
 func remembered(doc *Document) []uint64 {
-	return doc.Sketch.Picks[:min(len(doc.Sketch.Picks), MaxPicks)]
+	return doc.Sketch.Picks[:min(len(doc.Sketch.Picks), passages.MaxPicks)]
 }
 
 // picking is a goroutine's state for finding candidates by picks.
@@ -79,7 +64,7 @@ type pickedBy struct {
 func (m *member) findPassages(i int, own uint32) error {
 	g, p := m.parallel, &m.picking
 	doc := &g.group.docs[i]
-	if g.d.Cfg.Passages == nil || g.state[i] != kept {
+	if g.d.cfg.Passages == nil || g.state[i] != kept {
 		return nil
 	}
 	picks := doc.Sketch.Picks
@@ -94,12 +79,12 @@ func (m *member) findPassages(i int, own uint32) error {
 		err = p.read(m.table)
 	}
 	if err == nil {
-		err = g.d.Cfg.Passages(&doc.Document, p.candidates, &g.results[i])
+		err = g.d.cfg.Passages(&doc.Document, p.candidates, &g.results[i])
 	}
 	if err != nil {
 		return fmt.Errorf("finding passages of document %q: %w", doc.ID, err)
 	}
-	if r := &g.results[i]; g.store == nil && r.Consumed && g.d.Cfg.Rules.RemoveConsumed {
+	if r := &g.results[i]; g.store == nil && r.Consumed && g.d.cfg.Rules.RemoveConsumed {
 		r.Kept = false
 		g.publish(i)
 	}
@@ -172,7 +157,7 @@ func (p *picking) read(ask Asker) error {
 
 // findAllPassages is step 4. It does not change table or filter.
 func (g *parallel) findAllPassages() error {
-	if g.d.Cfg.Passages == nil {
+	if g.d.cfg.Passages == nil {
 		return nil
 	}
 	if err := g.share(); err != nil {

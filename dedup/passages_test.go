@@ -16,6 +16,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // textsByID holds earlier texts by ID.
@@ -43,7 +44,7 @@ func passageFinder(least int, texts map[string]string) dedup.PassageFinder {
 		var of []passages.Candidate
 		ids := map[int]string{}
 		for _, c := range candidates {
-			list, _, err := c.Record.Field(dedup.TagPicks)
+			list, _, err := c.Record.Field(fields.TagPicks)
 			if err != nil {
 				return err
 			}
@@ -105,7 +106,6 @@ func TestPassagesOfGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var linker dedup.Linker
 		var group dedup.Group
 		pool := poolOf(rapid.IntRange(1, 4).Draw(t, "workers"))
 		kept := &rows{least: least, docs: map[string]int{}}
@@ -116,15 +116,15 @@ func TestPassagesOfGroups(t *testing.T) {
 				if at < len(texts) {
 					doc := dedup.Document{ID: fmt.Sprint("doc", at), Text: []byte(texts[at]), Sketch: new(feature.Sketch)}
 					extractor.Extract(doc.Sketch, doc.Text)
-					doc.Added = dedup.AppendPicks(nil, doc.Sketch.PickList)
+					doc.Added = passages.AppendField(nil, doc.Sketch.PickList)
 					byID[doc.ID] = texts[at]
 					group.Add(doc)
 					at++
 				}
 			}
-			linker.Link(&group)
+			group.Link()
 			results := make([]dedup.Result, group.Len())
-			if err := dedupers[0].DecideAll(&group, pool, func(_, i int, d dedup.Decision) { results[i] = *d.Result }); err != nil {
+			if err := dedupers[0].DecideAll(&group, pool, func(_, i int, r *dedup.Result, _ []int) { results[i] = *r }); err != nil {
 				t.Fatal(err)
 			}
 			for i := range results {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // TestRecordFormat checks the layout in docs/format.md.
@@ -16,7 +17,7 @@ func TestRecordFormat(t *testing.T) {
 	for want, r := range map[string]dedup.Record{
 		"01000000":                     {},
 		"010380c49fd50c" + "00abcd":    {Verdict: dedup.Related, Time: 1700000000, Sketch: []byte{0xab, 0xcd}},
-		"010000" + "04c802abcd" + "ef": {Added: dedup.AppendField(nil, 200, []byte{0xab, 0xcd}), Sketch: []byte{0xef}},
+		"010000" + "04c802abcd" + "ef": {Added: fields.Append(nil, 200, []byte{0xab, 0xcd}), Sketch: []byte{0xef}},
 		"010201" + "00" + "00":         {Verdict: dedup.Mosaic, Time: -1, Sketch: []byte{0}},
 	} {
 		b := r.Append([]byte("before"))
@@ -49,9 +50,9 @@ func TestRecordOfLaterPrograms(t *testing.T) {
 
 // TestFields checks that each field is found by its tag, and that a truncated one is refused.
 func TestFields(t *testing.T) {
-	added := dedup.AppendField(dedup.AppendField(dedup.AppendField(nil, 1, []byte("one")), 3, nil), 200, make([]byte, 300))
+	added := fields.Append(fields.Append(fields.Append(nil, 1, []byte("one")), 3, nil), 200, make([]byte, 300))
 	r := dedup.Record{Added: added}
-	for tag, want := range map[dedup.Tag]int{1: 3, 3: 0, 200: 300} {
+	for tag, want := range map[byte]int{1: 3, 3: 0, 200: 300} {
 		if v, ok, err := r.Field(tag); len(v) != want || !ok || err != nil {
 			t.Errorf("field %d is %q, %v, %v", tag, v, ok, err)
 		}

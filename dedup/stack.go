@@ -8,30 +8,30 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 )
 
-// A Stack is a [SharedStore] of several stores: read-only earlier ones, and one to which documents
+// A stack is a [SharedStore] of several stores: read-only earlier ones, and one to which documents
 // are added. It answers like a single store with all their documents, those of the earlier stores
 // first. Numbers are those of that store, and Lookup names the first MaxHolders holders.
 //
 // If a document of an earlier store repeats one of another, both are kept, as in a single store
 // that was asked to keep it. The earlier stores must not change while the stack is in use. No other
 // user may query the stores meanwhile.
-type Stack struct {
+type stack struct {
 	stores  []SharedStore // documents are added to the last
 	layers                // of the owner
 	readers []*layers
 }
 
-// NewStack returns a stack of stores that adds to the last. It does not close them.
-func NewStack(earlier []SharedStore, last SharedStore) *Stack {
-	s := &Stack{stores: append(slices.Clone(earlier), last)}
+// newStack returns a stack of stores that adds to the last. It does not close them.
+func newStack(earlier []SharedStore, last SharedStore) *stack {
+	s := &stack{stores: append(slices.Clone(earlier), last)}
 	s.layers = layers{stack: s, reader: owner}
 	return s
 }
 
 var errTooMany = errors.New("no more than 4294967295 documents can have numbers, including those of the earlier stores")
 
-// Before returns the number of documents in the earlier stores, which come first.
-func (s *Stack) Before() (n uint32) {
+// before returns the number of documents in the earlier stores, which come first.
+func (s *stack) before() (n uint32) {
 	for _, store := range s.stores[:len(s.stores)-1] {
 		n += store.Documents()
 	}
@@ -39,15 +39,15 @@ func (s *Stack) Before() (n uint32) {
 }
 
 // Documents implements [SharedStore].
-func (s *Stack) Documents() uint32 {
-	all := uint64(s.Before()) + uint64(s.last().Documents())
+func (s *stack) Documents() uint32 {
+	all := uint64(s.before()) + uint64(s.last().Documents())
 	return uint32(min(all, math.MaxUint32)) // CanDecideAll is then false, and Add fails
 }
 
-func (s *Stack) last() SharedStore { return s.stores[len(s.stores)-1] }
+func (s *stack) last() SharedStore { return s.stores[len(s.stores)-1] }
 
 // Live implements [SharedStore].
-func (s *Stack) Live(num uint32) bool {
+func (s *stack) Live(num uint32) bool {
 	for _, store := range s.stores {
 		if count := store.Documents(); num > count {
 			num -= count
@@ -59,7 +59,7 @@ func (s *Stack) Live(num uint32) bool {
 }
 
 // Closed reports whether any of the stores is closed.
-func (s *Stack) Closed() bool {
+func (s *stack) Closed() bool {
 	return slices.ContainsFunc(s.stores, func(store SharedStore) bool {
 		c, ok := store.(closer)
 		return ok && c.Closed()
@@ -67,8 +67,8 @@ func (s *Stack) Closed() bool {
 }
 
 // Add implements [Store].
-func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
-	before := s.Before()
+func (s *stack) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
+	before := s.before()
 	if uint64(before)+uint64(s.last().Documents())+uint64(len(ids)) > math.MaxUint32 {
 		return 0, errTooMany
 	}
@@ -77,7 +77,7 @@ func (s *Stack) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 }
 
 // Share implements [SharedStore].
-func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
+func (s *stack) Share(n int, run func(tasks int, f func(task int))) error {
 	for len(s.readers) < n {
 		s.readers = append(s.readers, &layers{stack: s, reader: len(s.readers)})
 	}
@@ -90,11 +90,11 @@ func (s *Stack) Share(n int, run func(tasks int, f func(task int))) error {
 }
 
 // Asker implements [SharedStore].
-func (s *Stack) Asker(reader int) Asker { return s.readers[reader] }
+func (s *stack) Asker(reader int) Asker { return s.readers[reader] }
 
 // layers is the state of one goroutine that queries a stack. It is reusable.
 type layers struct {
-	stack  *Stack
+	stack  *stack
 	reader int // of the stores, or owner
 
 	keys    []uint64

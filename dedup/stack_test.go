@@ -111,9 +111,9 @@ func TestStackEqualsOracle(t *testing.T) {
 		var filters []*bloomstore.Filter
 		for part := range rapid.IntRange(2, 5).Draw(rt, "parts") {
 			own, filter := &dedup.Memory{}, newFilter(rt, keys)
-			cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: dedup.NewStack(earlier, own), Filter: filter, Now: fixedNow}
+			cfg := dedup.Config{Scheme: scheme, Rules: rules, Table: own, Earlier: earlier, Filter: filter, Now: fixedNow}
 			if filter != nil {
-				cfg.Earlier = filters
+				cfg.EarlierFilters = filters
 			}
 			d, err := dedup.New(cfg)
 			if err != nil {
@@ -151,7 +151,7 @@ func judgePart(rt *rapid.T, d *dedup.Deduper, pool dedup.Pool, ids []string, set
 		if err != nil {
 			rt.Fatal(err)
 		}
-		r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
+		r = r.Clone()
 		got = append(got, r)
 	}
 	return got
@@ -178,7 +178,7 @@ func TestStackOfStoresMadeApart(t *testing.T) {
 			}
 			parts = append(parts, own)
 		}
-		stacked, err := dedup.New(dedup.Config{Rules: rules, Table: dedup.NewStack(parts, &dedup.Memory{}), Now: fixedNow})
+		stacked, err := dedup.New(dedup.Config{Rules: rules, Table: &dedup.Memory{}, Earlier: parts, Now: fixedNow})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestStackOfLongDocuments(t *testing.T) {
 	earlier, filter := &dedup.Memory{}, newFilter(t, 1000)
 	for i, cfg := range []dedup.Config{
 		{Table: earlier, Filter: filter},
-		{Table: dedup.NewStack([]dedup.SharedStore{earlier}, &dedup.Memory{}), Filter: newFilter(t, 1000), Earlier: []*bloomstore.Filter{filter}},
+		{Table: &dedup.Memory{}, Filter: newFilter(t, 1000), Earlier: []dedup.SharedStore{earlier}, EarlierFilters: []*bloomstore.Filter{filter}},
 	} {
 		cfg.Scheme, cfg.Now = scheme, fixedNow
 		d, err := dedup.New(cfg)

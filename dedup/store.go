@@ -2,7 +2,6 @@ package dedup
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,9 +9,17 @@ import (
 	"github.com/firstseen/firstseen/internal/fields"
 )
 
-// MaxHolders is the maximum number of documents that a [Store] names for a key: the earliest. A key
-// with that many is common, and no evidence.
-const MaxHolders = 8
+// The numbers in the results of a look-up in a [Store].
+const (
+	// MaxHolders is the maximum number of documents that a store names for a key: the earliest. A
+	// key with that many is common, and no evidence.
+	MaxHolders = 8
+	// Counted stands for a document that only counts.
+	Counted = math.MaxUint32
+	// ClosedKey means that no later document is a holder of the key, because MaxHolders held it at
+	// one time.
+	ClosedKey = 1 << 7
+)
 
 // A Store keeps the kept documents: the side table. It does not interpret them: a document is an
 // id, opaque data, and 64-bit keys. Documents are numbered from 1, without gaps, in the order of
@@ -49,13 +56,6 @@ type Asker = interface {
 	// are read-only and valid until the next call of Records. Unknown numbers are errors.
 	Records(nums []uint32, ids, data [][]byte) error
 }
-
-// Counted stands for a document that only counts in the results of a look-up.
-const Counted = math.MaxUint32
-
-// ClosedKey in the results of a look-up means that no later document is a holder of the key,
-// because MaxHolders held it at one time.
-const ClosedKey = 1 << 7
 
 // A SharedStore is a Store for concurrent queries, as [Deduper.DecideAll] requires.
 type SharedStore interface {
@@ -119,12 +119,11 @@ func (r *records) read(s Asker) error {
 	if err := s.Records(r.nums, r.ids, r.data); err != nil {
 		return err
 	}
+	r.all = slices.Grow(r.all, n)[:n]
 	for i, data := range r.data {
-		record, err := ParseRecord(data)
-		if err != nil {
+		if err := r.all[i].Parse(data); err != nil {
 			return damaged(r.nums[i], err)
 		}
-		r.all = append(r.all, record)
 	}
 	return nil
 }
@@ -139,11 +138,9 @@ func damaged(num uint32, err error) error {
 type Record struct {
 	Verdict Verdict // under which it was kept
 	Time    int64   // of arrival, Unix seconds
-	Added   []byte  // fields, as written by AppendField
+	Added   []byte  // the fields of Document.Added
 	Sketch  []byte  // the method's data for judging by
 }
-
-var errRecord = errors.New("the stored data of a document is invalid: the store is damaged, or another program wrote it")
 
 // Append appends the record to b.
 func (r *Record) Append(b []byte) []byte {
@@ -156,39 +153,19 @@ func (r *Record) Append(b []byte) []byte {
 
 const recordVersion = 1
 
-// ParseRecord parses all of b, written by Append. Added and Sketch alias b.
-func ParseRecord(b []byte) (Record, error) {
+// Parse reads all of b, written by Append. Added and Sketch alias b. After an error the record is
+// zero.
+func (r *Record) Parse(b []byte) error {
 	in := fields.Reader{Rest: b}
 	version := in.Byte()
-	r := Record{Verdict: Verdict(in.Byte()), Time: in.Varint(), Added: in.Bytes()}
+	*r = Record{Verdict: Verdict(in.Byte()), Time: in.Varint(), Added: in.Bytes()}
 	r.Sketch = in.Rest
 	if in.Short || version != recordVersion {
-		return Record{}, errRecord
+		*r = Record{}
+		return fields.ErrShort
 	}
-	return r, nil
+	return nil
 }
 
-// A Tag identifies a field of [Record.Added]: see docs/format.md, "Data of a document".
-type Tag byte
-
-// AppendField appends a field to those of a document. Fields are in the order of their tags, each
-// at most once.
-func AppendField(added []byte, tag Tag, value []byte) []byte {
-	added = append(added, byte(tag))
-	added = binary.AppendUvarint(added, uint64(len(value)))
-	return append(added, value...)
-}
-
-// Field finds a field in Added. It skips others, even unknown ones. ok reports whether it exists.
-func (r *Record) Field(tag Tag) (value []byte, ok bool, err error) {
-	for in := (fields.Reader{Rest: r.Added}); len(in.Rest) > 0; {
-		at, value := Tag(in.Byte()), in.Bytes()
-		if in.Short {
-			return nil, false, errRecord
-		}
-		if at == tag {
-			return value, true, nil
-		}
-	}
-	return nil, false, nil
-}
+// Field finds a field in Added by its tag. ok reports whether it exists.
+func (r *Record) Field(tag byte) (value []byte, ok bool, err error) { return fields.Find(r.Added, tag) }

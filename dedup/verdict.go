@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
@@ -55,7 +56,8 @@ type Source struct {
 	Weight uint64
 }
 
-// Result is the decision about one document.
+// A Result is the decision about one document. Its slices are valid until the next decision, except
+// in a result of See or Clone.
 type Result struct {
 	Verdict Verdict
 	// Kept reports whether the document belongs to the output and entered the index.
@@ -103,13 +105,19 @@ type Result struct {
 	Consumed                    bool
 	// Segments is the number of segments chosen from the document, and OfSegments from the witness.
 	Segments, OfSegments int
-	// Also lists up to MaxAlso other sources, the heaviest first. The next decision reuses it.
+	// Also lists up to 8 other sources, the heaviest first.
 	Also []Source
 	// SharedSegments are the positions in feature.Sketch.Features of the segments shared with Of
-	// (with any source, for a Mosaic), longest first. The next decision reuses the slice. It is
-	// empty for an exact copy, which shares all segments.
+	// (with any source, for a Mosaic), longest first. It is empty for an exact copy, which shares
+	// all segments.
 	SharedSegments []int
 }
 
-// MaxAlso is the maximum length of Result.Also.
-const MaxAlso = 8
+// maxAlso is the maximum length of Result.Also.
+const maxAlso = 8
+
+// Clone returns a copy of the result that stays valid after the next decision.
+func (r Result) Clone() Result {
+	r.Also, r.SharedSegments = slices.Clone(r.Also), slices.Clone(r.SharedSegments)
+	return r
+}

@@ -117,6 +117,22 @@ func (s Scheme) Name() string { return s.must().Name() }
 // Features returns the maximum number of features of a text. The scheme must be valid.
 func (s Scheme) Features() int { return s.must().Features() }
 
+// KeysPerDoc returns the largest number of keys that a document adds to a filter: its features and
+// its whole text, which has several keys without a table. It assumes the usual number of picks.
+func (s Scheme) KeysPerDoc(filterOnly bool) uint64 {
+	switch {
+	case filterOnly:
+		return uint64(s.Features()) + method.WholeKeys
+	case s.Passages > 0:
+		return uint64(s.Features()) + 1 + usualPicks
+	}
+	return uint64(s.Features()) + 1
+}
+
+// usualPicks is the typical number of picks in a document: one per 20 words, or 60 for a page of
+// 1,200 words. Longer documents fill the filter earlier.
+const usualPicks = 60
+
 // Named returns the scheme with that name and key, and whether one without a table of terms exists.
 func Named(name string, key []byte) (Scheme, bool) { return NamedWith(name, key, nil) }
 

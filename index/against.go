@@ -10,12 +10,11 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 )
 
-// Against holds other indexes. Their documents count as earlier than those of the open index, in
-// the order of the indexes. Several processes can read them at once, and meanwhile none can add to
+// Against holds other indexes, for the goroutine of the open index. Their documents count as earlier
+// than those of the open index, in the order of the indexes. Several processes can read them at once, and meanwhile none can add to
 // them.
 //
 // The verdicts are those of a single index with all documents. The filters take as much memory as
@@ -36,18 +35,18 @@ type AgainstID struct {
 
 // OpenAgainst opens indexes to use beside another. All need side tables, one scheme and one secret.
 // check, if not nil, receives a function that returns an owner's value by name. Its error rejects
-// an index.
-func OpenAgainst(dirs []string, check func(value func(name string) ([]byte, error)) error) (*Against, error) {
+// an index. The end of ctx stops the loading of their filters.
+func OpenAgainst(ctx context.Context, dirs []string, check func(value func(name string) ([]byte, error)) error) (*Against, error) {
 	a := &Against{}
 	for _, dir := range dirs {
-		if err := a.open(dir, check); err != nil {
+		if err := a.open(ctx, dir, check); err != nil {
 			return nil, errors.Join(fmt.Errorf("--against %s: %w", dir, err), a.Close())
 		}
 	}
 	return a, nil
 }
 
-func (a *Against) open(dir string, check func(func(string) ([]byte, error)) error) error {
+func (a *Against) open(ctx context.Context, dir string, check func(func(string) ([]byte, error)) error) error {
 	for _, p := range a.parts {
 		if sameTable(p.dir, dir) {
 			return fmt.Errorf("it is the index %s, which is named already: name each once", p.dir)
@@ -79,9 +78,9 @@ func (a *Against) open(dir string, check func(func(string) ([]byte, error)) erro
 	}
 	a.scheme, a.name = scheme, files.SchemeName
 	if files.filterIsPresent() {
-		return files.load()
+		return files.load(ctx)
 	}
-	files.Loaded, err = filterOf(context.Background(), bloomstore.ForItems(max(files.Table.Entries(), 1)), files.Table, false)
+	files.Loaded, err = filterOf(ctx, bloomstore.ForItems(max(files.Table.Entries(), 1)), files.Table, false)
 	return err
 }
 
@@ -172,12 +171,10 @@ func (x *Index) UseAgainst(a *Against) error {
 }
 
 // put configures a deduper to query the indexes before the table.
-func (a *Against) put(cfg *dedup.Config, table *docmap.Table) {
-	var earlier []dedup.SharedStore
+func (a *Against) put(cfg *dedup.Config) {
 	for _, p := range a.parts {
-		earlier, cfg.Earlier = append(earlier, p.Table), append(cfg.Earlier, p.Loaded)
+		cfg.Earlier, cfg.EarlierFilters = append(cfg.Earlier, p.Table), append(cfg.EarlierFilters, p.Loaded)
 	}
-	cfg.Table = dedup.NewStack(earlier, table)
 }
 
 // Owns reports whether document num of a result belongs to this index, and not to Against.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +16,7 @@ import (
 
 func openedAgainst(t *testing.T, dirs ...string) *Against {
 	t.Helper()
-	a, err := OpenAgainst(dirs, nil)
+	a, err := OpenAgainst(context.Background(), dirs, nil)
 	indextest.Must(t, err)
 	t.Cleanup(func() { a.Close() })
 	return a
@@ -88,7 +89,7 @@ func TestWrittenAgainst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 2)
 	x := opened(t, dir, smallIndex)
-	if a, err := OpenAgainst([]string{dir}, func(func(string) ([]byte, error)) error { return nil }); !errors.Is(err, docmap.ErrLocked) {
+	if a, err := OpenAgainst(context.Background(), []string{dir}, func(func(string) ([]byte, error)) error { return nil }); !errors.Is(err, docmap.ErrLocked) {
 		t.Errorf("%v, %v", a, err)
 	}
 	indextest.Must(t, x.Close())

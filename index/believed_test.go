@@ -44,7 +44,7 @@ type arrival struct {
 }
 
 func newBelieved() *believed {
-	return &believed{oracle: oracle.New(dedup.Rules{Threshold: dedup.DefaultThreshold}), empty: true}
+	return &believed{oracle: oracle.New(dedup.Rules{Threshold: 0.65}), empty: true}
 }
 
 func (b *believed) clone() *believed {

@@ -25,6 +25,9 @@ const (
 	Stale = "stale"
 	// Missing means that the file is absent and was not needed.
 	Missing = "missing"
+	// Torn means that the end of the file is incomplete, as after a kill while it was written. That
+	// part is not remembered, and was never acknowledged. The rest counts.
+	Torn = "torn"
 )
 
 // A Finding is a difference from the state after a clean run. The JSON form is a contract.
@@ -194,7 +197,7 @@ func (c *checker) checkFilter(filterErr error) error {
 		c.find(FilterFile, Missing, "no run has saved it, or it was deleted", nextRun)
 		return nil
 	}
-	state := HeaderState(c.p.header)
+	state := stateOf(c.p.header)
 	c.out.Filter = &state
 	if c.out.Scheme == "" {
 		c.out.Scheme = c.p.header.Scheme

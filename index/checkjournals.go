@@ -8,11 +8,8 @@ import (
 
 	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 )
-
-// Torn means that the end of the file is incomplete, as after a kill while it was written. That
-// part is not remembered, and was never acknowledged. The rest counts.
-const Torn = "torn"
 
 const fromACopy = "put the index back from a copy, or begin a new one"
 
@@ -80,12 +77,12 @@ func (c *checker) findJournal(name string, err error) bool {
 
 // checkServed reads the journals of a running server, which is still writing the last one.
 func (c *checker) checkServed() error {
-	generations, err := ServedLogs(c.dir)
+	generations, err := owners.Journals(c.dir)
 	if err != nil || c.o.Frozen == nil {
 		return err
 	}
 	for _, n := range generations {
-		name := ServedName(n)
+		name := owners.Journal(n)
 		_, _, err := journal.Read(c.path(name), func([]byte) error { return c.ctx.Err() })
 		if errors.Is(err, fs.ErrNotExist) || c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, fromACopy, otherVersion) {
 			continue // removed after a checkpoint, or a finding

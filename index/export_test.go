@@ -3,6 +3,8 @@ package index
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,7 +23,7 @@ func TestExport(t *testing.T) {
 		at := filepath.Join(dir, string(rune('a'+i)))
 		grown(t, at, o, 0, 50)
 		var b bytes.Buffer
-		scheme, err := Export(at, &b)
+		scheme, err := Export(context.Background(), at, &b)
 		if err != nil || scheme != (feature.Scheme{}).Name() {
 			t.Fatal(scheme, err)
 		}
@@ -36,7 +38,7 @@ func TestExport(t *testing.T) {
 		}
 		indextest.Must(t, x.Close())
 		indextest.Must(t, os.Remove(filepath.Join(at, FilterFile)))
-		if _, err := Export(at, &b); err == nil {
+		if _, err := Export(context.Background(), at, &b); err == nil {
 			t.Error("exported a filter that is not there")
 		}
 	}
@@ -47,7 +49,7 @@ func TestKeptByID(t *testing.T) {
 	for _, o := range []Options{smallIndex, {Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}} {
 		dir := t.TempDir()
 		grown(t, dir, o, 0, 30)
-		r, err := OpenReader(dir, nil)
+		r, err := OpenReader(context.Background(), dir, nil)
 		indextest.Must(t, err)
 		if (r.Table == nil) != o.FilterOnly || (r.Loaded != nil) != o.FilterOnly || r.Scheme.Name() != (feature.Scheme{}).Name() {
 			t.Error("table, filter or scheme")
@@ -59,6 +61,29 @@ func TestKeptByID(t *testing.T) {
 		indextest.Must(t, r.Close())
 		if _, err := r.ByID("7"); err == nil {
 			t.Error("asked after Close")
+		}
+	}
+}
+
+// TestLoadingEndsWithItsContext checks that no filter is loaded after the end of the context.
+func TestLoadingEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	plain, only := t.TempDir(), t.TempDir()
+	for _, dir := range []string{plain, only} {
+		o := smallIndex
+		o.FilterOnly = dir == only
+		x := opened(t, dir, o)
+		see(t, x, 0, 5)
+		indextest.Must(t, x.Finish(nil))
+		indextest.Must(t, x.Close())
+	}
+	_, reader := OpenReader(ctx, only, nil)
+	_, against := OpenAgainst(ctx, []string{plain}, nil)
+	_, export := Export(ctx, plain, io.Discard)
+	for name, err := range map[string]error{"OpenReader": reader, "OpenAgainst": against, "Export": export} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -14,13 +14,19 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
-// Files of an index. A keyed index also has KeyFile.
+// The files of an index.
 const (
 	TableFile  = "table.db"
 	FilterFile = filterlog.FilterFile
-	lockFile   = "lock"
+	// KeyFile holds the secret of the fingerprints: 32 hexadecimal digits. An index without it is not
+	// keyed.
+	KeyFile = "key"
+	// TermsFile holds the table of terms of an index whose method weighs terms.
+	TermsFile = "terms"
+	lockFile  = "lock"
 )
 
 // presence records the files of an index that exist.
@@ -41,7 +47,7 @@ func look(dir string) (p presence, err error) {
 		return p, err
 	}
 	p.logs = len(logs) > 0
-	served, err := ServedLogs(dir)
+	served, err := owners.Journals(dir)
 	if err != nil {
 		return p, err
 	}
@@ -103,7 +109,8 @@ func (p *presence) emptied(dir string, t *docmap.Table) error {
 		dir, TableFile, FilterFile)
 }
 
-// Files are the files of an index, open for inspection. This needs no key and writes nothing.
+// Files are the files of an index, open for inspection by one goroutine at a time. This needs no key
+// and writes nothing.
 type Files struct {
 	// Table is nil in an index without a side table.
 	Table *docmap.Table
@@ -191,19 +198,20 @@ func (f *Files) filterIsPresent() bool {
 }
 
 // load reads the filter, with the keys of its journals.
-func (f *Files) load() (err error) {
+func (f *Files) load(ctx context.Context) (err error) {
 	if f.Table == nil {
-		f.Loaded, err = filterlog.Load(context.Background(), f.dir, f.SchemeName)
+		f.Loaded, err = filterlog.Load(ctx, f.dir, f.SchemeName)
 	} else {
-		f.Loaded, _, err = bloomstore.Open(context.Background(), filepath.Join(f.dir, FilterFile), f.SchemeName)
+		f.Loaded, _, err = bloomstore.Open(ctx, filepath.Join(f.dir, FilterFile), f.SchemeName)
 	}
 	return err
 }
 
 // Export writes the filter of the index in dir, with the keys of its journals, in the format of
 // WriteTo of github.com/bits-and-blooms/bloom/v3. Each key was added as its 8 little-endian bytes.
-// Export returns the name of their scheme. A filter with a table must match its current state.
-func Export(dir string, w io.Writer) (scheme string, err error) {
+// Export returns the name of their scheme. A filter with a table must match its current state. The
+// end of ctx stops the loading of the filter.
+func Export(ctx context.Context, dir string, w io.Writer) (scheme string, err error) {
 	files, err := OpenFiles(dir)
 	if err != nil {
 		return "", err
@@ -212,7 +220,7 @@ func Export(dir string, w io.Writer) (scheme string, err error) {
 	if files.Table != nil && !files.filterIsPresent() {
 		return "", fmt.Errorf("index %s: its filter does not match the current state of the table; rebuild it with firstseen index check --rebuild", dir)
 	}
-	if err := files.load(); err != nil {
+	if err := files.load(ctx); err != nil {
 		return "", err
 	}
 	return files.SchemeName, files.Loaded.Export(w)
@@ -260,16 +268,17 @@ func ReadMade(dir string) (_ *Made, err error) {
 	return m, nil
 }
 
-// Reader is an index opened for queries. It changes nothing. Several processes can have one open,
-// but not while a run writes the index. With a table it loads no filter: a look-up takes
+// A Reader is an index opened for queries by one goroutine at a time. It changes nothing. Several
+// processes can have one open, but not while a run writes the index. With a table it loads no filter: a look-up takes
 // microseconds, and loading seconds.
 type Reader struct {
 	*Files
 	Scheme feature.Scheme
 }
 
-// OpenReader opens the index in dir. key is the secret of its fingerprints, nil for none.
-func OpenReader(dir string, key []byte) (*Reader, error) {
+// OpenReader opens the index in dir. key is the secret of its fingerprints, nil for none. The end of
+// ctx stops the loading of a filter, and later nothing.
+func OpenReader(ctx context.Context, dir string, key []byte) (*Reader, error) {
 	files, err := OpenFiles(dir)
 	if err != nil {
 		return nil, err
@@ -279,7 +288,7 @@ func OpenReader(dir string, key []byte) (*Reader, error) {
 		return nil, errors.Join(fmt.Errorf("index %s: %w", dir, err), r.Close())
 	}
 	if r.Table == nil {
-		err = r.load()
+		err = r.load(ctx)
 	}
 	return r, err
 }
@@ -317,11 +326,11 @@ func keptIn(table *docmap.Table, num uint32) (Kept, error) {
 	if err != nil {
 		return Kept{}, err
 	}
-	r, err := dedup.ParseRecord(doc.Data)
-	if err != nil {
+	kept := Kept{Number: num, ID: doc.ID}
+	if err := kept.Parse(doc.Data); err != nil {
 		return Kept{}, fmt.Errorf("document %d: %w", num, err)
 	}
-	return Kept{Number: num, ID: doc.ID, Record: r}, nil
+	return kept, nil
 }
 
 // Deduper returns a deduper whose Check queries the index. Its Decide and See fail, or their

@@ -8,36 +8,15 @@ import (
 	"math"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
 )
 
-// DefaultDocs is the default number of documents that a filter is sized for: 100 MiB. With a table,
-// a full filter grows.
-const DefaultDocs = 1_000_000
-
-// KeysPerDoc returns the largest number of keys that a document adds to the filter: its features
-// and its whole text, several keys without a table. It assumes the usual number of picks.
-func KeysPerDoc(s feature.Scheme, filterOnly bool) uint64 {
-	if filterOnly {
-		return uint64(s.Features()) + dedup.WholeKeys
-	}
-	if s.Passages > 0 {
-		return uint64(s.Features()) + 1 + usualPicks
-	}
-	return uint64(s.Features()) + 1
-}
-
-// usualPicks is the typical number of picks in a document: one per 20 words, or 60 for a page of
-// 1,200 words. Longer documents fill the filter earlier.
-const usualPicks = 60
-
 // ShapeFor returns the size of a filter for the given number of documents.
 func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	const most = 1 << 48 // more is cut to the largest possible filter
-	return bloomstore.ForItems(min(docs, most) * KeysPerDoc(s, filterOnly))
+	return bloomstore.ForItems(min(docs, most) * s.KeysPerDoc(filterOnly))
 }
 
 // tableStamp ties a filter file to a state of the table: later is the number of further checkpoints
@@ -221,11 +200,6 @@ func (x *Index) saveFilter(ctx context.Context, later uint64) error {
 	return err
 }
 
-// StreamDisk returns the largest size in bytes of a filter-only index while a stream is added.
-func StreamDisk(s bloomstore.Shape) uint64 {
-	return filterlog.Disk(s, dedup.WholeKeys+feature.MaxSegments)
-}
-
 func (x *Index) closeFilter() error {
 	if x.filter == nil {
 		return nil
@@ -233,34 +207,4 @@ func (x *Index) closeFilter() error {
 	err := x.filter.Close()
 	x.filter = nil
 	return err
-}
-
-// The disk space of a side table in bytes. A pending key, repeats included, counts with its share
-// of page space left empty. An entry of a run counts with the space of a merge. A document counts
-// without its id. The rest is rewritten with each checkpoint.
-const (
-	diskPerPending = 9.2
-	diskPerEntry   = 15
-	diskPerDoc     = 110 // with up to 69 of its sketch
-	diskFixed      = 512 << 10
-)
-
-// TableDisk returns the largest size in bytes of a side table of docs documents. keys counts their
-// keys, repeats included. entries counts the stored pairs of key and document, at most 8 per key.
-// idBytes is the mean length of an id. memtable keys make a run, 0 for the default.
-func TableDisk(docs, keys, entries, idBytes float64, memtable int) uint64 {
-	if memtable <= 0 {
-		memtable = docmap.DefaultMemtableKeys
-	}
-	most, total := float64(memtable), diskFixed+docs*(diskPerDoc+1.125*idBytes)
-	// Until the first run is written, all keys are pending, and their pages are free later. The
-	// numbers may be estimates, so near that point both are counted.
-	if entries < most/2 && docs < most/8 {
-		total += keys * diskPerPending
-	} else {
-		flush := min(1, most/max(entries, 1))
-		total += keys*flush*diskPerPending + entries*diskPerEntry
-	}
-	// The file grows by a sixteenth at a time, and at most 32 MiB.
-	return uint64(math.Ceil(total + min(total/16, 32<<20)))
 }

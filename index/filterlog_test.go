@@ -364,7 +364,7 @@ func TestMixedFilesAreRefused(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "put the index back from a copy") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if r, err := OpenReader(dir, nil); err == nil {
+		if r, err := OpenReader(context.Background(), dir, nil); err == nil {
 			t.Errorf("%s: a reader accepts it", name)
 			r.Close()
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
 // TestFollowedIsRefused checks that only a follower changes or compacts an index that follows a
@@ -21,7 +22,7 @@ func TestFollowedIsRefused(t *testing.T) {
 	indextest.Must(t, x.SetBatch("b"))
 	_, err = x.See("a", []byte(indextest.Sentences(1)))
 	indextest.Must(t, err)
-	indextest.Must(t, x.Finish(map[string][]byte{FollowedName: []byte("{}")}))
+	indextest.Must(t, x.Finish(map[string][]byte{owners.Followed: []byte("{}")}))
 	indextest.Must(t, x.Close())
 	o.Follow = false
 	if _, err := Open(context.Background(), dir, o); !errors.Is(err, ErrFollowed) {

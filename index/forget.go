@@ -115,17 +115,11 @@ func noTable(dir, what string) error {
 	return fmt.Errorf("index %s: an index without a side table %s: a filter knows no documents; use one with a table, made without --filter-only", dir, what)
 }
 
-// An Editor is an index open for taking documents back. It loads no filter: superfluous bits change
-// no verdict. A change is visible at once, and Save makes it durable.
+// An Editor is an index open for taking documents back, by one goroutine at a time. It loads no
+// filter: superfluous bits change no verdict. A change is visible at once, and Save makes it durable.
 type Editor struct {
 	x *Index // with only lock and table
 }
-
-// MaxBatchName is the maximum length of a batch name in bytes.
-const MaxBatchName = docmap.MaxBatchName
-
-// ErrNoBatch is returned for an unknown batch.
-var ErrNoBatch = docmap.ErrNoBatch
 
 // Edit opens the index in dir for taking documents back, and locks it as [Open] does. The error is
 // ErrFollowed for an index that follows a log: even compacting would change verdicts.

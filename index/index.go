@@ -31,9 +31,6 @@ import (
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// ErrLocked is returned by Open when another process has the index open.
-var ErrLocked = errors.New("another process is using this index")
-
 var errIndexClosed = errors.New("the index is closed")
 
 // Options configure Open.
@@ -69,8 +66,8 @@ type Options struct {
 	UUID [16]byte
 }
 
-// Index is an open index. One process at a time can have it open. After Close its methods return
-// errors.
+// An Index is an open index, for one goroutine at a time. One process at a time can have it open.
+// After Close its methods return errors.
 //
 // The filter file is written when a run ends, and carries the table's generation. After a crash the
 // generation is old, and the filter is rebuilt from the table. Otherwise, bits of lost documents

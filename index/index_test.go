@@ -352,7 +352,7 @@ func TestAfterClose(t *testing.T) {
 		if x.Full() || x.Load() != 0 || x.State() != (FilterState{}) {
 			t.Errorf("after Close: full %v, load %v, %+v", x.Full(), x.Load(), x.State())
 		}
-		r, err := OpenReader(dir, nil)
+		r, err := OpenReader(context.Background(), dir, nil)
 		indextest.Must(t, err)
 		indextest.Must(t, r.Close())
 		indextest.Must(t, r.Close())

@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // The model draws documents and compares their verdicts with the rules, one by one or together.
@@ -43,7 +43,7 @@ func (m *model) arrives(clock int64) (a arrival, added []byte) {
 		if m.chance(3) {
 			a.time -= m.r.Int64N(2*a.window + 1)
 		}
-		added = AppendTime(nil, a.time)
+		added = fields.AppendTime(nil, a.time)
 	}
 	return a, added
 }
@@ -71,7 +71,7 @@ func (m *model) together() {
 	clock := m.now.clock
 	for range 1 + m.r.IntN(20) {
 		a, added := m.arrives(clock)
-		left.Keys, left.Documents, left.IDs = left.Keys-len(a.set.Features)-1, left.Documents-1, left.IDs-IDBytes-10
+		left.Take(len(a.set.Features)+1, 10, 0)
 		if min(left.Keys, left.Documents, left.IDs, int(left.Bytes)-2000) < 0 || !m.x.NoCheckpointDue(added) {
 			break
 		}
@@ -82,16 +82,15 @@ func (m *model) together() {
 		docs = append(docs, a)
 		b.Add(dedup.Document{ID: a.id, Sketch: a.set, Added: added})
 	}
-	new(dedup.Linker).Link(&b)
+	b.Link()
 	results := make([]dedup.Result, len(docs))
 	crew := dedup.Pool{Size: 2, Run: func(tasks int, f func(worker, task int)) {
 		for task := range tasks {
 			f(task%2, task)
 		}
 	}}
-	m.must(m.x.DecideAll(&b, crew, func(_, i int, told dedup.Decision) {
-		results[i] = *told.Result
-		results[i].Also, results[i].SharedSegments = slices.Clone(told.Result.Also), slices.Clone(told.Result.SharedSegments)
+	m.must(m.x.DecideAll(&b, crew, func(_, i int, r *dedup.Result, _ []int) {
+		results[i] = r.Clone()
 	}))
 	for i := range docs {
 		m.advance(&docs[i])

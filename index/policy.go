@@ -1,10 +1,10 @@
 package index
 
 import (
-	"errors"
 	"time"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
 )
 
 // Policy sets how documents are judged, and how the index is maintained meanwhile. The zero value
@@ -33,7 +33,7 @@ type Policy struct {
 	// Window, if positive, is the number of seconds for which documents count; see docs/design.md,
 	// rule 12. With 0, the index keeps its window, if any.
 	Window uint32
-	// TellsTimes takes the time of a document from its field TagTime. A document without the field
+	// TellsTimes takes the time of a document from its field with tag 1. A document without the field
 	// gets the latest time so far. Without TellsTimes, Now gives the times.
 	TellsTimes bool
 	// Flush is called before anything becomes durable. It hands on all answers so far: a remembered
@@ -57,7 +57,12 @@ const (
 	OnFullWarn
 )
 
-// ErrFull is returned for a full filter under OnFullStop.
-var ErrFull = errors.New("the filter holds as many segments as it was sized for")
+const (
+	// DefaultDocs is the default number of documents that a filter is sized for: 100 MiB. With a
+	// table, a full filter grows.
+	DefaultDocs = 1_000_000
+	// MaxBatchName is the maximum length of a batch name in bytes.
+	MaxBatchName = docmap.MaxBatchName
 
-const defaultCheckpoint = 256 << 20
+	defaultCheckpoint = 256 << 20
+)

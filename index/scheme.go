@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,10 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/durable"
 )
 
-// KeyFile holds the secret of an index's fingerprints: 32 hexadecimal digits. An index without it
-// is not keyed.
-const KeyFile = "key"
-
 const keyBytes = 16
 
 // KeyPolicy selects whether a new index gets a secret, and which existing indexes Open refuses.
@@ -33,15 +28,6 @@ const (
 	KeyRequired                  // Open returns ErrUnkeyed for an index without one
 	KeyRefused                   // Open returns ErrKeyed for an index with one
 )
-
-// ErrKeyed is returned by Open with KeyRefused for an index with a key.
-var ErrKeyed = errors.New("it is keyed with a secret")
-
-// ErrUnkeyed is returned by Open with KeyRequired for an index without a key.
-var ErrUnkeyed = errors.New("it was made without a key")
-
-// ErrBadKey is returned for a KeyFile without a key in it.
-var ErrBadKey = errors.New("not a key")
 
 // ReadKey returns the secret of the index in dir; nil if it has none.
 func ReadKey(dir string) ([]byte, error) {
@@ -87,9 +73,6 @@ func makeKey(dir string, key []byte) ([]byte, error) {
 	return key, nil
 }
 
-// TermsFile holds the table of terms that an index was made with, if its method weighs terms.
-const TermsFile = "terms"
-
 var errTermsGone = fmt.Errorf("its file %s is gone", TermsFile)
 
 // weighsTerms reports whether the name of a scheme has the digest of a table of terms.
@@ -99,38 +82,11 @@ func weighsTerms(name string) bool {
 
 // ReadTerms returns the table of terms of the index in dir, nil if it has none.
 func ReadTerms(dir string) (*terms.Table, error) {
-	t, err := ReadTermsFile(filepath.Join(dir, TermsFile))
+	t, err := terms.ReadFile(filepath.Join(dir, TermsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return t, err
-}
-
-// ReadTermsFile reads a table of terms.
-func ReadTermsFile(path string) (*terms.Table, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the table of terms: %w", err)
-	}
-	defer f.Close() // it was only read
-	b, err := io.ReadAll(io.LimitReader(f, terms.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the table of terms: %w", err)
-	}
-	t, err := terms.Parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s is %w", path, err)
-	}
-	return t, nil
-}
-
-// WriteTermsFile writes a table of terms to a file, completely or not at all.
-func WriteTermsFile(path string, t *terms.Table) error {
-	err := durable.Replace(path, func(f *os.File) error { return t.Write(f) })
-	if err != nil {
-		return fmt.Errorf("writing the table of terms: %w", err)
-	}
-	return nil
 }
 
 // keepTerms stores the table of terms in a new index before its side table exists. It removes a
@@ -140,7 +96,7 @@ func (x *Index) keepTerms(p *presence) error {
 	case !p.none() || x.temp:
 		return nil
 	case x.scheme.Terms != nil:
-		return WriteTermsFile(x.path(TermsFile), x.scheme.Terms)
+		return x.scheme.Terms.WriteFile(x.path(TermsFile))
 	}
 	there, err := exists(x.path(TermsFile))
 	if err != nil || !there {

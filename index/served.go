@@ -14,20 +14,8 @@ import (
 
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 )
-
-// ErrServed is returned for an index with journals of a server. Only they hold the documents after
-// the last checkpoint.
-var ErrServed = errors.New("a server is using the index, or was killed")
-
-const servedPrefix = "served"
-
-// ServedName returns the name of a server's journal by its generation.
-func ServedName(generation uint64) string { return journal.Name(servedPrefix, generation) }
-
-// ServedLogs returns the generations of a server's journals in dir, ascending.
-func ServedLogs(dir string) ([]uint64, error) { return journal.Generations(dir, servedPrefix) }
 
 // A server writes a run, or the keys pending since a checkpoint, in one transaction between two
 // answers. So both are small.
@@ -57,14 +45,10 @@ func (x *Index) Step() (more bool, err error) {
 	return x.table.Step()
 }
 
-// ServedValue names the owner's value that records which journals the index includes;
-// docs/format.md, "A server's journal".
-const ServedValue = "served"
-
 // complete refuses an index whose server was killed and whose journals are missing, as in a partial
 // copy: answered documents would be kept again.
 func complete(dir string, valueOf func(name string) ([]byte, error)) error {
-	value, err := valueOf(ServedValue)
+	value, err := valueOf(owners.Served)
 	if err != nil || value == nil {
 		return err
 	}
@@ -73,13 +57,13 @@ func complete(dir string, valueOf func(name string) ([]byte, error)) error {
 		Ended bool   `json:"ended"`
 	}
 	if err := json.Unmarshal(value, &at); err != nil {
-		return fmt.Errorf("index %s: the value %s: %w", dir, ServedValue, err)
+		return fmt.Errorf("index %s: the value %s: %w", dir, owners.Served, err)
 	}
 	if at.Ended {
 		return nil
 	}
 	return fmt.Errorf("index %s: %w, and %s with answered documents is missing; put it back from the source of the table's copy, or give up those documents with firstseen index abandon %s",
-		dir, ErrServed, ServedName(at.Next), dir)
+		dir, ErrServed, owners.Journal(at.Next), dir)
 }
 
 // ForgetServer gives up the documents that only a server's lost journals had. It returns false if
@@ -88,14 +72,14 @@ func (x *Index) ForgetServer() (bool, error) {
 	if err := complete(x.dir, x.Value); !errors.Is(err, ErrServed) {
 		return false, err
 	}
-	have, err := ServedLogs(x.dir)
+	have, err := owners.Journals(x.dir)
 	if err != nil || len(have) > 0 {
 		return false, err
 	}
 	if err := x.Begin(Policy{}); err != nil {
 		return false, err
 	}
-	return true, x.Finish(map[string][]byte{ServedValue: nil})
+	return true, x.Finish(map[string][]byte{owners.Served: nil})
 }
 
 // unserved refuses an index with journals of a server: the documents in them would be unknown.
@@ -104,17 +88,11 @@ func (p *presence) unserved(dir string) error {
 		return nil
 	}
 	return fmt.Errorf("index %s: %w, and %s holds documents that the index does not have yet; ask the server, or run firstseen serve --index %s and stop it: that moves them into the index",
-		dir, ErrServed, filepath.Join(dir, ServedName(p.served)), dir)
+		dir, ErrServed, filepath.Join(dir, owners.Journal(p.served)), dir)
 }
 
-// FollowedName names the owner's value of an index that follows a log; see docs/format.md, "A log".
-const FollowedName = "followed"
-
-// ErrFollowed is returned for an index whose documents come only from a log.
-var ErrFollowed = errors.New("the index follows a log, and a change outside the log would make it differ from the other followers")
-
 func (x *Index) unfollowed() error {
-	value, err := x.Value(FollowedName)
+	value, err := x.Value(owners.Followed)
 	if err != nil || value == nil {
 		return err
 	}

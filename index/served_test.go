@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
 // TestServedIsRefused checks that only a server opens an index with a server's journal.
@@ -18,7 +19,7 @@ func TestServedIsRefused(t *testing.T) {
 	for _, n := range []string{"10", "9"} {
 		indextest.Must(t, os.WriteFile(filepath.Join(dir, "served."+n+".log"), nil, 0o666))
 	}
-	got, err := ServedLogs(dir)
+	got, err := owners.Journals(dir)
 	if err != nil || !slices.Equal(got, []uint64{9, 10}) {
 		t.Errorf("journals %d, error %v", got, err)
 	}
@@ -43,7 +44,7 @@ func TestIncompleteIsRefused(t *testing.T) {
 	o.Key = KeyRequired
 	x, err := Open(context.Background(), dir, o)
 	indextest.Must(t, err)
-	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{ServedValue: []byte(`{"next":3}`)}), x.Close()))
+	indextest.Must(t, errors.Join(x.Finish(map[string][]byte{owners.Served: []byte(`{"next":3}`)}), x.Close()))
 	refused(t, dir, o)
 	if made, err := ReadMade(dir); err != nil || made == nil {
 		t.Errorf("what it takes to abandon it: %v, %v", made, err)

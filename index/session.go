@@ -35,7 +35,7 @@ func (x *Index) Begin(p Policy) error {
 	}
 	cfg := dedup.Config{Scheme: x.scheme, Rules: p.Rules, Filter: x.filter, Table: x.table, Now: p.Now, Confirm: p.Confirm, Passages: p.Passages}
 	if x.against != nil {
-		x.against.put(&cfg, x.table)
+		x.against.put(&cfg)
 	}
 	deduper, err := dedup.New(cfg)
 	if err != nil {
@@ -87,6 +87,7 @@ func (x *Index) Check(id string, set *feature.Set) (dedup.Result, error) {
 }
 
 // Decide judges a document, and adds a kept one. The caller hands on the answer and then calls Ack.
+// The result is valid until the next call; see [dedup.Result.Clone].
 func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	if err := x.advanceClock(&doc); err != nil {
 		return dedup.Result{}, err
@@ -105,13 +106,13 @@ func (x *Index) Decide(doc dedup.Document) (dedup.Result, error) {
 	}
 	x.decided++
 	if r.Kept && x.only != nil {
-		x.only.Add(x.deduper.Keys)
+		x.only.Add(x.deduper.Keys())
 	}
 	return r, nil
 }
 
-// See is Decide for a caller that has its answer on return. It extracts the features itself. Each
-// call acknowledges the answer of the last one.
+// See judges a text and, if it is kept, remembers it under id. The result stays valid. Each call
+// acknowledges the answer of the last one: it is Decide for a caller that has its answer on return.
 func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 	if err := x.ensureBegun(); err != nil {
 		return dedup.Result{}, err
@@ -122,17 +123,23 @@ func (x *Index) See(id string, text []byte) (dedup.Result, error) {
 		}
 	}
 	x.seen = int64(len(text))
-	return x.Decide(dedup.Document{ID: id, Text: text})
+	r, err := x.Decide(dedup.Document{ID: id, Text: text})
+	return r.Clone(), err
 }
 
-// A Budget bounds a group for which Ack only counts. Each id adds its length and IDBytes.
+// A Budget bounds a group for which Ack only counts: bytes of input, keys, documents, and bytes of
+// ids and data stored with them.
 type Budget struct {
 	Bytes                int64
 	Keys, Documents, IDs int
 }
 
-// IDBytes bounds the data stored with a document, for [Budget].
-const IDBytes = 256
+// Take takes a document with an id and the fields stored with it from the budget. A negative number
+// means that it does not fit.
+func (s *Budget) Take(keys, id, added int) {
+	const data = 256 // bounds the other data stored with a document
+	s.Keys, s.Documents, s.IDs = s.Keys-keys, s.Documents-1, s.IDs-id-added-data
+}
 
 // Budget returns the bounds of the next group for DecideAll. They are zero if the index must decide
 // one document at a time.
@@ -153,7 +160,7 @@ func (x *Index) Budget() (s Budget) {
 
 // DecideAll is Decide for all documents of a group; see [dedup.Deduper.DecideAll]. The group and
 // the bytes of its Ack must be within Budget. NoCheckpointDue must hold for each document.
-func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i int, t dedup.Decision)) error {
+func (x *Index) DecideAll(b *dedup.Group, crew dedup.Pool, emit func(worker, i int, r *dedup.Result, seen []int)) error {
 	if err := x.ensureBegun(); err != nil {
 		return err
 	}
@@ -322,7 +329,7 @@ func (x *Index) SeenBefore() []bool {
 	if x.deduper == nil {
 		return nil
 	}
-	return x.deduper.Seen
+	return x.deduper.SeenBefore()
 }
 
 // Kept returns the side table's entry of a kept document by its number in a result.

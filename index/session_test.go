@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/sizes"
 )
 
 // tiny is full after a few documents.
@@ -243,11 +244,11 @@ func TestStreamDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !r.Kept { // the filter is overfull
-			x.only.Add(x.deduper.Keys)
+			x.only.Add(x.deduper.Keys())
 		}
 		indextest.Must(t, x.Ack(1000))
 	}
-	if want := int64(StreamDisk(lifeShape)); most > want || most < want/2 {
+	if want := int64(sizes.StreamDisk(lifeShape)); most > want || most < want/2 {
 		t.Errorf("%d bytes at most, said were %d", most, want)
 	}
 }

@@ -37,11 +37,19 @@ func (x *Index) State() FilterState {
 	if x.filter == nil {
 		return FilterState{}
 	}
-	return HeaderState(bloomstore.Header{Shape: x.filter.Shape(), Ones: x.filter.Ones(), Items: x.filter.Items()})
+	return stateOf(bloomstore.Header{Shape: x.filter.Shape(), Ones: x.filter.Ones(), Items: x.filter.Items()})
 }
 
-// HeaderState is State for a filter file, without loading it.
-func HeaderState(h bloomstore.Header) FilterState {
+// FilterState returns the state of the filter file, nil if none was saved.
+func (f *Files) FilterState() *FilterState {
+	if f.Filter == nil {
+		return nil
+	}
+	s := stateOf(*f.Filter)
+	return &s
+}
+
+func stateOf(h bloomstore.Header) FilterState {
 	fill := float64(h.Ones) / float64(h.Shape.Bits)
 	return FilterState{
 		Bytes: h.Shape.Bytes(), Items: h.Items, Capacity: h.Shape.Capacity(),
@@ -70,8 +78,8 @@ type (
 // Documents iterates over the live documents, in order. An error ends it.
 func (f *Files) Documents() iter.Seq2[DocumentLine, error] {
 	return linesOf(f.Table.Docs(1), func(d docmap.NumberedDoc) (DocumentLine, error) {
-		r, err := dedup.ParseRecord(d.Data)
-		if err != nil {
+		var r dedup.Record
+		if err := r.Parse(d.Data); err != nil {
 			return DocumentLine{}, fmt.Errorf("document %d: %w", d.Num, err)
 		}
 		return DocumentLine{

@@ -1,32 +1,12 @@
 package index
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/fields"
 )
-
-// TagTime marks the field with a document's time from the input; see AppendTime.
-const TagTime dedup.Tag = 1
-
-// AppendTime appends the time of a document, in Unix seconds, to the fields stored with it, for
-// [Policy.TellsTimes]. It clamps times to 1970 and the largest unsigned 32-bit time.
-func AppendTime(added []byte, seconds int64) []byte {
-	seconds = min(max(seconds, 0), math.MaxUint32)
-	return dedup.AppendField(added, TagTime, binary.LittleEndian.AppendUint32(nil, uint32(seconds)))
-}
-
-// ToldTime returns the time that AppendTime appended, if it has.
-func ToldTime(added []byte) (time uint32, ok bool) {
-	r := dedup.Record{Added: added}
-	b, ok, err := r.Field(TagTime)
-	if err != nil || !ok || len(b) != 4 {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint32(b), true
-}
 
 func (x *Index) windowed() bool { return x.Window() > 0 }
 
@@ -75,7 +55,7 @@ func (x *Index) timeOf(added []byte) uint32 {
 	if !x.policy.TellsTimes {
 		return max(clock, x.arrival)
 	}
-	if time, told := ToldTime(added); told {
+	if time, told := fields.Time(added); told {
 		return time
 	}
 	return clock
@@ -113,10 +93,6 @@ func (x *Index) advanceAll(b *dedup.Group) {
 
 // Late reports whether the last document is older than the window, and so not remembered.
 func (x *Index) Late() bool { return x.late }
-
-// WindowMemory returns the memory of a window of docs documents: their times, and those of the
-// slice dropped next.
-func WindowMemory(docs uint64) uint64 { return 4*(docs+docs/8) + 16<<20 }
 
 // renew rebuilds a full filter without expired documents, and reports whether that was enough. A
 // filter that may grow must be at most half full.

@@ -12,6 +12,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
@@ -36,7 +37,7 @@ func TestWindowRenews(t *testing.T) {
 			}
 			var set feature.Set
 			extractor.Extract(&set, []byte(text))
-			r, err := x.Decide(dedup.Document{ID: fmt.Sprint(i), Sketch: &set, Added: AppendTime(nil, 1_600_000_000+int64(i))})
+			r, err := x.Decide(dedup.Document{ID: fmt.Sprint(i), Sketch: &set, Added: fields.AppendTime(nil, 1_600_000_000+int64(i))})
 			indextest.Must(t, err)
 			if want := i%3 != 2 || i%2 == 1; r.Kept != want {
 				t.Fatalf("%s: document %d: kept %v, want %v: %+v", name, i, r.Kept, want, r)
@@ -88,11 +89,11 @@ func TestWindowIsRefused(t *testing.T) {
 // TestAppendTime checks that times are clamped to 32 bits.
 func TestAppendTime(t *testing.T) {
 	for seconds, want := range map[int64]uint32{-5: 0, 0: 0, 7: 7, 1<<32 - 1: 1<<32 - 1, 1 << 32: 1<<32 - 1, -1 << 63: 0} {
-		if got, ok := ToldTime(AppendTime([]byte{}, seconds)); got != want || !ok {
+		if got, ok := fields.Time(fields.AppendTime([]byte{}, seconds)); got != want || !ok {
 			t.Errorf("%d: %d, %v", seconds, got, ok)
 		}
 	}
-	if _, told := ToldTime(nil); told {
+	if _, told := fields.Time(nil); told {
 		t.Error("nothing tells a time")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
 // journaled is the decider of a single server. It writes a journal of its steps.
@@ -88,7 +89,7 @@ func (j *journaled) recover() error {
 // journals returns the generations of the journals to replay, ascending, and the one after them.
 func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	at, dir := &j.replayed, j.cfg.Dir
-	b, err := j.cfg.Index.Value(index.ServedValue)
+	b, err := j.cfg.Index.Value(owners.Served)
 	if err == nil && b != nil {
 		err = json.Unmarshal(b, at)
 	}
@@ -96,7 +97,7 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 		err = dropBefore(dir, at.Next)
 	}
 	if err == nil {
-		have, err = index.ServedLogs(dir)
+		have, err = owners.Journals(dir)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -111,7 +112,7 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	}
 	next = first + uint64(n)
 	if n < len(have) || len(have) == 0 && at.Next > 0 && !at.Ended {
-		err = fmt.Errorf("index %s: %s is missing, and its documents were answered; put the whole index back from a copy, or give them up: remove any journals and run firstseen index abandon %s", dir, index.ServedName(next), dir)
+		err = fmt.Errorf("index %s: %s is missing, and its documents were answered; put the whole index back from a copy, or give them up: remove any journals and run firstseen index abandon %s", dir, owners.Journal(next), dir)
 	}
 	return have, next, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/lexical"
 	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
@@ -64,7 +65,7 @@ func (s *Service) serveLines(c net.Conn) error {
 	for next := int64(1); in.Scan(); {
 		lines := in.Bytes()
 		if next == 1 {
-			lines = bytes.TrimPrefix(lines, []byte(corpus.ByteOrderMark))
+			lines = bytes.TrimPrefix(lines, []byte(lexical.ByteOrderMark))
 		}
 		out, err := s.answerLines(parser, apply.Lines(lines, next))
 		if err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/internal/apply"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // errType is returned for bodies of an unknown type.
@@ -44,7 +45,7 @@ func (s *Service) parse(body []byte, contentType, id string, exact bool) ([]*app
 	if err != nil {
 		return nil, errType
 	}
-	unmarked := bytes.TrimPrefix(body, []byte(corpus.ByteOrderMark))
+	unmarked := bytes.TrimPrefix(body, []byte(lexical.ByteOrderMark))
 	switch kind {
 	case "application/x-ndjson", "application/jsonl", "application/json-lines":
 		return s.parseLines(unmarked)

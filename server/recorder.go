@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
-// state is the value index.ServedValue: the journal entries that the index includes.
+// state is the value owners.Served: the journal entries that the index includes.
 type state struct {
 	Next  uint64 `json:"next"`            // first journal not wholly in the index
 	Done  uint64 `json:"done,omitempty"`  // entries of that journal in the index
@@ -29,7 +29,7 @@ func (s state) values() map[string][]byte {
 	if err != nil {
 		panic(err) // numbers and a bool only
 	}
-	return map[string][]byte{index.ServedValue: b}
+	return map[string][]byte{owners.Served: b}
 }
 
 // recorder writes the journal in groups. Entries that arrive while one is being written form the
@@ -75,7 +75,7 @@ func newRecorder(dir string, h journal.Header, limit int64, fail func(error)) (*
 }
 
 func journalPath(dir string, generation uint64) string {
-	return filepath.Join(dir, index.ServedName(generation))
+	return filepath.Join(dir, owners.Journal(generation))
 }
 
 // add encodes an entry for the next hand.
@@ -180,7 +180,7 @@ func (r *recorder) dropOld() error {
 
 // dropBefore removes the journals below a generation. The index ignores any that a crash restores.
 func dropBefore(dir string, generation uint64) error {
-	have, err := index.ServedLogs(dir)
+	have, err := owners.Journals(dir)
 	for _, n := range have {
 		if n >= generation {
 			break

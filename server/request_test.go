@@ -22,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -326,8 +327,8 @@ func TestJournalsOfAnotherIndex(t *testing.T) {
 	dir, path := leftJournal(t)
 	data, err := os.ReadFile(path)
 	indextest.Must(t, err)
-	indextest.Must(t, os.WriteFile(filepath.Join(dir, index.ServedName(3)), data, 0o666))
-	refused(dir, index.ServedName(2)+" is missing")
+	indextest.Must(t, os.WriteFile(filepath.Join(dir, owners.Journal(3)), data, 0o666))
+	refused(dir, owners.Journal(2)+" is missing")
 
 	dir, path = leftJournal(t)
 	h, _, err := journal.Read(path, nil)
@@ -345,7 +346,7 @@ func TestNoJournalStays(t *testing.T) {
 	s, x := opened(t, dir, 0, nil)
 	give(t, s, texts(30))
 	closed(t, s, x)
-	if have, err := index.ServedLogs(dir); err != nil || len(have) > 0 {
+	if have, err := owners.Journals(dir); err != nil || len(have) > 0 {
 		t.Errorf("the journals %v, error %v", have, err)
 	}
 }

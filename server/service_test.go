@@ -21,6 +21,7 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -216,7 +217,7 @@ func leftJournal(t *testing.T) (dir, path string) {
 	settle(t, s)
 	dir = indextest.Copy(t, dir)
 	closed(t, s, x)
-	return dir, filepath.Join(dir, index.ServedName(1))
+	return dir, filepath.Join(dir, owners.Journal(1))
 }
 
 // TestDamagedJournalIsGivenUp follows the remedy in the message about a damaged journal.
@@ -368,10 +369,10 @@ func TestForgettingOnly(t *testing.T) {
 		indextest.Must(t, err)
 	}
 	settle(t, s)
-	generations, err := index.ServedLogs(dir)
+	generations, err := owners.Journals(dir)
 	indextest.Must(t, err)
 	for _, n := range generations {
-		info, err := os.Stat(filepath.Join(dir, index.ServedName(n)))
+		info, err := os.Stat(filepath.Join(dir, owners.Journal(n)))
 		indextest.Must(t, err)
 		if info.Size() > 20_000 {
 			t.Errorf("journal %d has %d bytes", n, info.Size())

@@ -117,7 +117,7 @@ func readContent(ctx context.Context, dir string) (c content, err error) {
 	if err != nil {
 		return c, err
 	}
-	r, err := index.OpenReader(dir, key)
+	r, err := index.OpenReader(context.Background(), dir, key)
 	if err != nil {
 		return c, err
 	}
@@ -146,8 +146,8 @@ func tableContent(t *docmap.Table, keyed bool) (c content, err error) {
 		}
 		c.Docs++
 		if keyed {
-			rec, err := dedup.ParseRecord(doc.Data)
-			if err != nil {
+			var rec dedup.Record
+			if err := rec.Parse(doc.Data); err != nil {
 				return c, err
 			}
 			kept, _, err := segments.ParseRecord(rec.Sketch)

@@ -8,6 +8,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // A Rule decides documents in order, and names an earlier document as witness for each it removes.
@@ -53,14 +54,11 @@ func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *similarity.Co
 // nameOf names the scheme and the threshold by which a rule decides, including defaults.
 func nameOf(scheme feature.Scheme, rules dedup.Rules) string {
 	version, _, _ := strings.Cut(scheme.Name(), "-")
-	threshold := rules.Threshold
-	switch {
-	case threshold == 0 && rules.Score == dedup.ScoreSegments:
-		threshold = dedup.DefaultSegmentsThreshold
-	case threshold == 0:
-		threshold = dedup.DefaultThreshold
+	if rules.Threshold == 0 {
+		r, _ := dedup.Rules{Score: rules.Score}.WithDefaults(feature.Scheme{}, false) // it has a default
+		rules.Threshold = r.Threshold
 	}
-	return fmt.Sprintf("firstseen %s, %s ≥ %g", version, [...]string{"text", "segments"}[rules.Score], threshold)
+	return fmt.Sprintf("firstseen %s, %s ≥ %g", version, [...]string{"text", "segments"}[rules.Score], rules.Threshold)
 }
 
 func (p *Program) Name() string { return p.name }
@@ -105,7 +103,7 @@ func (p *Program) see(number int, doc Doc) (dedup.Result, error) {
 	}
 	text := []byte(doc.Text)
 	p.extractor.Extract(&p.sketch, text)
-	added := dedup.AppendField(nil, numberTag, binary.AppendUvarint(nil, uint64(number)))
+	added := fields.Append(nil, numberTag, binary.AppendUvarint(nil, uint64(number)))
 	r, err := p.deduper.Decide(dedup.Document{ID: doc.ID, Sketch: &p.sketch, Text: text, Added: added})
 	if err == nil && r.Kept {
 		p.texts[number] = doc.Text
@@ -114,7 +112,7 @@ func (p *Program) see(number int, doc Doc) (dedup.Result, error) {
 }
 
 // numberTag is the tag of the field with a document's number; see docs/format.md.
-const numberTag dedup.Tag = 255
+const numberTag = 255
 
 // confirmCopy is a dedup.Confirmer.
 func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confirmation, error) {

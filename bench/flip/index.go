@@ -74,7 +74,7 @@ func newAsker(dir string) (*asker, error) {
 	if a.key, err = index.ReadKey(dir); err != nil {
 		return nil, err
 	}
-	r, err := index.OpenReader(dir, a.key)
+	r, err := index.OpenReader(context.Background(), dir, a.key)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (a *asker) read() (sum uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := index.OpenReader(a.dir, key)
+	r, err := index.OpenReader(context.Background(), a.dir, key)
 	if err != nil {
 		return 0, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // Format is CSV and TSV. Its zero value reads the column "text" and, if present, "id".
@@ -24,7 +25,7 @@ type Format struct {
 	corpus.Framed
 	Text string // name of the text column; "" means "text"
 	ID   string // name of the id column; "" means "id", if present
-	Time string // name of the creation time column, see corpus.ParseTime; "" means none
+	Time string // name of the creation time column, in RFC 3339 or Unix seconds; "" means none
 	// Annotated adds three columns for verdicts to the first row of outputs.
 	Annotated bool
 }
@@ -60,7 +61,7 @@ func (Format) Keep(w *output.Writer, raw []byte) error {
 }
 
 // added are the columns appended to annotated rows.
-var added = []string{corpus.VerdictColumn, corpus.OfColumn, corpus.ScoreColumn}
+var added = []string{lexical.VerdictColumn, lexical.OfColumn, lexical.ScoreColumn}
 
 // annotated returns the first row with the added columns.
 func (h *header) annotated() []byte {
@@ -90,8 +91,8 @@ func (Format) Annotate(w *output.Writer, raw []byte, at corpus.Slot, value []byt
 func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
 	head := w.Head()
 	names := head[:lineEnd(head)]
-	last := len(names) - len(corpus.ScoreColumn) - 1
-	if last < 0 || string(names[last+1:]) != corpus.ScoreColumn {
+	last := len(names) - len(lexical.ScoreColumn) - 1
+	if last < 0 || string(names[last+1:]) != lexical.ScoreColumn {
 		return nil // a pipe without column names has only that record
 	}
 	delimiter := names[last]
@@ -99,13 +100,13 @@ func (Format) Answer(w *output.Writer, _ []byte, _ string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	names = bytes.TrimLeft(bytes.TrimPrefix(names, []byte(corpus.ByteOrderMark)), "\r\n")
+	names = bytes.TrimLeft(bytes.TrimPrefix(names, []byte(lexical.ByteOrderMark)), "\r\n")
 	columns := fields(names, delimiter, func(int, []byte) {}) - len(added)
 	return w.WriteRecord(bytes.Repeat([]byte{delimiter}, columns-1), row, newline)
 }
 
 func verdictFields(delimiter byte, value []byte) (row []byte, err error) {
-	v, err := corpus.ReadVerdict(value)
+	v, err := lexical.ReadVerdict(value)
 	if err != nil {
 		return nil, err
 	}

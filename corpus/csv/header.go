@@ -12,6 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/internal/charset"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // delimiters are the possible field separators, in order of preference.
@@ -35,14 +36,14 @@ type header struct {
 // header reads the first row. Its frame skips that row, or rejects the input.
 func (f *frames) header(data []byte, end corpus.SectionEnd) corpus.Frame {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return corpus.BadRest(data, end, f.line, corpus.RejectUTF16)
+		return corpus.BadRest(data, end, f.line, lexical.RejectUTF16)
 	}
 	whole := data
 	data = data[:min(len(data), maxHeader)]
 	last := end != corpus.GoesOn && len(data) == len(whole)
 	start := 0
-	if bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)) {
-		start = len(corpus.ByteOrderMark)
+	if bytes.HasPrefix(data, []byte(lexical.ByteOrderMark)) {
+		start = len(lexical.ByteOrderMark)
 	}
 	for n := 1; n > 0; start += n { // preceding empty lines
 		n = blank(data[start:])

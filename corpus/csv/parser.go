@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 type parser struct {
@@ -26,7 +27,7 @@ func (p *parser) read(b *corpus.Block) error {
 		return errors.New("the first row is missing")
 	}
 	h := f.head
-	if !corpus.ValidUTF8(p.doc.Raw) {
+	if !lexical.ValidUTF8(p.doc.Raw) {
 		return errors.New("the row is not valid UTF-8")
 	}
 	var found [3][]byte
@@ -48,7 +49,7 @@ func (p *parser) read(b *corpus.Block) error {
 	}
 	if h.time >= 0 {
 		p.time = content(p.time[:0], time)
-		p.doc.Time = corpus.ParseTime(p.time)
+		p.doc.Time = lexical.ParseTime(p.time)
 	}
 	switch {
 	case h.id == h.text:

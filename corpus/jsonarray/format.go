@@ -11,6 +11,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // Format is JSON arrays. Its zero value reads the fields "text" and "id".
@@ -38,7 +39,7 @@ func (Format) Endings() []string { return []string{".json"} }
 // bracket. It recognizes a stream by a lone brace on the first line, the way all programs write an
 // object on several lines. The next line must continue an object.
 func (f Format) Recognize(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark))
+	head = bytes.TrimPrefix(head, []byte(lexical.ByteOrderMark))
 	if f.Stream {
 		first, rest, _ := bytes.Cut(head, []byte{'\n'})
 		rest = bytes.TrimLeft(rest, space)

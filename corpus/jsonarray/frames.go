@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 const space = " \t\r\n"
@@ -48,10 +49,10 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 		return corpus.BadRest(data, end, f.number+1, "it comes after damaged data, so the start of a record cannot be found")
 	case f.want == inLong:
 		return f.restOfLong(data, end)
-	case f.want == wantArray && bytes.HasPrefix(data, []byte(corpus.ByteOrderMark)):
-		return corpus.Frame{Pass: len(corpus.ByteOrderMark)}
-	case f.want == wantArray && len(data) < len(corpus.ByteOrderMark) && data[0] == corpus.ByteOrderMark[0] && end == corpus.GoesOn:
-		return corpus.Frame{Need: len(corpus.ByteOrderMark)}
+	case f.want == wantArray && bytes.HasPrefix(data, []byte(lexical.ByteOrderMark)):
+		return corpus.Frame{Pass: len(lexical.ByteOrderMark)}
+	case f.want == wantArray && len(data) < len(lexical.ByteOrderMark) && data[0] == lexical.ByteOrderMark[0] && end == corpus.GoesOn:
+		return corpus.Frame{Need: len(lexical.ByteOrderMark)}
 	case f.want == wantArray && f.stream:
 		f.want = wantValue
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // Format is JSON lines. Its zero value reads the fields "text" and "id".
@@ -44,7 +45,7 @@ func (Format) Endings() []string { return []string{".jsonl", ".ndjson", ".json"}
 
 // Recognize recognizes JSON lines by the brace of the first line.
 func (Format) Recognize(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark))
+	head = bytes.TrimPrefix(head, []byte(lexical.ByteOrderMark))
 	i := skipSpace(head, 0)
 	return i < len(head) && head[i] == '{'
 }
@@ -61,7 +62,7 @@ type cutter struct{ corpus.LineCutter }
 
 func (c cutter) Begin(head []byte) (passed int, reject string) {
 	if bytes.HasPrefix(head, []byte("{\x00")) || bytes.HasPrefix(head, []byte("\x00{")) {
-		return 0, corpus.RejectUTF16
+		return 0, lexical.RejectUTF16
 	}
 	return c.LineCutter.Begin(head)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // maxEscape is the maximum length of an escape for one byte.
@@ -291,14 +292,14 @@ func (p *parser) match(b []byte, key value) (here, below uint) {
 	return here, below
 }
 
-// readTime returns the time in a string, see [corpus.ParseTime], or in a number of Unix seconds.
+// readTime returns the time in a string, see [lexical.ParseTime], or in a number of Unix seconds.
 func readTime(raw []byte, v value) time.Time {
 	switch text := raw[v.start:v.end]; {
 	case v.kind == kindString:
-		return corpus.ParseTime(text)
+		return lexical.ParseTime(text)
 	case v.kind == kindNumber && len(text) <= 64:
 		seconds, _ := strconv.ParseFloat(string(text), 64) // infinite if too large
-		return corpus.UnixTime(seconds)
+		return lexical.UnixTime(seconds)
 	}
 	return time.Time{}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // Format is the format of files with one document each.
@@ -53,11 +54,11 @@ func (f Format) Recognize(head []byte) bool {
 		return f.Subtitles && subtitleHead.Match(head)
 	}
 	xml := []byte("<?xml")
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(corpus.ByteOrderMark)), " \t\r\n")
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte(lexical.ByteOrderMark)), " \t\r\n")
 	if len(head) < len(xml) || !bytes.EqualFold(head[:len(xml)], xml) {
-		return corpus.LooksLikeHTML(head)
+		return lexical.LooksLikeHTML(head)
 	}
-	root := corpus.XMLRoot(head)
+	root := lexical.XMLRoot(head)
 	return root == "" || strings.EqualFold(root, "html")
 }
 

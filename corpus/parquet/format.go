@@ -35,6 +35,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // Format is Apache Parquet. Its zero value reads the columns "text" and, if present, "id".
@@ -63,7 +64,7 @@ func (Format) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(fr
 
 // Annotate writes a row with the columns of its verdict.
 func (Format) Annotate(w *output.Writer, raw []byte, _ corpus.Slot, value []byte) error {
-	v, err := corpus.ReadVerdict(value)
+	v, err := lexical.ReadVerdict(value)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (p *parser) fill(b *corpus.Block, r *rows) error {
 		return errRow
 	case e.value == nil || first.isNull():
 		return errors.New("the text is null")
-	case !corpus.ValidUTF8(e.value):
+	case !lexical.ValidUTF8(e.value):
 		return errors.New("the text is not UTF-8")
 	}
 	p.doc.Text = e.value

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // answer is the header of an HTTP response.
@@ -58,7 +58,7 @@ func (r *record) answer(content []byte) (a answer, mime []byte) {
 	if mime = a.fields.get("Content-Type"); len(mime) == 0 {
 		mime = r.fields.get("WARC-Identified-Payload-Type")
 	}
-	if len(mime) == 0 && corpus.LooksLikeHTML(content[a.head:]) {
+	if len(mime) == 0 && lexical.LooksLikeHTML(content[a.head:]) {
 		mime = []byte("text/html")
 	}
 	return a, mime

@@ -12,6 +12,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 const (
@@ -19,6 +21,9 @@ const (
 	Run = 13
 	// Least is the default minimum length of a stretch in words.
 	Least = 50
+	// MaxPicks is the maximum number of picks stored for a document, enough for about 200,000 words.
+	// Later documents do not find the rest.
+	MaxPicks = 10_000
 	// MaxWindow is the maximum number of runs in a window. One of them is picked.
 	MaxWindow = Least - Run + 1
 
@@ -261,4 +266,12 @@ func (c *Chainer) begin(i int, key uint32, at int) {
 			c.goesOn = append(c.goesOn, link{Chain{From: c.starts[entry], Of: at, Words: Run, Picks: 1}, entry})
 		}
 	}
+}
+
+// AppendField appends the field with a document's list of picks, up to MaxPicks.
+func AppendField(added, list []byte) []byte {
+	if len(list) == 0 {
+		return added
+	}
+	return fields.Append(added, fields.TagPicks, list[:min(len(list), MaxPicks*EntryBytes)])
 }

@@ -63,7 +63,7 @@ func (f *options) run(cmd *cobra.Command) (err error) {
 	}
 	limitHeap(f.source.MaxWindow, outside-int64(memoryOfParquet(f.found)))
 	sweepTempIndexes(os.TempDir())
-	if err := f.openAgainst(); err != nil {
+	if err := f.openAgainst(cmd.Context()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.further.Close()) }()
@@ -275,7 +275,7 @@ func (f *options) tellStart(stderr io.Writer, x *index.Index) {
 	if x.Rebuilt() != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
 	}
-	shape, perDoc := x.Filter().Shape(), index.KeysPerDoc(f.Scheme, f.filterOnly)
+	shape, perDoc := x.Filter().Shape(), f.Scheme.KeysPerDoc(f.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
 		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
 	if f.further != nil {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/lexical"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -122,7 +122,7 @@ func (f *forgetting) listed() error {
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxID)
-	mark := corpus.ByteOrderMark // on the first line, as Windows editors write it
+	mark := lexical.ByteOrderMark // on the first line, as Windows editors write it
 	for ; lines.Scan(); mark = "" {
 		if id := strings.TrimRight(strings.TrimPrefix(lines.Text(), mark), "\r"); id != "" {
 			if err := f.forget(id); err != nil {

@@ -100,11 +100,7 @@ func readStats(dir string) (_ *indexStats, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	s := &indexStats{Scheme: files.SchemeName}
-	if files.Filter != nil {
-		f := index.HeaderState(*files.Filter)
-		s.Filter = &f
-	}
+	s := &indexStats{Scheme: files.SchemeName, Filter: files.FilterState()}
 	if files.Table == nil {
 		s.Unfinished = files.Journals
 		return s, nil
@@ -237,7 +233,7 @@ func newExportCommand() *cobra.Command {
 		}
 		scheme := ""
 		export := func(w io.Writer) error {
-			scheme, err = index.Export(dir, w)
+			scheme, err = index.Export(cmd.Context(), dir, w)
 			return err
 		}
 		if args[0] == input.Stdin {

@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/sizes"
 	"github.com/firstseen/firstseen/server"
 )
 
@@ -40,7 +41,7 @@ type forecast struct {
 	MemoryBytes     uint64  `json:"memory_bytes"`
 	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if a table is needed
 	ServeBytes      uint64  `json:"memory_bytes_serve"`       // including requests; 0 with passages
-	TableBytes      uint64  `json:"table_bytes"`              // at most, see index.TableDisk
+	TableBytes      uint64  `json:"table_bytes"`              // at most, see sizes.TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, its replacement and its journals.
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
@@ -119,7 +120,7 @@ func (p *planning) foresee(args []string) (err error) {
 		}
 	}
 	if p.memory != "" {
-		if p.shape, err = filterOf(p.memory, index.KeysPerDoc(p.Scheme, false)); err != nil {
+		if p.shape, err = filterOf(p.memory, p.Scheme.KeysPerDoc(false)); err != nil {
 			return err
 		}
 	}
@@ -151,7 +152,7 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	c := predict(p.documents, p.shape, p.Scheme, measured)
 	if p.Window.Seconds > 0 { // add the times of documents, slices about to be dropped and one being merged
 		c.Window = float64(p.Window.Seconds)
-		c.MemoryBytes = index.WindowMemory(c.Documents)
+		c.MemoryBytes = sizes.WindowMemory(c.Documents)
 		c.DiskBytes += c.TableBytes / 2
 		c.TableBytes += c.TableBytes / 2
 	}
@@ -163,7 +164,7 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	c.ServeBytes = c.MemoryBytes + uint64(new(server.Config).Memory())
 	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
-		c.FilterOnlyDisk = index.StreamDisk(p.shape)
+		c.FilterOnlyDisk = sizes.StreamDisk(p.shape)
 	}
 	return c, nil
 }
@@ -171,7 +172,7 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 // predict derives the forecast from the number of documents, the filter and the sample, if any.
 func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *sample) *forecast {
 	c := &forecast{
-		Documents: docs, KeysPerDoc: float64(index.KeysPerDoc(scheme, false)), Sample: m,
+		Documents: docs, KeysPerDoc: float64(scheme.KeysPerDoc(false)), Sample: m,
 		FilterBytes: shape.Bytes(), Capacity: shape.Capacity(),
 	}
 	idBytes := 32.0
@@ -190,7 +191,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *samp
 	c.Load = keys / float64(c.Capacity)
 	c.Rate = shape.FalsePositiveRate(uint64(keys))
 	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
-	c.TableBytes = index.TableDisk(float64(docs), allKeys, keys, idBytes, 0)
+	c.TableBytes = sizes.TableDisk(float64(docs), allKeys, keys, idBytes, 0)
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
 }

@@ -102,7 +102,7 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 		}
 		return check, func() error { return nil }, nil
 	}
-	x, err := f.openReader()
+	x, err := f.openReader(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,12 +123,12 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	}, x.Close, nil
 }
 
-func (f *options) openReader() (*index.Reader, error) {
+func (f *options) openReader(ctx context.Context) (*index.Reader, error) {
 	key, err := index.ReadKey(f.index)
 	if err != nil {
 		return nil, err
 	}
-	return index.OpenReader(f.index, key)
+	return index.OpenReader(ctx, f.index, key)
 }
 
 // stored is the answer of firstseen query --id about an id. The JSON form is a contract.
@@ -153,7 +153,7 @@ func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err er
 	}
 	find := func(id string) ([]storedDoc, error) { return h.stored(ctx, id) }
 	if h == nil {
-		x, err := f.openReader()
+		x, err := f.openReader(ctx)
 		if err != nil {
 			return err
 		}

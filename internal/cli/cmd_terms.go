@@ -12,7 +12,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
-	"github.com/firstseen/firstseen/index"
 )
 
 // termsTold is the output of firstseen terms. The JSON form is a contract.
@@ -68,7 +67,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 		return bad
 	}
 	table := counter.Table(least)
-	if err := index.WriteTermsFile(f.Out, table); err != nil {
+	if err := table.WriteFile(f.Out); err != nil {
 		return err
 	}
 	if n := counter.Missed(); n > 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // envPrefix begins the environment variable of each flag: FIRSTSEEN_OUT_DIR for --out-dir.
@@ -105,7 +105,7 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(configComment.ReplaceAllString(strings.TrimPrefix(lines.Text(), corpus.ByteOrderMark), ""))
+		line := strings.TrimSpace(configComment.ReplaceAllString(strings.TrimPrefix(lines.Text(), lexical.ByteOrderMark), ""))
 		if line == "" {
 			continue
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/corpus/warc"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/charset"
+	"github.com/firstseen/firstseen/internal/fields"
 	web "github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
@@ -202,7 +202,7 @@ func (f *formats) check(found corpus.Format, out string, annotate bool) error {
 }
 
 // tagWebRecord tags the revisit data of a web record: docs/format.md, "Data of a document".
-const tagWebRecord dedup.Tag = 3
+const tagWebRecord = 3
 
 // writeRevisits makes a run store the data of revisit records, and write these records.
 func (f *formats) writeRevisits(job *pipeline.Job) {
@@ -216,7 +216,7 @@ func (f *formats) writeRevisits(job *pipeline.Job) {
 			dst = store(dst, file, doc)
 		}
 		if of := archive.AppendWitness(nil, doc.Raw, doc.ID); of != nil {
-			dst = dedup.AppendField(dst, tagWebRecord, of)
+			dst = fields.Append(dst, tagWebRecord, of)
 		}
 		return dst
 	}

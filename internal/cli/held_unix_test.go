@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
 // see posts a body to a server and returns its answer.
@@ -90,11 +90,11 @@ func TestHeld(t *testing.T) {
 	indextest.Must(t, server.Process.Kill())
 	_ = server.Wait()
 	runs(exitFailed, "served.1.log", "index", "stats", "seen")
-	logs, err := index.ServedLogs(filepath.Join(dir, "seen"))
+	logs, err := owners.Journals(filepath.Join(dir, "seen"))
 	indextest.Must(t, err)
 	runs(exitFailed, "a server is using the index", "index", "abandon", "seen")
 	for _, n := range logs {
-		indextest.Must(t, os.Remove(filepath.Join(dir, "seen", index.ServedName(n))))
+		indextest.Must(t, os.Remove(filepath.Join(dir, "seen", owners.Journal(n))))
 	}
 	runs(exitFailed, "with answered documents is missing", "dedup", "--index", "seen", "new.jsonl")
 	runs(0, "", "index", "abandon", "seen")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/index"
 )
 
@@ -87,7 +88,7 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	}
 	switch {
 	case m.terms != "":
-		s.Terms, err = index.ReadTermsFile(m.terms)
+		s.Terms, err = terms.ReadFile(m.terms)
 	case s.WeighsTerms() && dir != "":
 		s.Terms, err = index.ReadTerms(dir)
 	}

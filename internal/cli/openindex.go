@@ -56,7 +56,7 @@ func (f *options) checkIndex() (err error) {
 		}
 		f.shape = index.ShapeFor(docs, f.Scheme, f.filterOnly)
 	case f.memory != "":
-		if f.shape, err = filterOf(f.memory, index.KeysPerDoc(f.Scheme, f.filterOnly)); err != nil {
+		if f.shape, err = filterOf(f.memory, f.Scheme.KeysPerDoc(f.filterOnly)); err != nil {
 			return err
 		}
 	}
@@ -140,11 +140,11 @@ func (f *options) openIndex(ctx context.Context) (_ *index.Index, remove func() 
 }
 
 // openAgainst opens the further indexes, and refuses meaningless combinations.
-func (f *options) openAgainst() (err error) {
+func (f *options) openAgainst(ctx context.Context) (err error) {
 	if len(f.against) == 0 {
 		return nil
 	}
-	if f.further, err = index.OpenAgainst(f.against, pipeline.CheckCompleted); err != nil {
+	if f.further, err = index.OpenAgainst(ctx, f.against, pipeline.CheckCompleted); err != nil {
 		return err
 	}
 	defer func() {

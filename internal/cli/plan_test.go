@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/sizes"
 )
 
 // pages returns n documents with a common menu of menu segments and ten segments of their own.
@@ -101,7 +102,7 @@ func TestTableDiskOfRuns(t *testing.T) {
 			}
 			// Ten segments, the menu, run keys in the remaining places, and the whole text.
 			keys := min(10+menu+8, 50) + 1
-			planned := index.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
+			planned := sizes.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
 			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned)
 			t.Logf("%d pages, menu %d: runs %v, %d of %d", n, menu, sum.Table.Runs, sum.Table.Bytes, planned)
 		}

@@ -274,7 +274,7 @@ func finished(t *testing.T, dir, out string) bool {
 	if _, err := os.Stat(filepath.Join(dir, out+input.PartialSuffix)); err == nil {
 		return false
 	}
-	x, err := index.OpenReader(filepath.Join(dir, "index"), nil)
+	x, err := index.OpenReader(context.Background(), filepath.Join(dir, "index"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

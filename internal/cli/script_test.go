@@ -257,7 +257,7 @@ func indexContent(dir string) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	x, err := index.OpenReader(dir, key)
+	x, err := index.OpenReader(context.Background(), dir, key)
 	if err != nil {
 		return "", err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
 // Log is a sequence of records with ascending offsets. Append is safe for concurrent use.
@@ -64,7 +65,7 @@ const (
 	parting         = 10 * time.Second
 )
 
-// place is the position in the log that the index stores as index.FollowedName.
+// place is the position in the log that the index stores as owners.Followed.
 type place struct {
 	Topic    string   `json:"topic"`
 	ID       string   `json:"id"`
@@ -149,7 +150,7 @@ func (f *Follower) flush(bool) (map[string][]byte, error) {
 
 func (p *place) values() (map[string][]byte, error) {
 	b, err := json.Marshal(p)
-	return map[string][]byte{index.FollowedName: b}, err
+	return map[string][]byte{owners.Followed: b}, err
 }
 
 // Start begins to decide. decided is called with the result of each document.

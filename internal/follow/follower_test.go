@@ -22,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/apply"
 	"github.com/firstseen/firstseen/internal/indextest"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 	"github.com/firstseen/firstseen/server"
 )
 
@@ -183,7 +184,7 @@ func entry(i int, batch string) []byte {
 // settings returns a record of the default settings after change.
 func settings(t *testing.T, change func(*Settings)) []byte {
 	t.Helper()
-	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: dedup.DefaultThreshold, Text: "text", ID: "id"}
+	s := Settings{Version: dedup.RulesVersion, Scheme: feature.Scheme{}.Name(), Threshold: 0.65, Text: "text", ID: "id"}
 	if change != nil {
 		change(&s)
 	}
@@ -234,10 +235,10 @@ func TestJournalIsLog(t *testing.T) {
 		}
 	}
 	values := [][]byte{settings(t, nil)}
-	generations, err := index.ServedLogs(dir)
+	generations, err := owners.Journals(dir)
 	indextest.Must(t, err)
 	for _, n := range generations {
-		_, _, err := journal.Read(filepath.Join(dir, index.ServedName(n)), func(group []byte) error {
+		_, _, err := journal.Read(filepath.Join(dir, owners.Journal(n)), func(group []byte) error {
 			for len(group) > 0 {
 				_, rest, err := journal.CutEntry(group)
 				indextest.Must(t, err)

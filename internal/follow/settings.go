@@ -10,8 +10,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/owners"
 )
 
 // Settings are the rules of a log. The JSON form is a contract; see docs/format.md, "A log".
@@ -81,7 +81,7 @@ func (f *Follower) find(ctx context.Context) error {
 	f.target = end
 	var value []byte
 	if err == nil {
-		value, err = f.cfg.Index.Value(index.FollowedName)
+		value, err = f.cfg.Index.Value(owners.Followed)
 	}
 	switch {
 	case err != nil:

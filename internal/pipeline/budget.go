@@ -66,7 +66,7 @@ func (p *pipeline) settle(ctx context.Context, bytes int64) error {
 
 // recordBytes is the memory that a block holds per record besides its bytes and features. It
 // includes the reason of a bad record, or the sketch data of any other.
-const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData + dedup.GroupDocumentBytes
+const recordBytes = int64(unsafe.Sizeof(record{})) + feature.MaxData
 
 // shortest is the least number of bytes that a segment takes in a record. One character written out
 // in full is wide enough, and something must end it.
@@ -91,7 +91,7 @@ func (p *pipeline) weigh(b *block) int64 {
 		stored += size // picks: 16 bytes for each 20 words
 	}
 	texts := size // see corpus.Block.Room
-	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + keys*dedup.GroupKeyBytes
+	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + b.group.Memory(records, keys)
 }
 
 // giveBack makes a block ready for reuse. It drops large parts that the next records may not need.

@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
@@ -133,7 +134,7 @@ func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	if c.index.Late() {
 		c.tally.Late++
 	}
-	if _, told := index.ToldTime(rec.added); c.job.Window.Told && !told {
+	if _, told := fields.Time(rec.added); c.job.Window.Told && !told {
 		c.tally.Undated++
 	}
 	c.index.NoteDependent(rec.name(), r)

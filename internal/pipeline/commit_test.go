@@ -107,7 +107,7 @@ func TestRetriesOfAnother(t *testing.T) {
 	indextest.Must(t, err)
 	_, _, err = runLines(other, 0, 3, Job{})
 	indextest.Must(t, errors.Join(err, other.Finish(nil), other.Close()))
-	against, err := index.OpenAgainst([]string{dir}, CheckCompleted)
+	against, err := index.OpenAgainst(context.Background(), []string{dir}, CheckCompleted)
 	indextest.Must(t, err)
 	defer against.Close()
 	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Key: index.KeyAsIs, Shape: bloomstore.ForItems(4000)})

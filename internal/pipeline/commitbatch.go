@@ -12,7 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
@@ -22,10 +22,15 @@ const leastGroup = 8
 
 type decision struct {
 	group   dedup.Group // if not the whole block
-	linker  dedup.Linker
-	which   []int            // the record of each document
-	results []dedup.Decision // by record
+	which   []int       // the record of each document
+	results []result    // by record
 	errs    []error
+}
+
+// A result is the decision about a record, with the segments of a kept document seen before it.
+type result struct {
+	*dedup.Result
+	seen []int
 }
 
 // decided is the output of documents decided together.
@@ -153,9 +158,7 @@ func (c *committer) fits(b *block, at int) (n int, length int64) {
 			bad++
 		case rec.Other:
 		default:
-			left.Keys -= len(rec.set.Features) + 1 + min(len(rec.set.Picks), dedup.MaxPicks)
-			left.IDs -= len(rec.ID) + len(rec.added) + index.IDBytes
-			left.Documents--
+			left.Take(len(rec.set.Features)+1+min(len(rec.set.Picks), passages.MaxPicks), len(rec.ID), len(rec.added))
 		}
 		more := rec.length()
 		if rec.isDocument() && !c.index.NoCheckpointDue(rec.added) {
@@ -183,7 +186,7 @@ func (c *committer) decideOne(b *block, at int) (err error) {
 			return err
 		}
 	}
-	g.results = append(g.results[:0], dedup.Decision{Result: &c.one})
+	g.results = append(g.results[:0], result{Result: &c.one})
 	if out.lines[0], out.bufs[0], err = c.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
 		return err
 	}
@@ -210,16 +213,16 @@ func (c *committer) decide(b *block, at, n int) error {
 		for _, i := range g.which {
 			docs.Add(b.records[i].document())
 		}
-		g.linker.Link(docs)
+		docs.Link()
 	}
-	g.results = append(g.results[:0], make([]dedup.Decision, n)...)
+	g.results = append(g.results[:0], make([]result, n)...)
 	out.reset(n, c.pool.Size)
 	g.errs = append(g.errs[:0], make([]error, c.pool.Size)...)
-	err := c.index.DecideAll(docs, c.pool, func(worker, i int, t dedup.Decision) {
+	err := c.index.DecideAll(docs, c.pool, func(worker, i int, r *dedup.Result, seen []int) {
 		rec := g.which[i]
-		g.results[rec-at] = t
+		g.results[rec-at] = result{r, seen}
 		var err error
-		out.lines[rec-at], out.bufs[worker], err = c.prepare(out.bufs[worker], b, &b.records[rec], t.Result)
+		out.lines[rec-at], out.bufs[worker], err = c.prepare(out.bufs[worker], b, &b.records[rec], r)
 		if g.errs[worker] == nil {
 			g.errs[worker] = err
 		}
@@ -235,14 +238,14 @@ func (c *committer) decide(b *block, at, n int) error {
 func (c *committer) countSeen(records []record) {
 	g, seen := &c.decision, 0
 	for i := range g.results {
-		seen += len(g.results[i].Seen)
+		seen += len(g.results[i].seen)
 	}
 	if seen == 0 {
 		return
 	}
 	c.pool.Run(report.CommonParts, func(_, part int) {
 		for i := range g.results {
-			for _, at := range g.results[i].Seen {
+			for _, at := range g.results[i].seen {
 				if f := &records[i].set.Features[at]; report.CommonPart(f.Order) == part {
 					c.countCommon(&records[i], f)
 				}

@@ -13,16 +13,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
-	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/indextest"
 )
 
 // withRevisits makes a job write revisit records, as the command line does.
 func withRevisits(f warc.Format) func(*Job) {
-	const tag dedup.Tag = 3
+	const tag = 3
 	return func(j *Job) {
 		j.Store = func(dst []byte, _ string, doc *corpus.Document) []byte {
-			return dedup.AppendField(dst, tag, f.AppendWitness(nil, doc.Raw, doc.ID))
+			return fields.Append(dst, tag, f.AppendWitness(nil, doc.Raw, doc.ID))
 		}
 		j.Replace = func(w *output.Writer, r Removal) (bool, error) {
 			own, _, err := r.Own.Field(tag)

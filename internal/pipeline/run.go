@@ -74,7 +74,7 @@ type Job struct {
 	Save   func(Progress) map[string][]byte
 
 	// Store appends to dst the data stored with a document if it is kept. The data are fields as
-	// dedup.AppendField writes them, at most MaxStored bytes. Workers call it.
+	// fields.Append writes them, at most MaxStored bytes. Workers call it.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte
 	// Parsed gets the records of each block before any of them is decided. Several workers call it,
 	// in any order. An error ends the run.

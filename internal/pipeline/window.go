@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // Window is the time for which documents count; see docs/design.md, rule 12. Zero means for ever.
@@ -70,5 +71,5 @@ func (j *Job) appendTime(added []byte, doc *corpus.Document) []byte {
 	if doc.Time.IsZero() || doc.Time.After(j.latest()) {
 		return added
 	}
-	return index.AppendTime(added, doc.Time.Unix())
+	return fields.AppendTime(added, doc.Time.Unix())
 }

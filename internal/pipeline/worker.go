@@ -6,8 +6,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/passages"
 )
 
 type worker struct {
@@ -15,7 +15,6 @@ type worker struct {
 	parser    corpus.Parser
 	extractor *feature.Extractor
 	set       feature.Set
-	linker    dedup.Linker
 }
 
 func (b *block) all() iter.Seq[*corpus.Document] {
@@ -58,7 +57,7 @@ func (w *worker) fill(b *block) (err error) {
 			if w.job.Store != nil {
 				b.added = w.job.Store(b.added, b.source.File, doc)
 			}
-			b.added = dedup.AppendPicks(b.added, w.set.PickList)
+			b.added = passages.AppendField(b.added, w.set.PickList)
 			r.set, r.added = w.set, b.added[added:]
 		}
 		b.records = append(b.records, r)
@@ -71,7 +70,7 @@ func (w *worker) fill(b *block) (err error) {
 				b.group.Add(r.document())
 			}
 		}
-		w.linker.Link(&b.group)
+		b.group.Link()
 	}
 	if w.job.Parsed != nil {
 		return w.job.Parsed(&b.source, b.all())

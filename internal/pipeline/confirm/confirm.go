@@ -131,7 +131,7 @@ func (w *worker) knows(text []byte, record *dedup.Record) bool {
 }
 
 // Tag marks the field that holds a document's place; see docs/format.md, "Data of a document".
-const Tag dedup.Tag = 2
+const Tag = 2
 
 // maxFile is the longest input name stored. Documents of inputs with longer names have no place.
 const maxFile = 768
@@ -149,7 +149,7 @@ func (p Place) Append(added []byte) []byte {
 	}
 	value := binary.AppendUvarint(make([]byte, 0, 2*binary.MaxVarintLen64+len(p.File)), uint64(p.At.Part))
 	value = binary.AppendUvarint(value, uint64(p.At.Record))
-	return dedup.AppendField(added, Tag, append(value, p.File...))
+	return fields.Append(added, Tag, append(value, p.File...))
 }
 
 var errPlace = errors.New("the stored place of a document cannot be read: the table is damaged, or from another program")

@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // recordOf returns the stored record of a text at a place.
@@ -108,7 +109,7 @@ func TestPlaceOfALongName(t *testing.T) {
 // TestPlaceWithoutAFile checks that numbers without a file are no place.
 func TestPlaceWithoutAFile(t *testing.T) {
 	for value, ok := range map[string]bool{"\x00\x01f": true, "\x00\x01": false, "\x00": false, "": false, "\xff": false, "\x00\xff": false} {
-		p, known, err := PlaceOf(&dedup.Record{Added: dedup.AppendField(nil, Tag, []byte(value))})
+		p, known, err := PlaceOf(&dedup.Record{Added: fields.Append(nil, Tag, []byte(value))})
 		if known != ok || (err == nil) != ok || ok && p != (Place{File: "f", At: corpus.Place{Record: 1}}) {
 			t.Errorf("%x: %+v, %v, %v", value, p, known, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature/passages"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 // Passages finds the passages of documents in earlier ones. It is safe for concurrent use.
@@ -32,7 +33,7 @@ func (p *Passages) Find(doc *dedup.Document, candidates []dedup.PassageCandidate
 	defer p.finder.Put(f)
 	f.candidates = f.candidates[:0]
 	for i := range candidates {
-		list, _, err := candidates[i].Record.Field(dedup.TagPicks)
+		list, _, err := candidates[i].Record.Field(fields.TagPicks)
 		if err != nil {
 			return err
 		}

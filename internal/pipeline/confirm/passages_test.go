@@ -17,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/passages"
+	"github.com/firstseen/firstseen/internal/fields"
 )
 
 var withPassages = feature.Scheme{Passages: 50}
@@ -32,7 +33,7 @@ func sketchOf(t *testing.T, text string, p Place) (*feature.Sketch, dedup.Record
 	m.NewExtractor().Extract(&s, []byte(text))
 	j := m.NewJudge(method.Rules{Threshold: 0.6})
 	j.Load(&s)
-	return &s, dedup.Record{Added: dedup.AppendPicks(p.Append(nil), s.PickList), Sketch: j.Record(nil)}
+	return &s, dedup.Record{Added: passages.AppendField(p.Append(nil), s.PickList), Sketch: j.Record(nil)}
 }
 
 // numbered returns a text of n words in sentences of ten, which begin with a prefix.
@@ -157,7 +158,7 @@ func TestPassagesOfChangedTexts(t *testing.T) {
 		"another candidate": {func(e *earlier) { e.candidates[0].ID = []byte("t1") }, true},
 		"no place": {func(e *earlier) {
 			sketch, _ := sketchOf(t, a, Place{})
-			e.candidates[0].Record.Added = dedup.AppendPicks(nil, sketch.PickList)
+			e.candidates[0].Record.Added = passages.AppendField(nil, sketch.PickList)
 		}, true},
 	} {
 		e := stored(t, a, numbered("b", 60))
@@ -204,7 +205,7 @@ func TestDamagedPlacesEndTheRun(t *testing.T) {
 	sketch, _ := sketchOf(t, a, Place{})
 	for name, added := range map[string][]byte{
 		"fields": {9, 200},
-		"place":  dedup.AppendPicks(dedup.AppendField(nil, Tag, []byte{1}), sketch.PickList),
+		"place":  passages.AppendField(fields.Append(nil, Tag, []byte{1}), sketch.PickList),
 	} {
 		var r dedup.Result
 		e.candidates[0].Record.Added = added

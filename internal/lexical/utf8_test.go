@@ -1,4 +1,4 @@
-package corpus_test
+package lexical_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/lexical"
 )
 
 // TestValidUTF8 compares with the standard library, with invalid bytes anywhere in the blocks of
@@ -29,7 +29,7 @@ func TestValidUTF8(t *testing.T) {
 		}
 		for from := range min(len(text), 4) {
 			for to := from; to <= len(text); to++ {
-				if got, want := corpus.ValidUTF8(text[from:to:to]), utf8.Valid(text[from:to]); got != want {
+				if got, want := lexical.ValidUTF8(text[from:to:to]), utf8.Valid(text[from:to]); got != want {
 					t.Fatalf("%x is UTF-8: %v, want %v", text[from:to], got, want)
 				}
 			}
