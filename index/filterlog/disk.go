@@ -194,8 +194,8 @@ func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) 
 	case SavedWithTable(h.Stamp) || n < markBytes || h.Stamp[0] != markLetter:
 		return m, nil, errors.New("its filter belonged to a side table, which is gone; put the index back from a copy")
 	case n > markBytes:
-		if values, err = decodeNote(h.Stamp[markBytes:]); err != nil {
-			return m, nil, fmt.Errorf("%s: %w", FilterFile, err)
+		if err = json.Unmarshal(h.Stamp[markBytes:], &values); err != nil {
+			return m, nil, fmt.Errorf("%s: the note of the run that made it: %w", FilterFile, err)
 		}
 	}
 	m.Generation = binary.LittleEndian.Uint64(h.Stamp[1:])
@@ -210,20 +210,4 @@ func contentToken(id []byte, numbers ...uint64) (t token) {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return xxh3.Hash128(b).Bytes()
-}
-
-// encodeNote encodes the owner's values as a note.
-func encodeNote(state map[string][]byte) []byte {
-	b, err := json.Marshal(state)
-	if err != nil {
-		panic(err) // strings and bytes only
-	}
-	return b
-}
-
-func decodeNote(b []byte) (state map[string][]byte, err error) {
-	if err := json.Unmarshal(b, &state); err != nil {
-		return nil, fmt.Errorf("the note of the run that made it: %w", err)
-	}
-	return state, nil
 }
