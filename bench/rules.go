@@ -17,13 +17,11 @@ type ruleMaker struct {
 	new func() (eval.Rule, error)
 }
 
-// rules returns the rules to measure, the program's own first. A former default can stay, with its
-// scheme and rules spelled out.
+// rules returns the rules to measure, the program's own first.
 func rules() []ruleMaker {
 	return []ruleMaker{
 		{"default", ours(feature.Scheme{}, dedup.Rules{})},
-		{"former", ours(feature.Scheme{Method: feature.Former}, dedup.Rules{Threshold: 0.5})},
-		{"counted", ours(feature.Scheme{Method: feature.Former}, dedup.Rules{Score: dedup.ScoreSegments})},
+		{"counted", func() (eval.Rule, error) { return eval.NewAlone() }},
 		{"exact", peer(func() eval.Rule { return peers.NewExact() })},
 		{"simhash", peer(func() eval.Rule { return peers.NewSimHash(3) })},
 		{"minhash.5", minhash(0.5, false)},

@@ -2,7 +2,6 @@ package docmap
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -342,12 +341,7 @@ func TestRefusals(t *testing.T) {
 		want   error
 		says   string
 	}{
-		{"another version", func(tx *bbolt.Tx) error {
-			b := []byte(string(tx.Bucket(bucketMeta).Get(keyTable)))
-			b[8]++
-			binary.LittleEndian.PutUint64(b[len(b)-8:], xxh3.HashSeed(b[:len(b)-8], seedRecord))
-			return tx.Bucket(bucketMeta).Put(keyTable, b)
-		}, ErrVersion, "format 4"},
+		{"another version", func(tx *bbolt.Tx) error { return putVersion(tx, version+1) }, ErrVersion, "format 4"},
 		{"no table record", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyTable) }, ErrDamaged, "delete it"},
 		{"no values", func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyState) }, ErrDamaged, "delete it"},
 		{"no documents", func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketDocs) }, ErrDamaged, "missing"},

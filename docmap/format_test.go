@@ -89,7 +89,8 @@ func TestEarlierFormats(t *testing.T) {
 
 func refusesFormat(t *testing.T, v int) {
 	path := filepath.Join(t.TempDir(), "table")
-	fixture(t, fmt.Sprintf("v%d.table.gz", v), path)
+	sampleTable(t, path)
+	tamper(t, path, func(tx *bbolt.Tx) error { return putVersion(tx, byte(v)) })
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +106,13 @@ func refusesFormat(t *testing.T, v int) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the file was changed (%v)", err)
 	}
+}
+
+// putVersion makes the table one of another version.
+func putVersion(tx *bbolt.Tx, v byte) error {
+	b := bytes.Clone(tx.Bucket(bucketMeta).Get(keyTable))
+	b[8] = v
+	return tx.Bucket(bucketMeta).Put(keyTable, reseal(b[:len(b)-8], seedRecord))
 }
 
 // contents returns all keys and values of a file except those in skipped buckets.

@@ -5,7 +5,7 @@
 // keys up. A Checkpoint makes everything durable in one transaction, together with the owner's
 // values:
 //
-//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
+//	t, err := docmap.Open(path, docmap.Options{Scheme: "fs4-u15b-xxh3-n50-w10"})
 //	first, err := t.Add(ids, data, keys, nil, nil)
 //	err = t.Lookup(keys[0], holders, n)
 //	err = t.Records(holders[:n[0]&^docmap.ClosedKey], ids, data)

@@ -109,7 +109,7 @@ func (s Scheme) Validate() error {
 // Locate returns the byte range of p, a passage of a Finding, in its text.
 func Locate(text []byte, p Passage) (start, end int) { return twostage.Locate(text, p) }
 
-// Name identifies the scheme in every file made with it, for instance "fs1-u15b-xxh3-n50-w10". It
+// Name identifies the scheme in every file made with it, for instance "fs4-u15b-xxh3-n50-w10". It
 // distinguishes secrets without revealing them. Sketches are comparable only under equal names. The
 // scheme must be valid.
 func (s Scheme) Name() string { return s.must().Name() }

@@ -16,7 +16,6 @@ func TestScheme(t *testing.T) {
 	for _, s := range []Scheme{
 		{},
 		{Method: "segments"},
-		{Method: Former},
 		{Segments: 7, MinWidth: 20, Key: key},
 		{Method: "exact"},
 		{Method: "shingles", Shingle: 3, Key: key},

@@ -52,9 +52,6 @@ type number struct {
 	what        string // for errors, with a verb for the number
 }
 
-// Former names a method no longer offered: the longest segments alone.
-const Former = "fs1"
-
 // registry lists all methods, the default first. See docs/extend.md, "Add a method".
 var registry = []*registered{
 	{
@@ -64,41 +61,30 @@ var registry = []*registered{
 			Score: "the share of the text that both have in common",
 		},
 		rules: "fs4-" + canon.Version,
-		numbers: append(segmentNumbers, number{
-			letter: "p", of: func(s *Scheme) *int { return &s.Passages },
-			least: MinPassage, most: MaxPassage, optional: true, what: "passages of %d words",
-		}),
-		features:  func(s Scheme) int { return s.Segments },
-		extractor: func(s Scheme) method.Extractor { return twostage.NewExtractor(s.segments(), s.Passages) },
-		judge:     func(_ Scheme, r method.Rules) method.Judge { return twostage.NewJudge(r) },
+		numbers: []number{
+			{
+				letter: "n", of: func(s *Scheme) *int { return &s.Segments },
+				usual: segments.DefaultSegments, least: 1, most: MaxSegments, what: "%d segments",
+			},
+			{
+				letter: "w", of: func(s *Scheme) *int { return &s.MinWidth },
+				usual: segments.DefaultMinWidth, least: 1, most: MaxMinWidth, what: "minimum width %d",
+			},
+			{
+				letter: "p", of: func(s *Scheme) *int { return &s.Passages },
+				least: MinPassage, most: MaxPassage, optional: true, what: "passages of %d words",
+			},
+		},
+		features: func(s Scheme) int { return s.Segments },
+		extractor: func(s Scheme) method.Extractor {
+			return twostage.NewExtractor(segments.Scheme{Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}, s.Passages)
+		},
+		judge: func(_ Scheme, r method.Rules) method.Judge { return twostage.NewJudge(r) },
 	},
 	&exact,
 	&shingles,
 	&imatch,
 	&simhash,
-	{
-		Info:      Info{Name: Former, Threshold: 0.5, FilterOnly: true},
-		rules:     "fs1-" + canon.Version,
-		numbers:   segmentNumbers,
-		features:  func(s Scheme) int { return s.Segments },
-		extractor: func(s Scheme) method.Extractor { return segments.NewExtractor(s.segments()) },
-		judge:     func(_ Scheme, r method.Rules) method.Judge { return segments.NewJudge(r) },
-	},
-}
-
-var segmentNumbers = []number{
-	{
-		letter: "n", of: func(s *Scheme) *int { return &s.Segments },
-		usual: segments.DefaultSegments, least: 1, most: MaxSegments, what: "%d segments",
-	},
-	{
-		letter: "w", of: func(s *Scheme) *int { return &s.MinWidth },
-		usual: segments.DefaultMinWidth, least: 1, most: MaxMinWidth, what: "minimum width %d",
-	},
-}
-
-func (s Scheme) segments() segments.Scheme {
-	return segments.Scheme{Segments: s.Segments, MinWidth: s.MinWidth, Key: s.Key}
 }
 
 // registered returns the method of the scheme, or nil if there is none.
@@ -189,9 +175,7 @@ func (r remembering) MemoryFor(documents uint64) uint64 { return r.memoryFor(r.s
 // Methods returns the methods offered, the default first.
 func Methods() (infos []Info) {
 	for _, m := range registry {
-		if m.Name != Former {
-			infos = append(infos, m.Info)
-		}
+		infos = append(infos, m.Info)
 	}
 	return infos
 }
@@ -235,5 +219,5 @@ func (s Scheme) Info() (info Info) {
 
 // BySegments reports whether the method uses segments, and so the settings Segments and MinWidth.
 func (s Scheme) BySegments() bool {
-	return s.Method == "" || s.Method == registry[0].Name || s.Method == Former
+	return s.Method == "" || s.Method == registry[0].Name
 }

@@ -11,17 +11,17 @@ func TestSegmentNames(t *testing.T) {
 		scheme Scheme
 		want   string
 	}{
-		{Scheme{Method: Former}, "fs1-u15b-xxh3-n50-w10"},
-		{Scheme{Method: Former, Segments: 50, MinWidth: 10}, "fs1-u15b-xxh3-n50-w10"},
-		{Scheme{Method: Former, Segments: 20, MinWidth: 16}, "fs1-u15b-xxh3-n20-w16"},
-		{Scheme{Method: Former, Key: key}, "fs1-u15b-siphash+highway(ac9c773a)-n50-w10"},
+		{Scheme{}, "fs4-u15b-xxh3-n50-w10"},
+		{Scheme{Segments: 50, MinWidth: 10}, "fs4-u15b-xxh3-n50-w10"},
+		{Scheme{Segments: 20, MinWidth: 16}, "fs4-u15b-xxh3-n20-w16"},
+		{Scheme{Key: key}, "fs4-u15b-siphash+highway(ac9c773a)-n50-w10"},
 	} {
 		if got := c.scheme.Name(); got != c.want {
 			t.Errorf("%+v: name %q, want %q", c.scheme, got, c.want)
 		}
 	}
-	other := Scheme{Method: Former, Key: []byte("0123456789abcdeg")}
-	if other.Name() == (Scheme{Method: Former, Key: key}).Name() {
+	other := Scheme{Key: []byte("0123456789abcdeg")}
+	if other.Name() == (Scheme{Key: key}).Name() {
 		t.Error("two keys have one name")
 	}
 }
@@ -31,14 +31,14 @@ func TestSchemeValidate(t *testing.T) {
 		scheme Scheme
 		want   string // part of the message; empty: valid
 	}{
-		{Scheme{Method: Former}, ""},
-		{Scheme{Method: Former, Segments: MaxSegments, MinWidth: MaxMinWidth, Key: make([]byte, 16)}, ""},
-		{Scheme{Method: Former, Segments: -1}, "-1 segments"},
-		{Scheme{Method: Former, Segments: MaxSegments + 1}, "segments"},
-		{Scheme{Method: Former, MinWidth: MaxMinWidth + 1}, "minimum width"},
-		{Scheme{Method: Former, MinWidth: -3}, "minimum width -3"},
-		{Scheme{Method: Former, Key: []byte("short")}, "5 bytes"},
-		{Scheme{Method: Former, Key: []byte{}}, "0 bytes"},
+		{Scheme{}, ""},
+		{Scheme{Segments: MaxSegments, MinWidth: MaxMinWidth, Key: make([]byte, 16)}, ""},
+		{Scheme{Segments: -1}, "-1 segments"},
+		{Scheme{Segments: MaxSegments + 1}, "segments"},
+		{Scheme{MinWidth: MaxMinWidth + 1}, "minimum width"},
+		{Scheme{MinWidth: -3}, "minimum width -3"},
+		{Scheme{Key: []byte("short")}, "5 bytes"},
+		{Scheme{Key: []byte{}}, "0 bytes"},
 	} {
 		_, err := NewExtractor(c.scheme)
 		switch {
@@ -53,9 +53,6 @@ func TestSchemeValidate(t *testing.T) {
 func TestNamed(t *testing.T) {
 	key := []byte("0123456789abcdef")
 	for _, want := range []Scheme{
-		{Method: Former},
-		{Method: Former, Segments: 3},
-		{Method: Former, MinWidth: 64, Key: key},
 		{},
 		{Segments: 3},
 		{Segments: 7, Key: key},
@@ -72,7 +69,7 @@ func TestNamed(t *testing.T) {
 		t.Error(got)
 	}
 	for _, name := range []string{
-		"", "fs1-u15b-xxh3-n50", "fs1-u15b-xxh3-n0-w10", "fs1-u15b-xxh3-n50-w10x", Scheme{Method: Former, Key: key}.Name(),
+		"", "fs1-u15b-xxh3-n50-w10", "fs4-u15b-xxh3-n50",
 		"fs2-", "fs4-u15b-xxh3-n0-w10", "fs2-u14-xxh3-n50-w10", "fs4-u15b-xxh3-n50-w10x", Scheme{Key: key}.Name(),
 		"fs4-u15b-xxh3-n50-w10-p0", "fs4-u15b-xxh3-n50-w10-p13", "-n-w", "-i-", "exact1-u15b", "fs4-u15b-xxh3-w10-n50", "fs3-u15b-xxh3-n50-w10",
 	} {

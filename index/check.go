@@ -330,7 +330,7 @@ func (c *checker) checkKey() error {
 		if c.table != nil {
 			file = TableFile
 		}
-		c.find(file, Unreadable, fmt.Sprintf("this program does not have the rules of its scheme %q", c.out.Scheme), otherVersion)
+		c.find(file, Unreadable, fmt.Sprintf("this program does not have the rules of its scheme %q", c.out.Scheme), anew)
 	case key == nil:
 		c.find(KeyFile, Missing, fmt.Sprintf("without a key, this program has no scheme %q", c.out.Scheme), "put it back before the index is used, or use the version that made the index")
 	default:

@@ -83,7 +83,7 @@ func (c *checker) checkServed() error {
 	}
 	for _, n := range generations {
 		name := owners.Journal(n)
-		_, _, err := journal.Read(c.path(name), func([]byte) error { return c.ctx.Err() })
+		_, _, err := journal.Served.Read(c.path(name), nil, func([]byte) error { return c.ctx.Err() })
 		if errors.Is(err, fs.ErrNotExist) || c.findError(name, err, journal.ErrDamaged, journal.ErrVersion, fromACopy, otherVersion) {
 			continue // removed after a checkpoint, or a finding
 		}

@@ -260,8 +260,7 @@ func ReadMade(dir string) (_ *Made, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Scheme, err = schemeIn(dir, files.SchemeName, key)
-	if err != nil || feature.MethodOf(files.SchemeName) == feature.Former {
+	if m.Scheme, err = schemeIn(dir, files.SchemeName, key); err != nil {
 		return nil, nil // Open returns the reason
 	}
 	m.Scheme.Key = nil

@@ -126,6 +126,9 @@ func schemeIn(dir, name string, key []byte) (feature.Scheme, error) {
 	return schemeNamed(name, key)
 }
 
+// anew is the remedy for an index of other rules.
+const anew = "make it anew from its documents with firstseen dedup --index NEW INPUT..., or use the version of firstseen that it was made with"
+
 // schemeNamed returns a scheme by its name and key. Its errors give the remedy.
 func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	s, ok := feature.Named(name, key)
@@ -133,7 +136,7 @@ func schemeNamed(name string, key []byte) (feature.Scheme, error) {
 	case ok:
 		return s, nil
 	case !isOurs(name):
-		return s, fmt.Errorf("it was made by the rules %s (scheme %q), which this version of firstseen does not have: build it again from the documents, under another --index; or use the version that it was made with", rulesOf(name), name)
+		return s, fmt.Errorf("it was made by the rules %s (scheme %q), which this version of firstseen does not have: %s", rulesOf(name), name, anew)
 	case key == nil && strings.Contains(name, "siphash"):
 		return s, fmt.Errorf("the key is missing: the index was made with one (scheme %q); put its file %s back, since nothing can be compared without it", name, KeyFile)
 	case key == nil:
@@ -158,16 +161,12 @@ func (x *Index) otherRules(err error) error {
 		}
 		return err
 	}
-	if made := feature.MethodOf(name); made != feature.Former && made != feature.MethodOf(x.name) && made != "" {
+	if made := feature.MethodOf(name); made != feature.MethodOf(x.name) && made != "" {
 		return &otherRulesError{err, fmt.Sprintf("index %s was made by the method %s (scheme %q), and this run would use %s: give --method %s, or another --index",
 			x.dir, made, name, feature.MethodOf(x.name), made)}
 	}
-	help := "or use the version of firstseen that it was made with"
-	if _, ok := feature.Named(name, x.scheme.Key); ok {
-		help = "firstseen query still answers from it, by its own rules"
-	}
-	return &otherRulesError{err, fmt.Sprintf("index %s was made by the rules %s (scheme %q), and new documents are judged by %s: build it again from the documents, under another --index; %s",
-		x.dir, rulesOf(name), name, rulesOf(x.name), help)}
+	return &otherRulesError{err, fmt.Sprintf("index %s was made by the rules %s (scheme %q), and new documents are judged by %s: %s",
+		x.dir, rulesOf(name), name, rulesOf(x.name), anew)}
 }
 
 // rulesOf returns the versions of rules and canonical form, the first two parts of a scheme's name.

@@ -61,7 +61,7 @@ func (j *journaled) recover() error {
 	if err != nil {
 		return err
 	}
-	h := journal.Header{Owner: j.cfg.Index.Table().Generation().UUID, Settings: string(rules)}
+	h := header{Table: fmt.Sprintf("%x", j.cfg.Index.Table().Generation().UUID), Rules: rules}
 	have, next, err := j.journals()
 	if err != nil {
 		return err
@@ -118,23 +118,24 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 }
 
 // replay repeats the steps of a journal.
-func (j *journaled) replay(want journal.Header) error {
+func (j *journaled) replay(want header) error {
+	var h header
 	path := journalPath(j.cfg.Dir, want.Generation)
-	h, _, err := journal.Read(path, nil)
+	_, _, err := journal.Served.Read(path, &h, nil)
 	switch {
 	case err != nil:
 		return err
-	case h.Owner != want.Owner || h.Generation != want.Generation:
+	case h.Table != want.Table || h.Generation != want.Generation:
 		return fmt.Errorf("%s belongs to another index: put the whole index back from a copy", path)
-	case h.Settings != want.Settings:
-		return fmt.Errorf("%s was written under other rules: start the server once with the rules %s and the version of firstseen that wrote it, stop it, and then change them", path, h.Settings)
+	case string(h.Rules) != string(want.Rules):
+		return fmt.Errorf("%s was written under other rules: start the server once with the rules %s and the version of firstseen that wrote it, stop it, and then change them", path, h.Rules)
 	}
 	skip := uint64(0)
 	if j.replayed.Next == want.Generation {
 		skip = j.replayed.Done
 	}
 	j.replayed = state{Next: want.Generation}
-	_, _, err = journal.Read(path, func(group []byte) error {
+	_, _, err = journal.Served.Read(path, nil, func(group []byte) error {
 		for len(group) > 0 {
 			e, rest, err := journal.CutEntry(group)
 			if err != nil {

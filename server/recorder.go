@@ -32,11 +32,18 @@ func (s state) values() map[string][]byte {
 	return map[string][]byte{owners.Served: b}
 }
 
+// header describes a journal. docs/format.md, "A server's journal", has its fields.
+type header struct {
+	Generation uint64
+	Table      string          // the uuid of the side table in hexadecimal
+	Rules      json.RawMessage // by which its documents were decided
+}
+
 // recorder writes the journal in groups. Entries that arrive while one is being written form the
 // next group, so a group waits for at most one other. Its methods are for one goroutine.
 type recorder struct {
 	dir     string
-	header  journal.Header
+	header  header
 	log     *journal.Log
 	entries uint64                       // in this journal
 	bytes   int64                        // in this journal
@@ -61,8 +68,8 @@ const maxPending = 256 << 20
 
 // newRecorder creates a journal in the folder dir. It should be rotated after limit bytes. fail
 // receives the error of a write.
-func newRecorder(dir string, h journal.Header, limit int64, fail func(error)) (*recorder, error) {
-	log, err := journal.Create(journalPath(dir, h.Generation), h)
+func newRecorder(dir string, h header, limit int64, fail func(error)) (*recorder, error) {
+	log, err := journal.Served.Create(journalPath(dir, h.Generation), h)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +108,7 @@ func (r *recorder) prepare() {
 	}
 	h := r.header
 	h.Generation++
-	r.next = sync.OnceValues(func() (*journal.Log, error) { return journal.Create(journalPath(r.dir, h.Generation), h) })
+	r.next = sync.OnceValues(func() (*journal.Log, error) { return journal.Served.Create(journalPath(r.dir, h.Generation), h) })
 	go func(next func() (*journal.Log, error)) { _, _ = next() }(r.next)
 }
 
@@ -128,7 +135,7 @@ func (r *recorder) write() (err error) {
 			parts, group = append(parts, part), append(group, part.entries...)
 		}
 		if len(group) > 0 && err == nil {
-			if err = r.log.Append(nil, group); err != nil {
+			if err = r.log.Append(group); err != nil {
 				r.fail(err)
 			}
 		}

@@ -331,10 +331,11 @@ func TestJournalsOfAnotherIndex(t *testing.T) {
 	refused(dir, owners.Journal(2)+" is missing")
 
 	dir, path = leftJournal(t)
-	h, _, err := journal.Read(path, nil)
+	var h header
+	_, _, err = journal.Served.Read(path, &h, nil)
 	indextest.Must(t, err)
-	h.Owner[0] ^= 1
-	l, err := journal.Create(path, h)
+	h.Table = strings.Repeat("0", len(h.Table))
+	l, err := journal.Served.Create(path, h)
 	indextest.Must(t, err)
 	indextest.Must(t, l.Close())
 	refused(dir, "belongs to another index")

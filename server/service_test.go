@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -248,10 +249,11 @@ func TestDamagedJournalIsGivenUp(t *testing.T) {
 // TestJournalOfOtherRules checks that the journal of a version with other rules is not replayed.
 func TestJournalOfOtherRules(t *testing.T) {
 	dir, path := leftJournal(t)
-	h, _, err := journal.Read(path, nil)
+	var h header
+	_, _, err := journal.Served.Read(path, &h, nil)
 	indextest.Must(t, err)
-	h.Settings = strings.Replace(h.Settings, fmt.Sprintf(`,"version":%d`, dedup.RulesVersion), "", 1)
-	l, err := journal.Create(path, h)
+	h.Rules = bytes.Replace(h.Rules, fmt.Appendf(nil, `,"version":%d`, dedup.RulesVersion), nil, 1)
+	l, err := journal.Served.Create(path, h)
 	indextest.Must(t, err)
 	indextest.Must(t, l.Close())
 	x, err := index.Open(context.Background(), dir, index.Options{Serve: true})
@@ -349,7 +351,7 @@ func forgetAndCancel(t *testing.T, s *Service) {
 
 // TestLargeRequestsAreHandedOver checks that the entries of a request do not pile up until its end.
 func TestLargeRequestsAreHandedOver(t *testing.T) {
-	r, err := newRecorder(t.TempDir(), journal.Header{Generation: 1, Settings: "{}"}, 1<<40, func(err error) { t.Error(err) })
+	r, err := newRecorder(t.TempDir(), header{Generation: 1}, 1<<40, func(err error) { t.Error(err) })
 	indextest.Must(t, err)
 	text := make([]byte, 1<<20)
 	for range 2 * maxPending / 4 >> 20 {

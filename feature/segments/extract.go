@@ -1,6 +1,5 @@
-// Package segments is the method of the longest segments: a text's features are its 50 longest
-// distinct pieces. A document is a copy of an earlier one that holds the threshold's share of its
-// text.
+// Package segments chooses the segments of a text, its 50 longest distinct pieces, and weighs those
+// that an earlier document has.
 //
 // An [Extractor] keeps the longest distinct canonical pieces of a text (package canon). Each has a
 // 64-bit key, a length and a place in the text. It also fingerprints the whole text. A [Judge]

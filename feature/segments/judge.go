@@ -17,17 +17,13 @@ const boundary = 2
 // A Judge weighs the text that one document shares with others. Its buffers are reused.
 type Judge struct {
 	Rules    method.Rules
-	sketch   *method.Sketch
 	features []method.Feature // the segments; leads weigh nothing
 	whole    uint64           // the size of the document
 }
 
-// NewJudge returns a Judge with the given rules.
-func NewJudge(r method.Rules) *Judge { return &Judge{Rules: r} }
-
 // Load sets the document under judgement.
 func (j *Judge) Load(s *method.Sketch) {
-	j.sketch, j.features = s, s.Features[:s.Parts()]
+	j.features = s.Features[:s.Parts()]
 	j.whole = s.Units
 	if j.BySegments() || s.Truncated {
 		j.whole = 0
@@ -85,16 +81,7 @@ func (j *Judge) Select(dst []int, f *method.Found) []int {
 	return dst
 }
 
-// Compare implements rule 3.
-func (j *Judge) Compare(c *method.Candidate, data []byte) (method.Finding, error) {
-	r, err := parseFormer(data)
-	if err != nil {
-		return method.Finding{}, err
-	}
-	return j.CompareRecord(c, &r), nil
-}
-
-// CompareRecord is Compare with a parsed record.
+// CompareRecord implements rule 3.
 func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
 	f := method.Finding{Score: method.Share(c.Weight, j.whole), Features: r.Features}
 	f.Contained = f.Score
@@ -102,18 +89,6 @@ func (j *Judge) CompareRecord(c *method.Candidate, r *Record) method.Finding {
 		f.Relation = method.Copy
 	}
 	return f
-}
-
-// Record appends the stored data of the document to dst.
-func (j *Judge) Record(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(j.features)))
-	return binary.LittleEndian.AppendUint64(append(dst, 0), j.sketch.Whole) // without a cut-off
-}
-
-// Same implements rule 2.
-func (j *Judge) Same(data []byte) (same bool, features int, err error) {
-	r, err := parseFormer(data)
-	return err == nil && r.Whole == j.sketch.Whole, r.Features, err
 }
 
 // A Record is the part of a document's stored data that package twostage begins with: see
@@ -137,21 +112,4 @@ func ParseRecord(b []byte) (r Record, rest []byte, err error) {
 		return r, b, errRecord
 	}
 	return Record{int(features), binary.LittleEndian.Uint64(b[n:])}, b[n+8:], nil
-}
-
-// parseFormer parses the stored data of scheme fs1. They have the cut-off of the chosen segments: its
-// width plus one, and unless that is 0 its order. No rule uses it any more.
-func parseFormer(b []byte) (Record, error) {
-	features, n := binary.Uvarint(b)
-	cut, m := binary.Uvarint(b[max(n, 0):])
-	if n <= 0 || features > 1<<31 || m <= 0 || cut > 1<<32 {
-		return Record{}, errRecord
-	}
-	if b = b[n+m:]; cut > 0 {
-		b = b[min(8, len(b)):]
-	}
-	if len(b) != 8 {
-		return Record{}, errRecord
-	}
-	return Record{int(features), binary.LittleEndian.Uint64(b)}, nil
 }

@@ -53,19 +53,12 @@ func TestCompare(t *testing.T) {
 			method.Finding{Relation: method.Copy, Score: .5},
 		},
 	} {
-		j := NewJudge(method.Rules{Threshold: .5, Score: c.score})
+		j := &Judge{Rules: method.Rules{Threshold: .5, Score: c.score}}
 		j.Load(c.of)
-		got, err := j.Compare(candidate(j, c.shared...), append([]byte{50, 0}, make([]byte, 8)...))
+		got := j.CompareRecord(candidate(j, c.shared...), &Record{Features: 50})
 		c.want.Contained, c.want.Features = c.want.Score, 50
-		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v\n%s", name, err, diff)
-		}
-	}
-	j := NewJudge(method.Rules{Threshold: .5})
-	j.Load(ten)
-	for _, record := range [][]byte{nil, {1}, append(j.Record(nil), 0)} {
-		if _, err := j.Compare(candidate(j, 1), record); err == nil {
-			t.Errorf("%x was compared", record)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
 }
@@ -82,19 +75,19 @@ func TestWhole(t *testing.T) {
 		"nothing but short pieces":     {0, sketchOf(7), 7},
 		"nothing but that, by segment": {method.ScoreSegments, sketchOf(7), 0},
 	} {
-		j := NewJudge(method.Rules{Threshold: .5, Score: c.score})
+		j := &Judge{Rules: method.Rules{Threshold: .5, Score: c.score}}
 		if j.Load(c.sketch); j.Whole() != c.want {
 			t.Errorf("%s: %d, want %d", name, j.Whole(), c.want)
 		}
 	}
-	j := NewJudge(method.Rules{})
+	j := &Judge{Rules: method.Rules{}}
 	if j.Load(sketchOf(0, 1, 2, 5)); j.Weight(0) != 0 || j.Weight(1) != 0 || j.Weight(2) != 3 || j.Size(0) != 1 {
 		t.Error("weights of 1, 2 and 5 units:", j.Weight(0), j.Weight(1), j.Weight(2))
 	}
 }
 
 func TestMayReach(t *testing.T) {
-	j := NewJudge(method.Rules{Threshold: .5})
+	j := &Judge{Rules: method.Rules{Threshold: .5}}
 	j.Load(sketchOf(36, 12, 12, 12, 12, 12, 12, 12)) // each weighs 10, of 120 units
 	for seen, want := range map[string]bool{
 		"nnnnnnn": false,
@@ -115,36 +108,5 @@ func TestMayReach(t *testing.T) {
 	got := j.Select(nil, &method.Found{Candidates: []method.Candidate{{Weight: 10}, {Weight: 60}, {Weight: 59}, {Weight: 61}}})
 	if !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("selected %v of those that weigh 10, 60, 59, 61 of 120", got)
-	}
-}
-
-func TestSame(t *testing.T) {
-	j := NewJudge(method.Rules{Threshold: .5})
-	record := func(s *method.Sketch) []byte {
-		j.Load(s)
-		return j.Record(nil)
-	}
-	other := sketchOf(0, 1, 2, 3)
-	other.Whole++
-	few := sketchOf(0, 1, 2, 3)
-	for _, c := range []struct {
-		a, b *method.Sketch
-		want bool
-	}{
-		{few, few, true},
-		{few, sketchOf(0, 9), true}, // a comma more
-		{few, other, false},
-		{few, truncated(sketchOf(0, 1, 2)), true},
-		{sketchOf(0), sketchOf(5), true},
-	} {
-		data := record(c.a)
-		j.Load(c.b)
-		same, features, err := j.Same(data)
-		if same != c.want || features != len(c.a.Features) || err != nil {
-			t.Errorf("%d segments and %d: %v, %d, %v", len(c.a.Features), len(c.b.Features), same, features, err)
-		}
-	}
-	if same, _, err := j.Same(nil); same || err == nil {
-		t.Error("nothing stored is the same text")
 	}
 }

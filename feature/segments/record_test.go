@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"testing"
-
-	"github.com/firstseen/firstseen/feature/method"
 )
 
 // TestRecordFormat checks the layout in docs/format.md.
@@ -31,38 +29,6 @@ func TestRecordFormat(t *testing.T) {
 				t.Errorf("%d bytes of %x are %+v", n, b[6:], got)
 			}
 		}
-	}
-}
-
-// TestFormerRecord reads and writes the data of fs1, with a cut-off or without.
-func TestFormerRecord(t *testing.T) {
-	j := NewJudge(method.Rules{Threshold: .5})
-	j.Load(sketchOf(0, 12, 12))
-	for _, c := range []struct {
-		data     string
-		features int
-		same     bool
-	}{
-		{"02" + "00" + "4d00000000000000", 2, true},
-		{"32" + "19" + "8877665544332211" + "4d00000000000000", 50, true},
-		{"ac02" + "8080808010" + "0000000000000000" + "0102030000000000", 300, false},
-	} {
-		b, err := hex.DecodeString(c.data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if same, features, err := j.Same(b); same != c.same || features != c.features || err != nil {
-			t.Errorf("%s: %v, %d features, %v", c.data, same, features, err)
-		}
-		for n := range len(b) + 1 {
-			other := append(bytes.Clone(b[:n]), make([]byte, n/len(b))...)
-			if f, err := j.Compare(candidate(j), other); err == nil {
-				t.Errorf("%x is %+v", other, f)
-			}
-		}
-	}
-	if got := hex.EncodeToString(j.Record(nil)); got != "02"+"00"+"4d00000000000000" {
-		t.Errorf("it is written as %s", got)
 	}
 }
 

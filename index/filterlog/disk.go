@@ -168,17 +168,12 @@ func Load(ctx context.Context, dir, scheme string) (*bloomstore.Filter, error) {
 	return f, err
 }
 
-// The stamp of a filter saved with a table has this length; see docs/format.md, "The index
-// directory". Tables of format 1 had shorter stamps.
-const (
-	stampBytes    = 32
-	oldStampBytes = 24
-)
+// stampBytes is the length of the stamp of a filter saved with a table; see docs/format.md, "The
+// index directory".
+const stampBytes = 32
 
 // SavedWithTable reports whether a filter with this stamp belongs to a side table.
-func SavedWithTable(stamp []byte) bool {
-	return len(stamp) == stampBytes || len(stamp) == oldStampBytes
-}
+func SavedWithTable(stamp []byte) bool { return len(stamp) == stampBytes }
 
 // mark identifies a state of a filter-only index, in a filter or log.
 type mark struct {
@@ -193,17 +188,14 @@ const (
 	markLetter = 'j'
 )
 
-// markOf parses a filter's stamp: its mark and the owner's values. A filter of version 0.1.0 has no
-// stamp. Its generation is 0, and its token is a hash of its content.
+// markOf parses a filter's stamp: its mark and the owner's values.
 func markOf(h *bloomstore.Header) (m mark, values map[string][]byte, err error) {
 	switch n := len(h.Stamp); {
-	case n == 0:
-		return mark{0, contentToken(nil, 0, h.Ones, h.Items)}, nil, nil
 	case SavedWithTable(h.Stamp) || n < markBytes || h.Stamp[0] != markLetter:
 		return m, nil, errors.New("its filter belonged to a side table, which is gone; put the index back from a copy")
 	case n > markBytes:
-		if values, err = decodeNote(h.Stamp[markBytes:]); err != nil {
-			return m, nil, fmt.Errorf("%s: %w", FilterFile, err)
+		if err = json.Unmarshal(h.Stamp[markBytes:], &values); err != nil {
+			return m, nil, fmt.Errorf("%s: the note of the run that made it: %w", FilterFile, err)
 		}
 	}
 	m.Generation = binary.LittleEndian.Uint64(h.Stamp[1:])
@@ -218,20 +210,4 @@ func contentToken(id []byte, numbers ...uint64) (t token) {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
 	return xxh3.Hash128(b).Bytes()
-}
-
-// encodeNote encodes the owner's values as a note.
-func encodeNote(state map[string][]byte) []byte {
-	b, err := json.Marshal(state)
-	if err != nil {
-		panic(err) // strings and bytes only
-	}
-	return b
-}
-
-func decodeNote(b []byte) (state map[string][]byte, err error) {
-	if err := json.Unmarshal(b, &state); err != nil {
-		return nil, fmt.Errorf("the note of the run that made it: %w", err)
-	}
-	return state, nil
 }

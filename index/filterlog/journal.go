@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/journal"
 	"github.com/firstseen/firstseen/internal/step"
 )
 
@@ -33,8 +34,9 @@ const (
 // A crash before step 4 leaves the old filter and all logs; later, the new one and any obsolete
 // logs.
 type stream struct {
-	log    *keyLog // nil except while a stream is added
+	log    *journal.Log // nil except while a stream is added
 	keys   []uint64
+	group  []byte // encoded
 	saving *bloomstore.Snapshot
 
 	bound int64 // length of the logs at which the filter is saved
@@ -57,18 +59,18 @@ func (s *Store) Begin(state map[string][]byte) error {
 }
 
 // createLog creates the log of a generation, the last of the chain.
-func (s *Store) createLog(m mark, state map[string][]byte) (*keyLog, error) {
-	h := LogHeader{mark: m, Shape: s.Filter.Shape(), Scheme: s.opt.Scheme, Note: encodeNote(state)}
+func (s *Store) createLog(m mark, state map[string][]byte) (*journal.Log, error) {
+	h := LogHeader{mark: m, Shape: s.Filter.Shape(), Scheme: s.opt.Scheme, State: state}
 	if n := len(s.chain); n > 0 {
 		h.Before = s.chain[n-1].header.Token
 	}
 	path := s.path(LogName(m.Generation))
-	log, err := logKind.Create(path, h.encode())
+	log, err := logKind.Create(path, &h)
 	if err != nil {
 		return nil, err
 	}
 	s.chain = append(s.chain, chained{path: path, header: h, size: log.Size()})
-	return &keyLog{Log: log}, nil
+	return log, nil
 }
 
 // Add adds the keys of a kept document. Without a journal it does nothing.
@@ -87,8 +89,9 @@ func (s *Store) Commit(documents uint64, now time.Time) error {
 	if !s.Streaming() {
 		return errors.New("no journal has begun")
 	}
-	err := s.log.Append(Group{Documents: documents, Time: now.Unix(), Keys: s.keys})
-	if err != nil {
+	g := Group{Documents: documents, Time: now.Unix(), Keys: s.keys}
+	s.group = g.append(s.group[:0])
+	if err := s.log.Append(s.group); err != nil {
 		return err
 	}
 	s.keys = s.keys[:0]

@@ -2,6 +2,8 @@ package filterlog
 
 import (
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"github.com/firstseen/firstseen/bloomstore"
@@ -11,13 +13,23 @@ import (
 // token identifies logs, and the filters they belong to.
 type token [16]byte
 
-// LogHeader is the header of a log of keys.
+func (t token) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, t[:]), nil }
+
+func (t *token) UnmarshalText(b []byte) error {
+	if len(b) != 2*len(t) {
+		return fmt.Errorf("a token of %d digits, want %d", len(b), 2*len(t))
+	}
+	_, err := hex.Decode(t[:], b)
+	return err
+}
+
+// LogHeader describes a log of keys. docs/format.md has its fields.
 type LogHeader struct {
-	mark                    // of the filter whose later keys are in the log
-	bloomstore.Shape        // of that filter
-	Before           token  // of the preceding generation and log; zero for none
-	Scheme           string // of the keys
-	Note             []byte // of the owner, not interpreted here
+	mark                               // of the filter whose later keys are in the log
+	bloomstore.Shape                   // of that filter
+	Before           token             // of the preceding generation and log; zero for none
+	Scheme           string            // of the keys
+	State            map[string][]byte // the owner's values for the run
 }
 
 // A Group is the unit of appending to a log.
@@ -27,95 +39,51 @@ type Group struct {
 	Keys      []uint64
 }
 
-const (
-	tokenAt   = 32
-	fixedSize = 88 // header before scheme and note
-	sumSize   = 8
-)
-
 var logKind = journal.Kind{
-	Magic:       "firstseen.keylog",
-	Version:     1,
-	HeaderLeast: fixedSize + sumSize,
-	HeaderMost:  16 << 20,
-	Seed: func(header []byte) uint64 {
-		return binary.LittleEndian.Uint64(header[tokenAt:])
-	},
-	Whole: func(header []byte) bool {
-		_, _, whole := texts(header)
-		return whole
-	},
-	Fields: 16,
-	Unit:   8,
-	Most:   1 << 24,
+	Magic:  "firstseen.keylog",
 	Remedy: "remove this file and the later journals: then the documents kept in that time will be kept again",
 }
 
-func (h *LogHeader) encode() []byte {
-	le := binary.LittleEndian
-	size := (fixedSize + len(h.Scheme) + len(h.Note) + sumSize + 7) &^ 7
-	b := le.AppendUint64(logKind.NewHeader(size), h.Generation)
-	b = append(append(b, h.Token[:]...), h.Before[:]...)
-	b = le.AppendUint64(b, h.Shape.Bits)
-	b = le.AppendUint32(b, uint32(h.Shape.Hashes))
-	b = le.AppendUint32(b, uint32(len(h.Scheme)))
-	b = le.AppendUint64(b, uint64(len(h.Note))) // with four zero bytes
-	b = append(append(b, h.Scheme...), h.Note...)
-	return journal.Seal(append(b, make([]byte, size-sumSize-len(b))...))
-}
+const groupHead = 16 // Documents and Time
 
-// texts returns the scheme and the note in a header. They are whole if only padding follows them.
-func texts(b []byte) (scheme, note []byte, whole bool) {
+// append appends the encoded group to b.
+func (g *Group) append(b []byte) []byte {
 	le := binary.LittleEndian
-	end := fixedSize + uint64(le.Uint32(b[76:]))
-	used := end + uint64(le.Uint32(b[80:]))
-	if left := uint64(len(b)) - sumSize; used > left || used+7 < left || le.Uint32(b[84:]) != 0 {
-		return nil, nil, false
-	}
-	return b[fixedSize:end], b[end:used:used], true
-}
-
-// A keyLog is a log open for appending. It is for one goroutine.
-type keyLog struct {
-	*journal.Log
-	fields, keys []byte
-}
-
-// Append appends a group and syncs it to disk; see [journal.Log.Append].
-func (l *keyLog) Append(g Group) error {
-	le := binary.LittleEndian
-	l.fields = le.AppendUint64(le.AppendUint64(l.fields[:0], g.Documents), uint64(g.Time))
-	l.keys = slices.Grow(l.keys[:0], 8*len(g.Keys))
+	b = slices.Grow(b, groupHead+8*len(g.Keys))
+	b = le.AppendUint64(le.AppendUint64(b, g.Documents), uint64(g.Time))
 	for _, k := range g.Keys {
-		l.keys = le.AppendUint64(l.keys, k)
+		b = le.AppendUint64(b, k)
 	}
-	return l.Log.Append(l.fields, l.keys)
+	return b
+}
+
+// parse reuses the keys of g.
+func (g *Group) parse(b []byte) error {
+	if len(b) < groupHead || len(b)%8 != 0 {
+		return fmt.Errorf("%w: a group of %d bytes is impossible", journal.ErrDamaged, len(b))
+	}
+	le := binary.LittleEndian
+	g.Documents, g.Time = le.Uint64(b), int64(le.Uint64(b[8:]))
+	g.Keys = g.Keys[:0]
+	for b = b[groupHead:]; len(b) > 0; b = b[8:] {
+		g.Keys = append(g.Keys, le.Uint64(b))
+	}
+	return nil
 }
 
 // ReadLogHeader reads and checks the header of a log.
 func ReadLogHeader(path string) (h LogHeader, err error) {
-	b, _, _, err := logKind.Read(path, nil)
-	if err != nil {
-		return h, err
-	}
-	le := binary.LittleEndian
-	scheme, note, _ := texts(b)
-	return LogHeader{
-		mark: mark{le.Uint64(b[24:]), token(b[tokenAt:])}, Before: token(b[48:]),
-		Shape: bloomstore.Shape{Bits: le.Uint64(b[64:]), Hashes: int(le.Uint32(b[72:]))}, Scheme: string(scheme), Note: note,
-	}, nil
+	_, _, err = logKind.Read(path, &h, nil)
+	return h, err
 }
 
 // ReadLog passes the groups of a log to each, as [journal.Kind.Read] does. It reuses their keys.
 func ReadLog(path string, each func(Group) error) (size, torn int64, err error) {
-	le := binary.LittleEndian
-	var keys []uint64
-	_, size, torn, err = logKind.Read(path, func(fields, body []byte) error {
-		keys = slices.Grow(keys[:0], len(body)/8)
-		for ; len(body) > 0; body = body[8:] {
-			keys = append(keys, le.Uint64(body))
+	var g Group
+	return logKind.Read(path, nil, func(body []byte) error {
+		if err := g.parse(body); err != nil {
+			return err
 		}
-		return each(Group{Documents: le.Uint64(fields), Time: int64(le.Uint64(fields[8:])), Keys: keys})
+		return each(g)
 	})
-	return size, torn, err
 }

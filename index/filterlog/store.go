@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,19 +64,17 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.at, s.chain, s.values = a.at, a.chain, a.values
+	if n := len(s.chain); n > 0 {
+		s.state = s.chain[n-1].header.State
+	}
 	if err := s.tidy(a.Stale); err != nil {
 		return nil, errors.Join(err, s.Filter.Close())
 	}
 	return s, nil
 }
 
-// tidy reads the owner's values of an unclean end, and removes obsolete files.
-func (s *Store) tidy(stale []string) (err error) {
-	if n := len(s.chain); n > 0 {
-		if s.state, err = decodeNote(s.chain[n-1].header.Note); err != nil {
-			return fmt.Errorf("%s: %w", s.chain[n-1].path, err)
-		}
-	}
+// tidy removes obsolete files.
+func (s *Store) tidy(stale []string) error {
 	for _, path := range stale {
 		if err := durable.Remove(path); err != nil {
 			return fmt.Errorf("removing a journal that is in the filter already: %w", err)
@@ -110,7 +109,11 @@ func (s *Store) SetValues(state map[string][]byte) {
 func (s *Store) stamp(m mark) []byte {
 	b := append(binary.LittleEndian.AppendUint64([]byte{markLetter}, m.Generation), m.Token[:]...)
 	if len(s.values) > 0 {
-		b = append(b, encodeNote(s.values)...)
+		values, err := json.Marshal(s.values)
+		if err != nil {
+			panic(err) // strings and bytes only
+		}
+		b = append(b, values...)
 	}
 	return b
 }

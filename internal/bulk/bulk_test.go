@@ -254,7 +254,6 @@ func TestDecision(t *testing.T) {
 		{scheme: feature.Scheme{Segments: 12, MinWidth: 20, Key: secret}},
 		{scheme: feature.Scheme{Method: "shingles"}},
 		{scheme: feature.Scheme{Method: "exact", Key: secret}},
-		{scheme: feature.Scheme{Method: feature.Former}},
 	} {
 		t.Run(c.scheme.Name(), func(t *testing.T) {
 			w := newWorld(uint64(i))

@@ -20,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/text/encoding/htmlindex"
 
-	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 )
@@ -232,24 +232,14 @@ func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content), 0o666))
 }
 
-// scriptOlder makes an index of a file's documents by the former method, of segments alone. With
-// --filter-only it has no side table.
+// scriptOlder makes the table of an index without documents, by rules that are gone.
 func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
-	alone := len(args) > 0 && args[0] == "--filter-only"
-	if alone {
-		args = args[1:]
-	}
-	check(ts, neg, args, 2, "older [--filter-only] index file")
-	x, err := index.Open(context.Background(), ts.MkAbs(args[0]), index.Options{Key: index.KeyAsIs, Scheme: feature.Scheme{Method: feature.Former}, FilterOnly: alone})
+	check(ts, neg, args, 1, "older index")
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.Mkdir(dir, 0o777))
+	table, err := docmap.Open(filepath.Join(dir, index.TableFile), docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
 	ts.Check(err)
-	for line := range strings.Lines(ts.ReadFile(args[1])) {
-		var doc struct{ ID, Text string }
-		ts.Check(json.Unmarshal([]byte(line), &doc))
-		_, err := x.See(doc.ID, []byte(doc.Text))
-		ts.Check(err)
-	}
-	ts.Check(x.Finish(nil))
-	ts.Check(errors.Join(x.Save(), x.Close()))
+	ts.Check(table.Close())
 }
 
 func indexContent(dir string) (_ string, err error) {

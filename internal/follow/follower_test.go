@@ -238,7 +238,7 @@ func TestJournalIsLog(t *testing.T) {
 	generations, err := owners.Journals(dir)
 	indextest.Must(t, err)
 	for _, n := range generations {
-		_, _, err := journal.Read(filepath.Join(dir, owners.Journal(n)), func(group []byte) error {
+		_, _, err := journal.Served.Read(filepath.Join(dir, owners.Journal(n)), nil, func(group []byte) error {
 			for len(group) > 0 {
 				_, rest, err := journal.CutEntry(group)
 				indextest.Must(t, err)

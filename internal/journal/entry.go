@@ -5,56 +5,11 @@ import (
 	"fmt"
 )
 
-// Header describes a server's journal.
-type Header struct {
-	Generation uint64   // the number of the journal
-	Owner      [16]byte // the uuid of its side table
-	Settings   string   // by which its documents were decided
-}
-
-const (
-	fixedSize   = 56 // header before the settings
-	maxSettings = 1 << 16
-)
-
-// served is the journal of a server: the answers since the last checkpoint of its index.
-var served = Kind{
-	Magic:       "firstseen.served",
-	Version:     1,
-	HeaderBase:  fixedSize + sumSize,
-	HeaderLeast: fixedSize + sumSize,
-	HeaderMost:  fixedSize + maxSettings + sumSize,
-	Seed: func(header []byte) uint64 {
-		return binary.LittleEndian.Uint64(header[len(header)-sumSize:])
-	},
-	Wide:   true,
-	Unit:   1,
-	Least:  1,
-	Most:   1 << 30,
+// Served is the journal of a server: the answers since the last checkpoint of its index. Its groups
+// hold entries.
+var Served = Kind{
+	Magic:  "firstseen.served",
 	Remedy: "remove this file and run firstseen index abandon: then the documents answered since the last checkpoint are kept again",
-}
-
-// Create makes the journal of a server, as [Kind.Create] does.
-func Create(path string, h Header) (*Log, error) {
-	b := binary.LittleEndian.AppendUint64(served.NewHeader(len(h.Settings)), h.Generation)
-	b = append(append(b, h.Owner[:]...), make([]byte, 8)...)
-	return served.Create(path, Seal(append(b, h.Settings...)))
-}
-
-// Read reads the journal of a server, as [Kind.Read] does.
-func Read(path string, each func(group []byte) error) (h Header, torn int64, err error) {
-	var groups func(fields, body []byte) error
-	if each != nil {
-		groups = func(_, body []byte) error { return each(body) }
-	}
-	b, _, torn, err := served.Read(path, groups)
-	if b != nil {
-		h = Header{
-			Generation: binary.LittleEndian.Uint64(b[prefixSize:]), Owner: [16]byte(b[32:]),
-			Settings: string(b[fixedSize : len(b)-sumSize]),
-		}
-	}
-	return h, torn, err
 }
 
 // The kinds of entries; docs/format.md, "A server's journal" and "A log".
