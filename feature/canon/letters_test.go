@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -99,6 +100,7 @@ func FuzzLettersEqualOracle(f *testing.F) {
 }
 
 // TestLettersOfEveryRune checks every character alone, and among letters that are read many at a time.
+// Of numbers without a character it checks one in seven.
 func TestLettersOfEveryRune(t *testing.T) {
 	canontest.NeedUnicode(t)
 	s := countingScanners()[0]
@@ -107,7 +109,7 @@ func TestLettersOfEveryRune(t *testing.T) {
 		step = 7
 	}
 	for r := rune(0); r <= utf8.MaxRune; r += step {
-		if utf8.ValidRune(r) {
+		if unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Co, unicode.Cc, unicode.Cf) || r%7 == 0 && utf8.ValidRune(r) {
 			checkLetters(t, s, string(r)+" 的"+string(r)+"的"+string(r)+" and words of more than sixteen bytes", 1)
 		}
 		if r > 0x3FFFF { // private, or without a form

@@ -425,7 +425,7 @@ func TestSet(t *testing.T) {
 // TestFlips checks that a shard is refused after any bit flip or truncation.
 func TestFlips(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, feature.Scheme{}, newWorld(2).texts(12), 12)
+	write(t, dir, feature.Scheme{}, newWorld(2).texts(3), 3)
 	set := readSet(t, dir)
 	path := set[0].path(shardEnding)
 	whole, err := os.ReadFile(path)

@@ -4,6 +4,7 @@
 package canontest
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -48,11 +49,12 @@ type Piece struct {
 func Read(text string) (pieces []Piece, whole, tight string) {
 	text = withoutSoftEnds(text)
 	var words []string
+	var all []byte
 	for _, p := range split(text) {
 		if p.symbol {
 			if form := Canonical(text[p.start:p.end]); form != "" {
 				words = append(words, form)
-				tight += " " + form
+				all = append(append(all, ' '), form...)
 			}
 			continue
 		}
@@ -60,22 +62,22 @@ func Read(text string) (pieces []Piece, whole, tight string) {
 		if len(form) == 0 {
 			continue
 		}
-		if !joins(tight, form[0].r) {
-			tight += " "
+		if !joins(all, form[0].r) {
+			all = append(all, ' ')
 		}
-		tight += formString(form)
+		all = append(all, formString(form)...)
 		words = append(words, formString(form))
 		for _, c := range cuts(form) {
 			s := formString(c)
 			pieces = append(pieces, Piece{s, Width(s), Units(s), c[0].start, c[len(c)-1].end})
 		}
 	}
-	return pieces, strings.Join(words, " "), strings.TrimPrefix(tight, " ")
+	return pieces, strings.Join(words, " "), strings.TrimPrefix(string(all), " ")
 }
 
 // joins reports whether there is no space between a text and the following rune.
-func joins(before string, r rune) bool {
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, unicode.IsMark))
+func joins(before []byte, r rune) bool {
+	last, _ := utf8.DecodeLastRune(bytes.TrimRightFunc(before, unicode.IsMark))
 	return !unicode.Is(unicode.M, r) && (CJK(last) || CJK(r))
 }
 
