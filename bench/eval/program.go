@@ -53,14 +53,19 @@ func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *similarity.Co
 // nameOf names the scheme and the threshold by which a rule decides, including defaults.
 func nameOf(scheme feature.Scheme, rules dedup.Rules) string {
 	version, _, _ := strings.Cut(scheme.Name(), "-")
-	threshold := rules.Threshold
+	threshold, also := rules.Threshold, ""
+	if rules.Verify {
+		also = ", verified"
+	}
 	switch {
+	case threshold == 0 && rules.Verify:
+		threshold = dedup.DefaultVerifyThreshold
 	case threshold == 0 && rules.Score == dedup.ScoreSegments:
 		threshold = dedup.DefaultSegmentsThreshold
 	case threshold == 0:
 		threshold = dedup.DefaultThreshold
 	}
-	return fmt.Sprintf("firstseen %s, %s ≥ %g", version, [...]string{"text", "segments"}[rules.Score], threshold)
+	return fmt.Sprintf("firstseen %s, %s ≥ %g%s", version, [...]string{"text", "segments"}[rules.Score], threshold, also)
 }
 
 func (p *Program) Name() string { return p.name }
@@ -123,7 +128,7 @@ func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confi
 		return dedup.Confirmation{}, err
 	}
 	number, _ := binary.Uvarint(value)
-	share, holds, ok := p.confirm.Measure(similarity.New(string(text)), similarity.New(p.texts[int(number)]))
+	share, holds, ok := p.confirm.Measure(text, []byte(p.texts[int(number)]))
 	if !ok {
 		return dedup.Confirmation{Why: "too long"}, nil
 	}
