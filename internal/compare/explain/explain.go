@@ -319,7 +319,9 @@ var pageText string
 
 var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": share, "asked": func() float64 { return similarity.Verified.Least }, "measured": measured}).Parse(pageText))
 
-func share(v any) string { return fmt.Sprintf("%6.4f", reflect.Indirect(reflect.ValueOf(v)).Interface()) }
+func share(v any) string {
+	return fmt.Sprintf("%6.4f", reflect.Indirect(reflect.ValueOf(v)).Interface())
+}
 
 // measured formats a share, which is nil if measuring it took too long.
 func measured(v *float64) string {

@@ -29,11 +29,11 @@ func runIn(letters int) int { return min(leastRun+bits.Len(uint(letters/plainRun
 // Stands returns the share, 0 to 1, of the later text's letters that stand in the earlier one: those
 // of runs of letters that the earlier one has too, wherever they are. Letters are folded, without
 // spaces, as in the sketches (canon.Scanner.AppendLetters). So a wrong letter takes a few letters
-// with it, and new text all of its own. There are no more of them than the earlier text has letters:
-// a text behind its copy in the same few words is new. A text without letters has none there.
+// with it, and new text all of its own. What comes twice counts twice. A text without letters has
+// none there.
 //
-// Unlike the sketches it compares all letters. It takes linear time, and up to 10 bytes for each
-// letter of the earlier text.
+// Unlike the sketches it compares all letters. It takes linear time, and 10 to 18 bytes for each letter
+// of the earlier text.
 func Stands(later, earlier []byte) float64 {
 	f := finders.Get().(*finder)
 	defer finders.Put(f)
@@ -41,7 +41,7 @@ func Stands(later, earlier []byte) float64 {
 	if len(f.later) == 0 {
 		return 0
 	}
-	return float64(min(f.count(runIn(len(f.earlier))), len(f.earlier))) / float64(len(f.later))
+	return float64(f.count(runIn(len(f.earlier)))) / float64(len(f.later))
 }
 
 // A finder finds the runs of letters that two texts have in common. It is used again.

@@ -82,7 +82,7 @@ func TestVerifiedAtItsEdge(t *testing.T) {
 		{"part of a longer text", old, lettersOf(rng, 900, 'n', 'z') + old + add, 1},
 		{"the halves the other way round", old[440:] + old[:440], old, 1},
 		{"other lines and case", strings.ToUpper(strings.ReplaceAll(old, " ", "\n")), old, 1},
-		{"twice the text", old + old, old, .5},
+		{"twice the text", old + old, old, 1},
 		{"no letters", "- + *", old, 0},
 		{"fewer letters than a run", "abcdefg", "abcdefg", 0},
 		{"traditional characters", strings.Repeat("這個國家的歷史與語言", 3), strings.Repeat("这个国家的历史与语言", 3), 1},
