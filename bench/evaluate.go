@@ -27,6 +27,7 @@ them of other formats. The documents are held in memory.
   left                    the share of alike pairs of which both stay
   false, grey             removals whose text is not, or not quite, the witness's: Jaccard below
                           0.3 and containment below 0.5; lcs and containment below 0.8
+  long                    removals of which a fifth or more is one stretch that the witness lacks
   documents/s             on one processor, all in memory
   bytes                   remembered of a kept document
 

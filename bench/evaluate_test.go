@@ -57,13 +57,13 @@ func TestEvaluate(t *testing.T) {
 		// segments removes all three: 4 of 4 pairs of copies. exact removes 4 alone: 1 of 4 pairs.
 		// With 15 pairs in all, ARI is (1 - 4/15) / (2.5 - 4/15), and 2 of the 3 copies stay.
 		{args: "-clusters clusters.tsv -methods segments,exact -thresholds 0.65 docs.jsonl", want: []string{
-			`(?m)^\| set \| method \| threshold \| removed \| precision \| recall \| F1 \| ARI \| left \| false \| grey \| documents/s \| bytes \|$`,
-			`(?m)^\| docs \| segments \| 0.65 \* \| 3 \| 1.0000 \| 1.0000 \| 1.0000 \| 1.0000 \| 0.0% \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
-			`(?m)^\| docs \| exact \| - \* \| 1 \| 1.0000 \| 0.2500 \| 0.4000 \| 0.3284 \| 66.7% \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
+			`(?m)^\| set \| method \| threshold \| removed \| precision \| recall \| F1 \| ARI \| left \| false \| grey \| long \| documents/s \| bytes \|$`,
+			`(?m)^\| docs \| segments \| 0.65 \* \| 3 \| 1.0000 \| 1.0000 \| 1.0000 \| 1.0000 \| 0.0% \| 0 \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
+			`(?m)^\| docs \| exact \| - \* \| 1 \| 1.0000 \| 0.2500 \| 0.4000 \| 0.3284 \| 66.7% \| 0 \| 0 \| 0 \| [0-9]+ \| [0-9]+ \|$`,
 		}},
 		{args: "-pairs pairs.tsv -methods segments,exact -thresholds 0.65 -json -page page.html docs.jsonl", want: []string{
 			`(?s)^{"method":.*\n{"method":`,
-			`"method":"exact","default":true,"corpus":"docs","rule":.*"documents":6,"removed":1,"false":0,"grey":0,"alike":3,"left":2,.*"right":1,"wrong":0,"missed":3,"precision":1,"recall":0.25,"f1":0.4,"ari":0.328`,
+			`"method":"exact","default":true,"corpus":"docs","rule":.*"documents":6,"removed":1,"false":0,"grey":0,"long":0,"alike":3,"left":2,.*"right":1,"wrong":0,"missed":3,"precision":1,"recall":0.25,"f1":0.4,"ari":0.328`,
 		}, page: []string{`<title>exact - \*: recall 0.2500, precision 1.0000</title>`, `(?s)<tr class="default">.*<tr class="default">`}},
 		// Labels, and unlisted pairs.
 		{args: "-pairs wrong.tsv -methods segments -thresholds 0.65 docs.jsonl", want: []string{`\| 1.0000 \| 1.0000 \| 1.0000 \|`}},

@@ -23,6 +23,7 @@ var columns = []column{
 	{"removed", func(f *eval.Figures) string { return fmt.Sprint(f.Removed) }},
 	{"false", func(f *eval.Figures) string { return fmt.Sprintf("%d (%.2f%%)", f.False, percent(f.False, f.Removed)) }},
 	{"grey", func(f *eval.Figures) string { return fmt.Sprint(f.Grey) }},
+	{"long", func(f *eval.Figures) string { return fmt.Sprint(f.Long) }},
 	{"frame", frameCell},
 	{"left", func(f *eval.Figures) string { return ifAny(f.Alike, "%.1f%%", percent(f.Left, f.Alike)) }},
 	{"recall", func(f *eval.Figures) string {

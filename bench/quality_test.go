@@ -94,7 +94,7 @@ func TestFigures(t *testing.T) {
 	got.Jaccard, got.Containment, got.LCS = 0, 0, 0
 	frame := 2
 	want := &eval.Figures{
-		Corpus: "made", Rule: "scripted", Documents: 5, Removed: 3, False: 1, Grey: 2, Frame: &frame,
+		Corpus: "made", Rule: "scripted", Documents: 5, Removed: 3, False: 1, Grey: 2, Long: 2, Frame: &frame,
 		Alike: 2, Left: 0, LeftOf: map[string][2]int{"dup": {0, 2}}, Found: 1, Negatives: 2, NegativesRemoved: 2, Bytes: 15,
 	}
 	if g, w := asJSON(t, got), asJSON(t, want); g != w {

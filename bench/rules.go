@@ -9,6 +9,7 @@ import (
 	"github.com/firstseen/firstseen/bench/peers"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
 )
 
 // A ruleMaker makes a new rule.
@@ -21,6 +22,7 @@ type ruleMaker struct {
 func rules() []ruleMaker {
 	return []ruleMaker{
 		{"default", ours(feature.Scheme{}, dedup.Rules{})},
+		{"verify", verified},
 		{"counted", func() (eval.Rule, error) { return eval.NewAlone() }},
 		{"exact", peer(func() eval.Rule { return peers.NewExact() })},
 		{"simhash", peer(func() eval.Rule { return peers.NewSimHash(3) })},
@@ -85,6 +87,11 @@ func peer(make func() eval.Rule) func() (eval.Rule, error) {
 
 func minhash(threshold float64, verified bool) func() (eval.Rule, error) {
 	return peer(func() eval.Rule { return peers.NewMinHash(threshold, verified) })
+}
+
+// verified returns the default with --verify.
+func verified() (eval.Rule, error) {
+	return eval.NewProgram(feature.Scheme{}, dedup.Rules{Verify: true}, &similarity.Verified)
 }
 
 func ours(scheme feature.Scheme, rules dedup.Rules) func() (eval.Rule, error) {

@@ -8,8 +8,7 @@ import (
 )
 
 // With a Confirmer, no unconfirmed copy is removed. It is called for the method's copies, the best
-// first. With Rules.Verify only doubtful copies need confirmation, and documents with a long new
-// passage are also tried.
+// first. With Rules.Verify only doubtful copies need confirmation.
 
 // maxAsked is the maximum number of candidates whose texts are compared with one document. The best
 // come first, so the rest hardly ever matter.
@@ -71,11 +70,10 @@ func (c *decider) confirmExact(num uint32, features int, r *Result) (ok bool, er
 func (c *decider) confirmed(relation *found, r *Result) (witness found, err error) {
 	tries := c.confirming.tries
 	slices.SortStableFunc(tries, func(a, b found) int { // stable: candidates are in order of arrival
-		return cmp.Or(cmp.Compare(b.Relation, a.Relation), cmp.Compare(b.Score, a.Score))
+		return cmp.Compare(b.Score, a.Score)
 	})
 	for n, t := range tries {
-		copied := t.Relation == method.Copy
-		if c.rules.Verify && copied && t.Sure {
+		if c.rules.Verify && t.Sure {
 			r.Confirm, r.Asked = Confirmation{}, false // an answer about another copy
 			return t, nil
 		}
@@ -84,21 +82,15 @@ func (c *decider) confirmed(relation *found, r *Result) (witness found, err erro
 			if err != nil {
 				return t, err
 			}
-			if answer.OK {
-				if !copied {
-					t.Score, t.Estimated = answer.Value, false
-				}
+			if answer.OK || !r.Asked {
 				r.Confirm, r.Asked = answer, true
+			}
+			if answer.OK {
 				return t, nil
 			}
-			if (copied || t.New.To > 0) && !r.Asked {
-				r.Confirm, r.Asked = answer, true
-			}
 		}
-		if copied {
-			t.Relation, t.Share = method.Related, t.Score
-			c.relate(t, relation)
-		}
+		t.Relation, t.Share = method.Related, t.Score
+		c.relate(t, relation)
 	}
 	return found{candidate: -1}, nil
 }

@@ -62,7 +62,7 @@ func (c *decider) alone(r *Result) (witness, relation found, err error) {
 			return witness, relation, damaged(e.Num, err)
 		}
 		switch {
-		case c.confirming.active && (f.Relation == method.Copy || c.rules.Verify && f.New.To > 0):
+		case c.confirming.active && f.Relation == method.Copy:
 			tries = append(tries, f)
 		case f.Relation == method.Copy && c.better(i, f.Score, &witness, witness.Score):
 			witness = f

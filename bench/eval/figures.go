@@ -8,6 +8,7 @@ type Figures struct {
 	Removed   int    `json:"removed"`
 	False     int    `json:"false"`
 	Grey      int    `json:"grey"`
+	Long      int    `json:"long"`
 	Frame     *int   `json:"frame,omitempty"` // nil if the IDs do not show it
 	// Pairs: alike ones, those with both documents kept, and those whose later document was removed
 	// with the other or its copy as witness.

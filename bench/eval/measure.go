@@ -16,11 +16,15 @@ const (
 // witness contains less than greyContained of it.
 const greyContained = 0.8
 
+// A removal is long if one stretch that the witness lacks has this share of it or more.
+const longStretch = 0.2
+
 // A Likeness measures how alike a removal and its witness are, each 0 to 1.
 type Likeness struct {
 	Jaccard, Containment float64 // of shingles; of the smaller in the larger
 	Contained            float64 // of the removal in the witness
 	LCS                  float64
+	Stretch              float64 // of the removal, the longest that a longest common subsequence of words leaves out
 }
 
 // IsFalse reports whether the texts have too little in common.
@@ -30,6 +34,9 @@ func (l *Likeness) IsFalse() bool {
 
 // IsGrey reports whether a fifth of the removal or more is new.
 func (l *Likeness) IsGrey() bool { return l.LCS < AlikeLCS && l.Contained < greyContained }
+
+// IsLong reports whether a fifth of the removal or more is new, in one stretch.
+func (l *Likeness) IsLong() bool { return l.Stretch >= longStretch }
 
 // An Outcome is the effect of a rule on a set.
 type Outcome struct {
@@ -87,6 +94,7 @@ func (s *Set) countRemovals(o *Outcome, r *Figures) {
 		l := s.Alike(doc, witness)
 		r.False += count(s.IsFalse(doc, witness, &l))
 		r.Grey += count(l.IsGrey())
+		r.Long += count(l.IsLong())
 		if s.Frame != nil {
 			*r.Frame += count(s.IsFrame(doc, witness, &l))
 		}
@@ -127,6 +135,7 @@ func (s *Set) Alike(doc, witness int) Likeness {
 	l := Likeness{Contained: similarity.Contained(a, b)}
 	l.LCS, _ = similarity.LCSWithin(a, b, similarity.MaxSteps) // 0 for texts that are too long and too different
 	l.Jaccard, l.Containment = similarity.Jaccard(a, b)
+	l.Stretch = longestNew(s.Docs[doc].Text, s.Docs[witness].Text)
 	s.measured[key] = l
 	return l
 }

@@ -54,11 +54,15 @@ func NewProgram(scheme feature.Scheme, rules dedup.Rules, confirm *similarity.Co
 // nameOf names the scheme and the threshold by which a rule decides, including defaults.
 func nameOf(scheme feature.Scheme, rules dedup.Rules) string {
 	version, _, _ := strings.Cut(scheme.Name(), "-")
+	also := ""
+	if rules.Verify {
+		also = ", verified"
+	}
 	if rules.Threshold == 0 {
-		r, _ := dedup.Rules{Score: rules.Score}.WithDefaults(feature.Scheme{}, false) // it has a default
+		r, _ := dedup.Rules{Score: rules.Score, Verify: rules.Verify}.WithDefaults(feature.Scheme{}, false) // it has a default
 		rules.Threshold = r.Threshold
 	}
-	return fmt.Sprintf("firstseen %s, %s ≥ %g", version, [...]string{"text", "segments"}[rules.Score], rules.Threshold)
+	return fmt.Sprintf("firstseen %s, %s ≥ %g%s", version, [...]string{"text", "segments"}[rules.Score], rules.Threshold, also)
 }
 
 func (p *Program) Name() string { return p.name }
@@ -121,7 +125,7 @@ func (p *Program) confirmCopy(text, _ []byte, record *dedup.Record) (dedup.Confi
 		return dedup.Confirmation{}, err
 	}
 	number, _ := binary.Uvarint(value)
-	share, holds, ok := p.confirm.Measure(similarity.New(string(text)), similarity.New(p.texts[int(number)]))
+	share, holds, ok := p.confirm.Measure(text, []byte(p.texts[int(number)]))
 	if !ok {
 		return dedup.Confirmation{Why: "too long"}, nil
 	}

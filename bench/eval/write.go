@@ -28,6 +28,7 @@ var columns = []struct {
 	}},
 	{"false", func(r *Row) string { return fmt.Sprint(r.False) }},
 	{"grey", func(r *Row) string { return fmt.Sprint(r.Grey) }},
+	{"long", func(r *Row) string { return fmt.Sprint(r.Long) }},
 	{"documents/s", func(r *Row) string { return fmt.Sprintf("%.0f", r.PerSecond) }},
 	{"bytes", func(r *Row) string { return fmt.Sprintf("%.0f", r.Bytes) }},
 }

@@ -70,7 +70,10 @@ func (j *Judge) Compare(record []byte, threshold float64) (Finding, error) {
 }
 
 // A Change is a place where two texts differ, in folded words. One of the two may be empty.
-type Change struct{ Later, Earlier string }
+type Change struct {
+	Later   string `json:"later"`
+	Earlier string `json:"earlier"`
+}
 
 // Changes lists the places where the words of two texts differ, in order, for a person to read.
 // Words that are only joined or split are left out.

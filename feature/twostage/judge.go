@@ -172,7 +172,7 @@ func (j *Judge) byWords(f *method.Finding) error {
 	f.Relation, f.Score, f.Contained = method.Unrelated, w.Score, w.Score
 	switch {
 	case w.Copy:
-		f.Relation = method.Copy
+		f.Relation, f.Sure = method.Copy, true // the words are the text
 		return nil
 	case w.Score >= j.Rules.Threshold:
 		f.Relation, f.Share = method.Related, w.Score

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"text/template"
@@ -19,6 +20,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/feature/short"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
 	"github.com/firstseen/firstseen/internal/report"
@@ -52,6 +54,8 @@ type Explanation struct {
 	Reasons []method.Reason `json:"reasons"`
 	// Shared lists the segments chosen in both texts, the longest first.
 	Shared []Segment `json:"shared_segments"`
+	// Changes lists the places where the words of two short texts differ, in order.
+	Changes []short.Change `json:"changes,omitempty"`
 	// OtherKeys is the number of shared keys that are not segments, such as those of runs.
 	OtherKeys int `json:"other_keys"`
 }
@@ -114,6 +118,9 @@ func (e *Explanation) judge(rules Rules) error {
 	}
 	e.Verdict = report.Report(&r, e.Later.ID, &second, []byte(e.Later.Text))
 	e.share(&first, &second)
+	if max(e.Earlier.Units, e.Later.Units) <= short.MaxUnits {
+		e.Changes = short.Changes([]byte(e.Later.Text), []byte(e.Earlier.Text))
+	}
 	return nil
 }
 
@@ -310,9 +317,11 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 //go:embed explain.txt
 var pageText string
 
-var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": share, "measured": measured}).Parse(pageText))
+var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": share, "asked": func() float64 { return similarity.Verified.Least }, "measured": measured}).Parse(pageText))
 
-func share(v any) string { return fmt.Sprintf("%6.4f", v) }
+func share(v any) string {
+	return fmt.Sprintf("%6.4f", reflect.Indirect(reflect.ValueOf(v)).Interface())
+}
 
 // measured formats a share, which is nil if measuring it took too long.
 func measured(v *float64) string {

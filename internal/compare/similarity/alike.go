@@ -1,5 +1,6 @@
 // Package similarity measures how alike two whole texts are, by the measures that judge
-// near-duplicate detection. It shares no code with the features it judges.
+// near-duplicate detection. It shares no code with the features it judges, except that [Stands]
+// reads letters by package canon.
 //
 // [Of] gives all scores of a pair. The longest common subsequence and the edit distance can take
 // long, so they stop after a number of steps that depends on the texts alone. Texts of 64 MiB are

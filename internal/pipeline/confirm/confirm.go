@@ -78,7 +78,7 @@ func (f *Confirmer) Confirm(text, id []byte, record *dedup.Record) (dedup.Confir
 		f.one.Lock()
 		defer f.one.Unlock()
 	}
-	value, holds, ok := f.Condition.Measure(similarity.New(string(text)), similarity.New(string(earlier)))
+	value, holds, ok := f.Condition.Measure(text, earlier)
 	if !ok {
 		return dedup.Confirmation{Why: WhyLong}, nil
 	}
