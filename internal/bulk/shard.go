@@ -149,14 +149,14 @@ func (m *Manifest) end(seed uint64) []byte {
 }
 
 // ErrDamaged is returned for a shard that is damaged or cut off.
-var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen features")
+var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen bulk features")
 
 // eachRecord calls f for every record of the shard, with the place of its first key. A record is
 // valid until f returns. No byte is trusted before it is checked. It ends with ctx, between frames.
 func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Place, record []byte) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
-		return fmt.Errorf("%w: make the shard again with firstseen features", err)
+		return fmt.Errorf("%w: make the shard again with firstseen bulk features", err)
 	}
 	defer func() {
 		if errors.Is(err, ErrDamaged) || errors.Is(err, errRecord) {

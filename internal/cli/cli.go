@@ -87,7 +87,7 @@ func (w *firstError) Write(p []byte) (int, error) {
 func newRoot(elsewhere *[]string) *cobra.Command {
 	root := group("firstseen")
 	root.Version, root.SilenceUsage, root.SilenceErrors = versionString(), true, true
-	root.SetVersionTemplate("firstseen {{.Version}}\n")
+	root.SetVersionTemplate(versionText())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().String("config", "", "read flags from this file, one a line, such as memory=1GiB; the command line and FIRSTSEEN_MEMORY and the like take precedence")
@@ -97,18 +97,12 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 			return err
 		}
 		*elsewhere = places
-		tellOld(cmd, cmd.ErrOrStderr())
-		return checkRanges(cmd.Flags())
+		return checkGiven(cmd.Flags())
 	}
 	showFlags(root)
 	commandGroups(root)
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
-		for _, s := range settings {
-			if cmd.Flags().Lookup(s.flag) != nil && cmd.Flags().Lookup(s.old) != nil {
-				hide(cmd.Flags(), s.old)
-			}
-		}
 		completions(cmd)
 		eachOnce(cmd)
 	}

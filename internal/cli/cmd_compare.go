@@ -20,34 +20,37 @@ import (
 )
 
 type explaining struct {
-	options
-	line  int
-	said  *lines.Line // line of the report
-	weigh bool
-	width int
-	whole bool
-	color string
+	inputFlags
+	methodFlags
+	asJSON bool
+	report string
+	line   int
+	said   *lines.Line // line of the report
+	weigh  bool
+	width  int
+	whole  bool
+	color  string
 }
 
 func newCompareCommand() *cobra.Command {
 	var f explaining
 	cmd := command("compare", nil, f.run)
 	fs := cmd.Flags()
-	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents are in the INPUTs (default the file that the line names)")
+	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents are in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by the number of documents with them; reads all INPUTs")
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
+	f.registerMethod(fs)
+	share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns for both texts together (default the width of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
 	oneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
-	f.registerInputs(fs)
+	f.register(fs)
 	return cmd
 }
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
-	if err := f.checkMethod(); err != nil {
+	if err := f.checkMethod("", false); err != nil {
 		return usageError{err}
 	}
 	style, err := f.style(cmd.OutOrStdout())
@@ -56,12 +59,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	}
 	cfg := f.source
 	cfg.Stdin = cmd.InOrStdin()
-	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
+	pair := explain.Rules{Scheme: f.scheme, Rules: f.rules}
 	var docs [2]explain.Document // the earlier one first
 	switch {
 	case f.line < 1:
 		err = usageError{fmt.Errorf("--line %d: lines count from 1", f.line)}
-	case f.Report != "":
+	case f.report != "":
 		docs, err = f.reported(cmd, args, &pair)
 	case f.weigh, cmd.Flags().Changed("line"):
 		err = usageError{errors.New("compare: --line and --weigh need a report and its inputs: use them with --report FILE")}
@@ -133,7 +136,7 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document,
 
 // reported finds the two documents that a line of a report names.
 func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.Rules) (docs [2]explain.Document, err error) {
-	line, err := explain.ReadLine(cmd.Context(), f.Report, f.line)
+	line, err := explain.ReadLine(cmd.Context(), f.report, f.line)
 	if err != nil {
 		return docs, err
 	}

@@ -19,7 +19,6 @@ import (
 type cutFlags struct {
 	rereading
 	cut    cut.Options
-	report string
 	remove string
 	mark   bool
 	list   string
@@ -27,59 +26,53 @@ type cutFlags struct {
 
 func newCutCommand() *cobra.Command {
 	var f cutFlags
-	cmd := command("cut", nil, f.run)
+	cmd := command("report-cut", nil, f.run)
 	fs := cmd.Flags()
-	fs.StringVarP(&f.report, "report", "r", "", "report of firstseen dedup --passages over these inputs")
 	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")
-	fs.IntVar(&f.cut.MinUnits, "min-units", 0, "cut only passages of this many words or more")
+	integer(fs, &f.cut.MinUnits, "min-units", 0, unbounded, "cut only passages of this many words or more")
 	fs.BoolVar(&f.mark, "mark", false, "keep the passages, between >>> and <<<")
-	fs.IntVar(&f.cut.DropBelow, "drop-below", 0, "drop documents with fewer than this many words left, such as 50")
+	integer(fs, &f.cut.DropBelow, "drop-below", 0, unbounded, "drop documents with fewer than this many words left, such as 50")
 	fs.BoolVar(&f.cut.KeepCode, "keep-code", false, "leave documents alone if more than one character in eight is a symbol")
 	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out plus .cuts.jsonl)")
-	f.register(cmd, "write the documents to this `file`; .gz or .zst compresses; - is standard output")
+	f.registerOut(fs, "write the documents to this `file`; .gz or .zst compresses; - is standard output")
 	return cmd
 }
 
 func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 	f.cut.Remove = cut.Kind(f.remove)
 	switch {
-	case f.report == "":
-		return usageError{errors.New("cut: give the report of firstseen dedup --passages with --report")}
 	case !slices.Contains([]cut.Kind{cut.Common, cut.Copied, cut.All}, f.cut.Remove):
-		return usageError{errors.New("cut: choose the passages to cut with --remove: common (in eight documents or more), copied or all")}
+		return usageError{errors.New("report cut: choose the passages to cut with --remove: common (in eight documents or more), copied or all")}
 	case f.mark && f.cut.DropBelow > 0:
-		return usageError{errors.New("cut: --mark keeps all documents, and --drop-below drops some: give one of the two")}
+		return usageError{errors.New("report cut: --mark keeps all documents, and --drop-below drops some: give one of the two")}
 	}
-	if err := f.open(cmd, append([]string{f.report}, args...)); err != nil {
+	if err := f.open(cmd, args); err != nil {
 		return err
 	}
-	if err := readTwice("cut", f.rereading.report); err != nil {
+	if err := readTwice("cut", f.report); err != nil {
 		return err
 	}
-	if f.list == "" && f.Out != input.Stdin {
-		f.list = f.Out + ".cuts.jsonl"
+	if f.list == "" && f.out != input.Stdin {
+		f.list = f.out + ".cuts.jsonl"
 	}
 	if err := checkEnding("--list", f.list, holdsJSON, holdsCSV); err != nil {
 		return err
 	}
-	return output.CheckOutputs(slices.Concat(f.Inputs, f.formats.lists, f.rereading.report.Inputs), "", f.Out, f.list)
+	return output.CheckOutputs(slices.Concat(f.inputs, f.formats.lists, f.report.Inputs), "", f.out, f.list)
 }
 
 func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
-	if err := f.recognize(); err != nil {
+	if err := f.recognize(f.out, false, false); err != nil {
 		return err
 	}
 	c, err := newCutter(f.found, f.mark)
-	if err == nil {
-		err = f.enclose()
-	}
 	if err != nil {
 		return err
 	}
-	plan, err := cut.NewPlan(f.cut, f.rereading.report.All(cmd.Context()))
+	plan, err := cut.NewPlan(f.cut, f.report.All(cmd.Context()))
 	if err != nil {
 		return err
 	}

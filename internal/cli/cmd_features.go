@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -25,23 +26,24 @@ import (
 )
 
 type featuresFlags struct {
-	options
+	inputFlags
+	methodFlags
 	dir, shard, secret string
+	jobs               int
 	log                logFlags
 }
 
 func newFeaturesCommand() *cobra.Command {
 	var f featuresFlags
-	cmd := command("features", needInput, f.run)
+	cmd := command("bulk-features", needInput, f.run)
 	fs := cmd.Flags()
 	fs.StringVarP(&f.dir, "out", "o", "", "`folder` of the shards")
 	fs.StringVar(&f.shard, "shard", "1/1", "`number` of this shard, and how many there are")
 	registerSecret(fs, &f.secret)
 	f.log.registerTopic(fs, "log")
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	hide(fs, "score")
-	f.registerInputs(fs)
-	registerJobs(fs, &f.Workers, "processors to use; the shard is the same for any number")
+	f.registerMethod(fs)
+	f.register(fs)
+	registerJobs(fs, &f.jobs, "processors to use; the shard is the same for any number")
 	return cmd
 }
 
@@ -57,7 +59,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	m.Format = f.formats.String()
-	for _, in := range f.Inputs {
+	for _, in := range f.inputs {
 		m.Inputs = append(m.Inputs, bulk.File{Name: in.Name, Size: in.Size})
 	}
 	switch made, err := bulk.ReadManifest(f.dir, m.Shard, m.Of); {
@@ -69,7 +71,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	tellTwice(f.Inputs, stderr)
+	tellTwice(f.inputs, stderr)
 	f.prepare(stderr)
 	var bad bads
 	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error { return f.frames(cmd, m, &bad, add) })
@@ -81,15 +83,15 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 }
 
 func (f *featuresFlags) prepare(stderr io.Writer) {
-	f.Workers = checkJobs(f.Workers, stderr)
-	runtime.GOMAXPROCS(f.Workers)
+	f.jobs = checkJobs(f.jobs, stderr)
+	runtime.GOMAXPROCS(f.jobs)
 	limitHeap(f.source.MaxWindow, 0)
 }
 
 // manifest checks the flags and begins the manifest.
 func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
 	if f.dir == "" {
-		return nil, errors.New("features: give the folder of the shards with --out DIR, or a log with --brokers and --log")
+		return nil, errors.New("bulk features: give the folder of the shards with --out DIR, or a log with --brokers and --log")
 	}
 	number, of, ok := strings.Cut(f.shard, "/")
 	shard, err1 := strconv.Atoi(number)
@@ -98,16 +100,11 @@ func (f *featuresFlags) manifest() (*bulk.Manifest, error) {
 		return nil, fmt.Errorf("--shard %q: want the number of the shard and how many there are, such as 3/64, at most %d", f.shard, bulk.MaxShards)
 	}
 	var err error
-	if f.Scheme.Key, err = readSecret(f.secret); err != nil {
+	if f.scheme.Key, err = readSecret(f.secret); err != nil {
 		return nil, err
 	}
-	if err := f.method.complete(&f.Scheme, "", 0); err != nil {
-		return nil, err
-	}
-	if err := bulk.Check(f.Scheme); err != nil {
-		return nil, err
-	}
-	return &bulk.Manifest{Shard: shard, Of: shards, Scheme: f.Scheme.Name()}, f.Scheme.Validate()
+	err = cmp.Or(f.checkMethod("", false), bulk.Check(f.scheme))
+	return &bulk.Manifest{Shard: shard, Of: shards, Scheme: f.scheme.Name()}, err
 }
 
 // isMade ends a command whose shard exists, with an error if it is of other inputs or settings.
@@ -122,19 +119,19 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 
 func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) error {
 	newReader := func() (corpus.Reader[bulk.Frame], error) {
-		extractor, err := feature.NewExtractor(f.Scheme)
+		extractor, err := feature.NewExtractor(f.scheme)
 		var d bulk.Doc
 		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *bulk.Frame) error {
 			frame.Reset()
 			for doc := range docs {
 				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
 				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
-				frame.Add(&d, doc.Text, f.Scheme.Key != nil)
+				frame.Add(&d, doc.Text, f.scheme.Key != nil)
 			}
 			return nil
 		}, err
 	}
-	return inParallel(cmd, &f.options, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
+	return inParallel(cmd, &f.inputFlags, f.jobs, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
 		m.Bad = uint64(bad.n)
 		return add(frame)
 	})
@@ -161,7 +158,7 @@ const recordsTogether = 1000
 
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 	if f.dir != "" || f.secret != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
-		return usageError{errors.New("features: a log needs --brokers and --log, and takes no --out, --shard or --secret")}
+		return usageError{errors.New("bulk features: a log needs --brokers and --log, and takes no --out, --shard or --secret")}
 	}
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
@@ -188,9 +185,9 @@ func (f *featuresFlags) schemeOf(ctx context.Context, topic *follow.Topic) (sche
 	case err != nil:
 		return scheme, err
 	case settings == nil:
-		return scheme, fmt.Errorf("topic %s is empty: begin it with firstseen follow --no-key", f.log.topic)
+		return scheme, fmt.Errorf("topic %s is empty: begin it with firstseen serve follow --no-key", f.log.topic)
 	case !settings.NoKey:
-		return scheme, fmt.Errorf("topic %s takes no features, because its first follower had a key: give it documents, or begin another topic with firstseen follow --no-key", f.log.topic)
+		return scheme, fmt.Errorf("topic %s takes no features, because its first follower had a key: give it documents, or begin another topic with firstseen serve follow --no-key", f.log.topic)
 	}
 	scheme, ok := feature.Named(settings.Scheme, nil)
 	if !ok {
@@ -219,7 +216,7 @@ func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme f
 	}
 	var bad bads
 	n := int64(0)
-	err = inParallel(cmd, &f.options, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
+	err = inParallel(cmd, &f.inputFlags, f.jobs, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
 		for chunk := range slices.Chunk(*records, recordsTogether) {
 			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
 				return fmt.Errorf("after %d documents were appended to the log: %w; give the inputs again: those in the log get the same answers", n, err)

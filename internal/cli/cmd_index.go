@@ -23,42 +23,46 @@ import (
 
 func newIndexCommand() *cobra.Command {
 	return group("index", newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
-		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand())
+		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newTermsCommand())
 }
 
 func newCreateCommand() *cobra.Command {
-	var f options
-	cmd := onIndex("index-create", noArgs, func(cmd *cobra.Command, dir string, _ []string) error { return f.create(cmd.Context(), dir) })
+	var f struct {
+		methodFlags
+		indexFlags
+	}
+	cmd := onIndex("index-create", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		made, _ := index.ReadMade(dir)
+		if index.Exists(dir) && (made == nil || !made.HalfMade) {
+			return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
+		}
+		f.dir, f.onFull = dir, onFullDefault
+		if err := checkFlags(
+			func() error { return f.checkMethod(dir, f.filterOnly) },
+			func() error { return meaning(f.conflicts(f.scheme)...) },
+			func() error { return f.checkIndex(f.scheme) },
+		); err != nil {
+			return err
+		}
+		x, remove, err := f.openIndex(cmd.Context(), &f.scheme, index.Options{})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, x.Close(), remove()) }()
+		if err := x.Begin(index.Policy{Window: f.window}); err != nil {
+			return err
+		}
+		return x.Finish(nil)
+	})
 	fs := cmd.Flags()
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	registerPassages(fs, &f.Scheme)
-	hide(fs, "score")
+	f.registerMethod(fs)
+	f.registerPassages(fs)
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	registerWindow(fs, &f.Window)
+	f.registerWindow(fs)
 	f.registerKey(fs)
 	return cmd
-}
-
-func (f *options) create(ctx context.Context, dir string) (err error) {
-	made, _ := index.ReadMade(dir)
-	if index.Exists(dir) && (made == nil || !made.HalfMade) {
-		return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
-	}
-	f.index, f.OnFull = dir, onFullDefault
-	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
-		return err
-	}
-	x, remove, err := f.openIndex(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := x.Begin(index.Policy{Window: f.Window.Seconds}); err != nil {
-		return err
-	}
-	return x.Finish(nil)
 }
 
 // indexStats is the output of firstseen index stats. The JSON form is a contract.

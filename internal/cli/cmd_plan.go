@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/amount"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/server"
 )
@@ -78,17 +79,17 @@ func newPlanCommand() *cobra.Command {
 		return f.print(cmd, c, "plan", struct {
 			*forecast
 			Jobs int
-		}{c, f.Workers})
+		}{c, f.jobs})
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.docs, "docs", "", "number of documents, such as 10M")
 	fs.StringVar(&f.memory, "memory", "", "size of the filter, such as 1GiB (default: as large as the documents need)")
-	inSeconds(fs, &f.Window.Seconds, "window", "plan for documents that count for this long, such as 48h or 2d")
+	inSeconds(fs, &f.window, "window", "plan for documents that count for this long, such as 48h or 2d")
 	fs.Float64Var(&f.rate, "rate", 0, "with --window: documents kept per second")
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	registerPassages(fs, &f.Scheme)
-	registerJobs(fs, &f.Workers, "processors to use for the sample")
-	f.registerInputs(fs)
+	f.registerMethod(fs)
+	f.registerPassages(fs)
+	registerJobs(fs, &f.jobs, "processors to use for the sample")
+	f.inputFlags.register(fs)
 	f.printed.register(fs)
 	return cmd
 }
@@ -96,13 +97,19 @@ func newPlanCommand() *cobra.Command {
 // planning is a run to forecast. Its shape is zero if the documents decide it. Its format is that
 // of the inputs or, without any, of --format.
 type planning struct {
-	options
-	rate      float64 // documents a second
-	documents uint64  // 0 if the inputs decide it
+	inputFlags
+	methodFlags
+	printed
+	docs, memory string
+	window       uint32  // seconds
+	rate         float64 // documents a second
+	jobs         int
+	shape        bloomstore.Shape
+	documents    uint64 // 0 if the inputs decide it
 }
 
 func (p *planning) foresee(args []string) (err error) {
-	p.Args = args
+	p.args = args
 	if p.documents, err = p.planned(); err != nil {
 		return err
 	}
@@ -114,24 +121,21 @@ func (p *planning) foresee(args []string) (err error) {
 	}
 	p.found, _ = p.formats.of()
 	if p.docs != "" {
-		if p.documents, err = parseCount(p.docs); err != nil {
+		if p.documents, err = amount.ParseCount(p.docs); err != nil {
 			return fmt.Errorf("--docs: %w", err)
 		}
 	}
 	if p.memory != "" {
-		if p.shape, err = filterOf(p.memory, index.KeysPerDoc(p.Scheme, false)); err != nil {
+		if p.shape, err = filterOf(p.memory, index.KeysPerDoc(p.scheme, false)); err != nil {
 			return err
 		}
 	}
-	if err := p.method.complete(&p.Scheme, "", 0); err != nil {
-		return err
-	}
-	return p.Scheme.Validate()
+	return p.checkMethod("", false)
 }
 
 func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 	var measured *sample
-	if len(p.Args) > 0 {
+	if len(p.args) > 0 {
 		if measured, err = p.measure(cmd); err != nil {
 			return nil, err
 		}
@@ -142,26 +146,26 @@ func (p *planning) forecast(cmd *cobra.Command) (_ *forecast, err error) {
 		}
 	}
 	known := p.documents
-	if p.Window.Seconds > 0 {
+	if p.window > 0 {
 		known *= 2 // the filter and the method's memory hold as many expired documents again
 	}
 	if p.shape == (bloomstore.Shape{}) {
-		p.shape = index.ShapeFor(known, p.Scheme, false)
+		p.shape = index.ShapeFor(known, p.scheme, false)
 	}
-	c := predict(p.documents, p.shape, p.Scheme, measured)
-	if p.Window.Seconds > 0 { // add the times of documents, slices about to be dropped and one being merged
-		c.Window = float64(p.Window.Seconds)
+	c := predict(p.documents, p.shape, p.scheme, measured)
+	if p.window > 0 { // add the times of documents, slices about to be dropped and one being merged
+		c.Window = float64(p.window)
 		c.MemoryBytes = index.WindowMemory(c.Documents)
 		c.DiskBytes += c.TableBytes / 2
 		c.TableBytes += c.TableBytes / 2
 	}
 	beside := memoryOfParquet(p.found)
-	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
-	if p.Scheme.Passages > 0 {
+	c.MemoryBytes += c.FilterBytes + memoryOf(p.source, false) + p.scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
+	if p.scheme.Passages > 0 {
 		return c, nil // found neither by serve nor with --filter-only
 	}
 	c.ServeBytes = c.MemoryBytes + uint64(new(server.Config).Memory())
-	if p.Scheme.Info().FilterOnly && p.Window.Seconds == 0 {
+	if p.scheme.Info().FilterOnly && p.window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + memoryOf(p.source, true) + beside
 		c.FilterOnlyDisk = index.StreamDisk(p.shape)
 	}
@@ -200,18 +204,18 @@ const placeBytes = 60
 
 // measure reads a sample of the inputs and runs the pipeline over it.
 func (p *planning) measure(cmd *cobra.Command) (*sample, error) {
-	if err := p.findInputs(cmd, p.Args); err != nil {
+	if err := p.findInputs(cmd, p.args); err != nil {
 		return nil, err
 	}
-	p.Workers = checkJobs(p.Workers, cmd.ErrOrStderr())
+	p.jobs = checkJobs(p.jobs, cmd.ErrOrStderr())
 	if err := p.formats.check(p.found, "", false); err != nil {
 		return nil, err
 	}
 	m := &sample{OfStored: -1}
-	if total, known := input.TotalSize(p.Inputs); known {
+	if total, known := input.TotalSize(p.inputs); known {
 		m.OfStored = total
 	}
-	blocks, err := m.read(cmd.Context(), p.Inputs, &p.formats, p.source)
+	blocks, err := m.read(cmd.Context(), p.inputs, &p.formats, p.source)
 	if err != nil {
 		return nil, err
 	}
@@ -262,13 +266,13 @@ func (r *replay) Close() error                                { return nil }
 
 // run sends the sample through the pipeline and records the results.
 func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (err error) {
-	runtime.GOMAXPROCS(p.Workers)
+	runtime.GOMAXPROCS(p.jobs)
 	dir, remove, err := makeTemp("index")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	scheme := p.Scheme
+	scheme := p.scheme
 	scheme.Key = index.DrawKey() // as a new index has one
 	x, err := index.Open(ctx, dir, index.Options{Scheme: scheme, Key: index.KeyAsIs, Shape: bloomstore.ForMemory(sampleFilter)})
 	if err != nil {
@@ -279,7 +283,7 @@ func (p *planning) run(ctx context.Context, m *sample, blocks []corpus.Block) (e
 	keys, ids := 0, 0
 	summary, err := pipeline.Run(ctx, x, pipeline.Job{
 		Source: &replay{blocks},
-		Scheme: scheme, Workers: p.Workers, MaxBad: -1,
+		Scheme: scheme, Workers: p.jobs, MaxBad: -1,
 		Each: func(id string, r *dedup.Result, _ dedup.Counts) error {
 			ids += len(id)
 			if r.Kept {
@@ -320,16 +324,16 @@ func (m *sample) total() (uint64, error) {
 // planned returns the number of documents in the window to plan for, or 0 without one.
 func (p *planning) planned() (uint64, error) {
 	switch {
-	case p.Window.Seconds == 0 && p.rate == 0:
+	case p.window == 0 && p.rate == 0:
 		return 0, nil
-	case p.Window.Seconds == 0:
+	case p.window == 0:
 		return 0, errors.New("plan --rate: give --window too, the time for which documents count, such as 48h")
 	case p.docs != "":
 		return 0, errors.New("plan --window: give --rate, the documents per second, instead of --docs: an index with a window holds only the documents of that time")
 	case !(p.rate > 0):
 		return 0, errors.New("plan --window: give --rate too, the documents kept per second")
 	}
-	n := math.Ceil(p.rate * float64(p.Window.Seconds))
+	n := math.Ceil(p.rate * float64(p.window))
 	if n > math.MaxUint32 {
 		return 0, fmt.Errorf("plan: %.0f documents in a window, and at most %d are possible: give a shorter --window", n, uint32(math.MaxUint32))
 	}

@@ -21,20 +21,28 @@ import (
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
+type queryOptions struct {
+	inputFlags
+	methodFlags
+	dir   string
+	plain bool // an input is one text
+	ids   bool // an argument is an id
+}
+
 func newQueryCommand() *cobra.Command {
-	var f options
-	cmd := onIndex("query", nil, f.query)
+	var f queryOptions
+	cmd := onIndex("query", nil, f.run)
 	fs := cmd.Flags()
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
-	registerScore(fs, &f.Rules.Score)
-	f.registerInputs(fs)
+	share(fs, &f.rules.Threshold, "threshold", "as for dedup")
+	oneOf(fs, &f.rules.Score, "score", "unit of the share: text (runs of letters; in short texts words) or segments (each as one)", scoreWords, scores...)
+	f.register(fs)
 	return cmd
 }
 
-func (f *options) query(cmd *cobra.Command, dir string, args []string) (err error) {
-	f.index = dir
+func (f *queryOptions) run(cmd *cobra.Command, dir string, args []string) (err error) {
+	f.dir = dir
 	if f.ids {
 		return f.askIDs(cmd.Context(), args, cmd.OutOrStdout())
 	}
@@ -44,7 +52,7 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(f.Inputs, f.index, input.Stdin); err != nil {
+	if err := output.CheckOutputs(f.inputs, f.dir, input.Stdin); err != nil {
 		return err
 	}
 	check, closeIndex, err := f.checker(cmd.Context())
@@ -65,15 +73,15 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if f.plain {
 		err = f.eachText(ask)
 	} else {
-		err = eachDocument(cmd, f, func(r corpus.Record) error { return ask(r.Document, r.Block.File) })
+		err = eachDocument(cmd, &f.inputFlags, func(r corpus.Record) error { return ask(r.Document, r.Block.File) })
 	}
 	return flushed(buffer, err)
 }
 
 // eachText calls do for each input, as one document.
-func (f *options) eachText(do func(doc *corpus.Document, file string) error) error {
+func (f *queryOptions) eachText(do func(doc *corpus.Document, file string) error) error {
 	f.source.Encoding = f.formats.decoder
-	for _, in := range f.Inputs {
+	for _, in := range f.inputs {
 		text, err := readWhole(in, f.source)
 		if err != nil {
 			return fmt.Errorf("reading the text: %w", err)
@@ -89,13 +97,13 @@ func (f *options) eachText(do func(doc *corpus.Document, file string) error) err
 type checker func(id string, text []byte, exact bool) (report.Reported, error)
 
 // checker returns a checker and a function that closes it.
-func (f *options) checker(ctx context.Context) (checker, func() error, error) {
-	h, err := holderOf(f.index)
+func (f *queryOptions) checker(ctx context.Context) (checker, func() error, error) {
+	h, err := holderOf(f.dir)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case h != nil && f.Rules != dedup.Rules{}:
-		return nil, nil, usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", f.index)}
+	case h != nil && f.rules != dedup.Rules{}:
+		return nil, nil, usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", f.dir)}
 	case h != nil:
 		check := func(id string, text []byte, exact bool) (report.Reported, error) {
 			return h.check(ctx, id, text, exact)
@@ -106,10 +114,10 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f.Scheme = x.Scheme
-	deduper, err := x.Deduper(f.Rules)
+	f.scheme = x.Scheme
+	deduper, err := x.Deduper(f.rules)
 	extractor, extractorErr := feature.NewExtractor(x.Scheme)
-	if err := cmp.Or(f.checkRules(), err, extractorErr); err != nil {
+	if err := cmp.Or(f.refuse(false), err, extractorErr); err != nil {
 		return nil, nil, errors.Join(err, x.Close())
 	}
 	var set feature.Set
@@ -123,12 +131,12 @@ func (f *options) checker(ctx context.Context) (checker, func() error, error) {
 	}, x.Close, nil
 }
 
-func (f *options) openReader() (*index.Reader, error) {
-	key, err := index.ReadKey(f.index)
+func (f *queryOptions) openReader() (*index.Reader, error) {
+	key, err := index.ReadKey(f.dir)
 	if err != nil {
 		return nil, err
 	}
-	return index.OpenReader(f.index, key)
+	return index.OpenReader(f.dir, key)
 }
 
 // stored is the answer of firstseen query --id about an id. The JSON form is a contract.
@@ -143,11 +151,11 @@ type storedDoc struct {
 	Time    time.Time `json:"time"` // when it was kept
 }
 
-func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
+func (f *queryOptions) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
 	}
-	h, err := holderOf(f.index)
+	h, err := holderOf(f.dir)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,9 @@ import (
 )
 
 type serving struct {
-	options
+	methodFlags
+	indexFlags
+	jobs      int
 	listen    []string
 	lines     []string
 	tokenFile string
@@ -52,33 +54,32 @@ func newServeCommand() *cobra.Command {
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
 	inBytes(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes in a request, or in a line (default 16MiB)")
-	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents in a request")
-	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; others get the answer 429")
+	f.config.MaxDocuments, f.config.Waiting = 1000, 32
+	integer(fs, &f.config.MaxDocuments, "max-documents", 1, unbounded, "most documents in a request")
+	integer(fs, &f.config.Waiting, "waiting", 1, 1<<20, "most requests in memory at a time; others get the answer 429")
 	f.log.register(fs, "log")
 	f.registerDeciding(fs)
+	cmd.AddCommand(newFollowCommand())
 	return cmd
 }
 
 // registerDeciding registers the flags of the index and of the decisions.
 func (f *serving) registerDeciding(fs *pflag.FlagSet) {
-	fs.StringVar(&f.index, "index", "", "`folder` of the index; a new one is made")
+	fs.StringVar(&f.dir, "index", "", "`folder` of the index; a new one is made")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
-	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow)",
-		[]string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn)
-	f.OnFull = onFullDefault
-	refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", "))
+	f.limitFull(refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", ")))
 	f.registerKey(fs)
-	registerWindow(fs, &f.Window)
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
+	f.registerWindow(fs)
+	f.registerMethod(fs)
+	share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
 	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
-	registerJobs(fs, &f.Workers, "processors to use")
+	registerJobs(fs, &f.jobs, "processors to use")
 }
 
 func (f *serving) checkAddresses() error {
-	if f.index == "" {
+	if f.dir == "" {
 		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
 	}
 	for _, address := range f.lines {
@@ -103,14 +104,18 @@ func (f *serving) checkAddresses() error {
 }
 
 func (f *serving) check() error {
-	if err := f.asMade(); err != nil {
+	if err := f.asMade(&f.methodFlags); err != nil {
 		return err
 	}
-	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+	if err := checkFlags(
+		func() error { return f.checkMethod(f.dir, f.filterOnly) },
+		func() error { return meaning(f.conflicts(f.scheme)...) },
+		func() error { return f.checkIndex(f.scheme) },
+	); err != nil {
 		return err
 	}
 	if f.filterOnly {
-		return usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.index)}
+		return usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.dir)}
 	}
 	f.config.Page = textOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
@@ -145,8 +150,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	f.serve, f.follow = !byLog, byLog
-	x, _, err := f.openIndex(cmd.Context())
+	x, _, err := f.openIndex(cmd.Context(), &f.scheme, index.Options{Serve: !byLog, Follow: byLog})
 	if err != nil {
 		return err
 	}
@@ -154,12 +158,12 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	f.config.Index, f.config.Dir = x, f.index
-	workers := checkJobs(f.Workers, cmd.ErrOrStderr())
-	policy := index.Policy{Rules: f.Rules, Now: f.Now, OnFull: f.OnFull, Window: f.Window.Seconds}
+	f.config.Index, f.config.Dir = x, f.dir
+	workers := checkJobs(f.jobs, cmd.ErrOrStderr())
+	policy := index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	if byLog {
 		follower, err := follow.Open(reach, follow.Config{
-			Index: x, Dir: f.index, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
+			Index: x, Dir: f.dir, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
 			Policy: policy, Workers: workers,
 		})
 		if err != nil {
@@ -180,7 +184,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 func (f *serving) checkFinished(x *index.Index) error {
 	err := pipeline.CheckCompleted(x.Value)
 	if errors.Is(err, pipeline.ErrUnfinished) {
-		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.index, f.index)
+		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.dir, f.dir)
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func anyHas(cmd *cobra.Command, name string) bool {
 // checkConfig refuses an output that would overwrite the file of flags.
 func checkConfig(cmd *cobra.Command, path string) error {
 	config := []input.Input{{Path: path, Name: "of --config"}}
-	for _, name := range []string{"out", "report", "rejects", "summary", "clusters", "pairs", "kept-files", "list"} {
+	for _, name := range []string{"out", "report", "rejects", "summary", "list"} {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || !f.Changed {
 			continue
@@ -114,8 +114,6 @@ func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places [
 		name, text := parts[1], parts[2]
 		flag := cmd.Flags().Lookup(name)
 		switch {
-		case removed[name] != "":
-			return nil, usageError{fmt.Errorf("%s: --%s is gone: %s", place, name, removed[name])}
 		case flag == nil && !anyHas(cmd, name):
 			return nil, usageError{fmt.Errorf("%s: no command has the flag --%s%s", place, name, didYouMean("--", likeFlags(cmd.Flags(), name)))}
 		case flag == nil, !free[name]:

@@ -4,18 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
-	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/amount"
 )
 
 // flagError reports a mistake in the flags of a command and refers to its help.
@@ -31,13 +29,14 @@ func flagError(cmd *cobra.Command, err error) error {
 		switch {
 		case missing == nil: // from a glob
 			err = fmt.Errorf("%s is taken for a flag: give the file as ./%s", file, file)
-		case removed[name] != "":
-			err = fmt.Errorf("--%s is gone: %s", name, removed[name])
 		case cmd.Name() == "serve" && notServed[name] != "":
 			err = fmt.Errorf("a server has no --%s: %s", name, notServed[name])
 		default:
 			err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), name)))
 		}
+	}
+	if _, is := errors.AsType[outside](err); is { // the message is all that there is to say
+		return usageError{err}
 	}
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
@@ -48,19 +47,18 @@ func plain(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
+	f := invalid.GetFlag()
 	if errors.Is(err, errTwice) {
-		f := invalid.GetFlag()
 		return fmt.Errorf("--%s is given twice, as %q and as %q: give one of them", f.Name, f.Value, invalid.GetValue())
 	}
-	for inner := invalid; errors.As(inner.Unwrap(), &inner); {
-		invalid = inner
+	given, cause := "--"+f.Name+" "+invalid.GetValue(), invalid.Unwrap()
+	if wrong, is := errors.AsType[wrongSetting](cause); is {
+		given, cause = wrong.given, wrong.error
 	}
-	given := givenAs(invalid.GetFlag().Name, invalid.GetValue())
-	var wrong mistake
-	if errors.As(invalid.Unwrap(), &wrong) {
-		return fmt.Errorf("%s: %w", given, wrong)
+	if number, is := errors.AsType[*strconv.NumError](cause); is {
+		cause = want(wanted(f.Value.Type(), number))
 	}
-	return fmt.Errorf("%s: want %s", given, wanted(invalid))
+	return fmt.Errorf("%s: %w", given, cause)
 }
 
 // besideValue adds to an error about a missing file: it may be the value of a flag without one.
@@ -138,51 +136,25 @@ func eachOnce(cmd *cobra.Command) {
 	})
 }
 
-// wanted describes the values that a flag takes.
-func wanted(invalid *pflag.InvalidValueError) string {
-	if errors.Is(invalid, strconv.ErrRange) {
+// wanted describes the values that a flag of pflag takes.
+func wanted(kind string, err error) string {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
 		return "a smaller number"
-	}
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
+	case kind == "int":
 		return "a whole number"
-	case "duration":
-		return "a time such as 1s or 500ms"
-	case "float64":
+	case kind == "float64":
 		return "a number"
-	case "bool":
-		return "nothing, true or false"
 	}
-	return "another value"
-}
-
-// ranges holds the permitted values of flags. A 0 that stands for a flag not given is refused.
-var ranges = map[string]struct {
-	least, most float64
-	want        string
-}{
-	"threshold": {least: smallestShare, most: 1, want: "a share above 0 and at most 1"},
-	"segments":  {least: 1, most: feature.MaxSegments, want: fmt.Sprintf("1 to %d", feature.MaxSegments)},
-	"min-width": {least: 1, most: feature.MaxMinWidth, want: fmt.Sprintf("1 to %d", feature.MaxMinWidth)},
-	"shingle":   {least: 1, most: feature.MaxShingle, want: fmt.Sprintf("1 to %d", feature.MaxShingle)},
-	"distance":  {least: 1, most: feature.MaxDistance, want: fmt.Sprintf("1 to %d", feature.MaxDistance)},
-	"jobs":      {least: 1, most: 1 << 31, want: "at least 1"},
-	"min-docs":  {least: 1, most: math.MaxUint32, want: "1 to 4294967295"},
-	"waiting":   {least: 1, most: 1 << 20, want: "1 to 1048576"},
-	"max-bad":   {least: -1, most: 1 << 63, want: "at least 0, or -1 for any number"},
-
-	"max-documents": {least: 1, most: 1 << 31, want: "at least 1"},
-	"min-size":      {least: 0, most: 1 << 63, want: "at least 0"},
-	"min-units":     {least: 0, most: 1 << 63, want: "at least 0"},
-	"drop-below":    {least: 0, most: 1 << 63, want: "at least 0"},
+	return "nothing, true or false"
 }
 
 // smallestShare is above 0 and below any possible share of a text.
 const smallestShare = 1e-300
 
-// checkRanges refuses meaningless numbers, and values that would count as "not given". An empty
+// checkGiven refuses values that would count as "not given", and files in place of indexes. An empty
 // text is most likely an unset variable.
-func checkRanges(flags *pflag.FlagSet) error {
+func checkGiven(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
@@ -197,30 +169,22 @@ func checkRanges(flags *pflag.FlagSet) error {
 				err = usageError{fmt.Errorf("--%s %w", f.Name, fileErr)}
 			}
 		}
-		r, ok := ranges[f.Name]
-		if !ok || err != nil {
-			return
-		}
-		n, parseErr := strconv.ParseFloat(f.Value.String(), 64)
-		if parseErr != nil || !(n >= r.least && n <= r.most) {
-			err = usageError{fmt.Errorf("%s: want %s", givenAs(f.Name, f.Value.String()), r.want)}
-		}
 	})
 	return err
 }
 
-// value is a flag value that a function parses. The function returns the text to show for it.
+// value is a flag value that a function parses.
 type value struct {
 	kind, text string
 	words      []string // for completion
-	read       func(text string) (shown string, err error)
+	read       func(text string) error
 }
 
 // Set parses a value.
 func (v *value) Set(text string) error {
-	shown, err := v.read(text)
+	err := v.read(text)
 	if err == nil {
-		v.text = shown
+		v.text = text
 	}
 	return err
 }
@@ -237,19 +201,25 @@ func (m mistake) Error() string { return string(m) }
 // want returns the mistake of a value other than those that the flag takes.
 func want(values string) error { return mistake("want " + values) }
 
+// outside is the mistake of a number that no command can use.
+type outside struct{ mistake }
+
 // oneOf registers a flag for one of a few words, each with a value. The first is the default.
 func oneOf[T any](fs *pflag.FlagSet, to *T, name, usage string, words []string, values ...T) {
-	v := &value{kind: "word", text: words[0], words: words}
-	v.read = func(text string) (string, error) {
+	fs.Var(&value{kind: "word", text: words[0], words: words, read: word(to, words, values...)}, name, usage)
+}
+
+// word returns a parser of one of a few words, each with a value. The first is the default.
+func word[T any](to *T, words []string, values ...T) func(string) error {
+	*to = values[0]
+	return func(text string) error {
 		i := slices.Index(words, text)
 		if i < 0 {
-			return "", want("one of " + strings.Join(words, ", "))
+			return want("one of " + strings.Join(words, ", "))
 		}
 		*to = values[i]
-		return text, nil
+		return nil
 	}
-	*to = values[0]
-	fs.Var(v, name, usage)
 }
 
 // oneWord registers a flag that takes one of a few words, which are its values.
@@ -257,45 +227,80 @@ func oneWord(fs *pflag.FlagSet, to *string, name, usage string, words ...string)
 	oneOf(fs, to, name, usage, words, words...)
 }
 
-// readBy registers a flag whose values a function parses, and parses its default at once.
-func readBy(fs *pflag.FlagSet, read func(text string) error, name, byDefault, usage string) {
-	if byDefault != "" {
-		if err := read(byDefault); err != nil {
-			panic(err) // a default is valid
+// readBy registers a flag whose values a function parses.
+func readBy(fs *pflag.FlagSet, read func(text string) error, name, usage string) {
+	fs.Var(&value{kind: "string", read: read}, name, usage)
+}
+
+// integer registers a flag for a whole number within bounds. The default is in *to.
+func integer[N int | int64](fs *pflag.FlagSet, to *N, name string, least, most N, usage string) {
+	fs.Var(&value{kind: "int", text: fmt.Sprint(*to), read: whole(to, least, most)}, name, usage)
+}
+
+// whole returns a parser of whole numbers within bounds.
+func whole[N int | int64](to *N, least, most N) func(string) error {
+	return func(text string) error {
+		n, err := strconv.ParseInt(text, 0, strconv.IntSize)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return want("a smaller number")
+		case err != nil:
+			return want("a whole number")
+		case n >= int64(least) && n <= int64(most):
+			*to = N(n)
+			return nil
+		case least < 0:
+			return outside{mistake("want at least 0, or -1 for any number")}
+		case int64(most) == unbounded:
+			return outside{mistake(fmt.Sprintf("want at least %d", least))}
 		}
+		return outside{mistake(fmt.Sprintf("want %d to %d", least, most))}
 	}
-	fs.Var(&value{kind: "string", text: byDefault, read: func(text string) (string, error) {
-		if err := read(text); err != nil {
-			return "", mistake(err.Error())
+}
+
+// unbounded is the most of numbers without a bound of their own.
+const unbounded = 1<<31 - 1
+
+// share registers a flag for a share of a text. 0 stands for a flag not given.
+func share(fs *pflag.FlagSet, to *float64, name, usage string) {
+	fs.Var(&value{kind: "float", read: func(text string) error {
+		n, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil:
+			return want("a number")
+		case !(n >= smallestShare && n <= 1):
+			return outside{mistake("want a share above 0 and at most 1")}
 		}
-		return text, nil
+		*to = n
+		return nil
 	}}, name, usage)
 }
 
 // inBytes registers a flag for a size within bounds, such as 1GiB. The default is in *to.
 func inBytes[N int | int64](fs *pflag.FlagSet, to *N, name string, least, most uint64, usage string) {
-	v := &value{kind: "size", read: func(text string) (string, error) {
-		n, err := parseSize(text)
+	fs.Var(&value{kind: "size", read: bytesOf(to, least, most)}, name, usage)
+}
+
+// bytesOf returns a parser of sizes within bounds.
+func bytesOf[N int | int64](to *N, least, most uint64) func(string) error {
+	return func(text string) error {
+		n, err := amount.ParseSize(text)
 		switch {
 		case err != nil:
-			return "", want("a size above 0, such as 1GiB or 512M")
+			return want("a size above 0, such as 1GiB or 512M")
 		case n < least || n > most:
-			return "", want("from " + sizeText(least) + " to " + sizeText(most))
+			return want("from " + amount.Size(least) + " to " + amount.Size(most))
 		}
 		*to = N(n)
-		return sizeText(n), nil
-	}}
-	if *to != 0 {
-		v.text = sizeText(uint64(*to))
+		return nil
 	}
-	fs.Var(v, name, usage)
 }
 
 // inSeconds registers a flag for a time, also in days and weeks.
 func inSeconds(fs *pflag.FlagSet, to *uint32, name, usage string) {
-	fs.Var(&value{kind: "time", text: "0", read: func(text string) (_ string, err error) {
-		*to, err = parseSeconds(text)
-		return (time.Duration(*to) * time.Second).String(), err
+	fs.Var(&value{kind: "time", text: "0", read: func(text string) (err error) {
+		*to, err = amount.ParseSeconds(text)
+		return err
 	}}, name, usage)
 }
 
@@ -305,76 +310,41 @@ func hide(fs *pflag.FlagSet, names ...string) {
 	}
 }
 
-// parseCount parses a number of documents such as 10000000, 10M or 1.5k.
-func parseCount(s string) (uint64, error) {
-	return parseScaled(s, map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}, "10M or 500k")
+// conflict is a meaningless combination of flags, and whether it was given.
+type conflict struct {
+	is   bool
+	says string
 }
 
-// parseSize parses a number of bytes such as 1GiB, 512M or 1.5g. Units are powers of 1024 unless
-// they end in "B" without "i", as in 1GB.
-func parseSize(s string) (uint64, error) {
-	units := map[string]float64{"": 1, "b": 1}
-	for i, u := range []string{"k", "m", "g", "t"} {
-		units[u] = math.Pow(1024, float64(i+1))
-		units[u+"ib"] = units[u]
-		units[u+"b"] = math.Pow(1000, float64(i+1))
-	}
-	return parseScaled(s, units, "1GiB or 512M")
-}
-
-func sizeText(bytes uint64) string {
-	v, unit := scaled(float64(bytes), 1024, "B", "KiB", "MiB", "GiB", "TiB")
-	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + " " + unit
-}
-
-// countText formats a number with three digits.
-func countText(n float64) string {
-	v, unit := scaled(n, 1000, "", "k", "M", "G")
-	return strconv.FormatFloat(v, 'g', 3, 64) + unit
-}
-
-// scaled returns a number in its largest unit. Each unit is base times the one before.
-func scaled(n, base float64, units ...string) (float64, string) {
-	for len(units) > 1 && n >= base {
-		n, units = n/base, units[1:]
-	}
-	return n, units[0]
-}
-
-func parseScaled(s string, units map[string]float64, example string) (uint64, error) {
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
-	unit, ok := units[strings.ToLower(strings.TrimSpace(s[len(digits):]))]
-	n, err := strconv.ParseFloat(digits, 64)
-	if !ok || err != nil || !(n > 0) || n*unit > 1<<62 {
-		return 0, fmt.Errorf("%q is not a number above 0 such as %s", s, example)
-	}
-	if n*unit < 1 {
-		return 0, fmt.Errorf("%q is less than 1: want a number such as %s", s, example)
-	}
-	return uint64(n * unit), nil
-}
-
-var dayUnits = regexp.MustCompile(`([0-9.]+)([dw])`)
-
-// parseSeconds parses a time in whole seconds, such as 48h, 2d or 1w.
-func parseSeconds(text string) (uint32, error) {
-	hours := dayUnits.ReplaceAllStringFunc(text, func(part string) string {
-		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
-		if err != nil {
-			return part
+// meaning returns the first conflict that was given, as a usage error.
+func meaning(conflicts ...conflict) error {
+	for _, c := range conflicts {
+		if c.is {
+			return usageError{errors.New(c.says)}
 		}
-		if n *= 24; strings.HasSuffix(part, "w") {
-			n *= 7
+	}
+	return nil
+}
+
+// checkFlags returns the first error of several checks, as a usage error.
+func checkFlags(checks ...func() error) error {
+	if err := inTurn(checks...); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func inTurn(functions ...func() error) error {
+	for _, f := range functions {
+		if err := f(); err != nil {
+			return err
 		}
-		return strconv.FormatFloat(n, 'f', -1, 64) + "h"
-	})
-	length, err := time.ParseDuration(hours)
-	if err != nil {
-		return 0, want("a time such as 48h, 2d or 1w")
 	}
-	const most = math.MaxUint32 * time.Second
-	if length < 0 || length%time.Second != 0 || length > most {
-		return 0, want(fmt.Sprintf("whole seconds, such as 48h, and at most %v", most))
-	}
-	return uint32(length / time.Second), nil
+	return nil
+}
+
+func registerJobs(fs *pflag.FlagSet, jobs *int, usage string) {
+	*jobs = runtime.NumCPU()
+	fs.VarP(&value{kind: "int", text: fmt.Sprint(*jobs), read: whole(jobs, 1, unbounded)}, "jobs", "j", usage)
+	fs.Lookup("jobs").DefValue = "all" // the same help on any machine
 }

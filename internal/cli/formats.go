@@ -25,7 +25,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/charset"
-	web "github.com/firstseen/firstseen/internal/html"
+	"github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
 )
@@ -36,8 +36,8 @@ type formats struct {
 	parquet  parquet.Format
 	warc     warc.Format
 	text     func() corpus.Text
-	chosen   string   // "auto", or the format of all inputs
-	html     web.Mode // part of a page to read as its text; the whole page, with tags, if negative
+	chosen   string    // "auto", or the format of all inputs
+	html     html.Mode // part of a page to read as its text; the whole page, with tags, if negative
 	encoding encodingFlag
 	decoder  corpus.Encoding
 	columns  bool          // output columns for the verdicts of rows
@@ -47,30 +47,31 @@ type formats struct {
 	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
 
-func (f *formats) register(fs *pflag.FlagSet) {
+func (f *formats) register(fs *pflag.FlagSet, name string, revisits bool) {
 	f.chosen = "auto"
-	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
-	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
-	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
-	fs.StringVar(&f.jsonl.Fields.Time, "time-field", "", "field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
-	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
-		[]string{"main", "visible", "off"}, web.Main, web.Visible, web.Mode(-1))
-	status := func(text string) (err error) {
-		f.warc.Status, err = warc.ParseStatus(text)
+	r := refine(fs, &f.chosen, name, "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
+	fields, web := &f.jsonl.Fields, &f.warc
+	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
+	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
+	r.add("warc arc auto", "status", func(text string) (err error) {
+		web.Status, err = warc.ParseStatus(text)
 		return err
+	})
+	r.add("warc arc auto", "mime", func(text string) (err error) {
+		web.Types, err = warc.ParseTypes(text)
+		return err
+	})
+	r.add("html warc arc auto", "html", word(&f.html, []string{"main", "visible", "off"}, html.Main, html.Visible, html.Mode(-1)))
+	if revisits {
+		r.add("warc auto", "revisit", word(&web.Revisit.Write, []string{"false", "true"}, false, true))
+		r.add("warc auto", "near", word(&web.Revisit.Keep, []string{"drop", "keep"}, false, true))
 	}
-	types := func(text string) error {
-		f.warc.Types = strings.Split(strings.ToLower(text), ",")
-		for i, word := range f.warc.Types {
-			f.warc.Types[i] = strings.TrimSpace(word)
-			if word = f.warc.Types[i]; word != "any" && !strings.Contains(word, "/") {
-				return errors.New("want media types such as text/html,text/plain, or any")
-			}
-		}
+	r.add("jsonl array csv auto", "time", func(text string) error {
+		fields.Time = text
 		return nil
-	}
-	readBy(fs, status, "status", "200", "for web archives: HTTP statuses of documents, such as 200,203 or 2xx, or any")
-	readBy(fs, types, "mime", strings.Join(warc.DefaultTypes, ","), "for web archives: media types of documents, or any")
+	})
+	web.Status, _ = warc.ParseStatus("200")
+	web.Types = warc.DefaultTypes
 	f.encoding.register(fs)
 }
 
@@ -92,14 +93,14 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 }
 
 // htmlWords names the parts of a page in the ledger of a run.
-var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
+var htmlWords = map[html.Mode]string{html.Main: "main", html.Visible: "visible", -1: "off"}
 
 var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "subtitles"}, slices.Sorted(maps.Keys(text.Formats))...)
 
 // textOf returns a maker of extractors for pages and texts in any encoding.
-func textOf(mode web.Mode) func() corpus.Text {
+func textOf(mode html.Mode) func() corpus.Text {
 	return func() corpus.Text {
-		extractor := web.New(max(mode, web.Main))
+		extractor := html.New(max(mode, html.Main))
 		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, bool, error) {
 			if isPlainUTF8(body) {
 				if mode < 0 || !isHTML(contentType) {
@@ -302,15 +303,26 @@ func (f encodingFlag) check(found corpus.Format) error {
 	return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, %s: leave it out", f, found.Name(), why)
 }
 
+// conflicts are those of dedup for any inputs.
+func (f *formats) conflicts(d *dedupOptions) []conflict {
+	revisit := f.warc.Revisit
+	return []conflict{
+		{!revisit.Write && revisit.Keep, "--format warc:near concerns records that no revisit record can replace: give warc:revisit,near=keep"},
+		{revisit.Write && d.Out == "", "--format warc:revisit writes to --out: give that too"},
+		{revisit.Write && d.filterOnly, "--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out"},
+		{d.window == 0 && f.jsonl.Fields.Time != "", "--format auto:time=FIELD is for an index with a window: make it with firstseen index create DIR --window TIME"},
+	}
+}
+
 // checkTimes decides by the format of the inputs whether documents carry their times.
-func (f *options) checkTimes() error {
+func (f *dedupOptions) checkTimes() error {
 	format := f.found
 	if format == nil {
 		format = f.formats.all()[f.formats.chosen] // of a pipe; nil if it is unknown
 	}
 	switch format.(type) {
 	case warc.Format:
-		f.Window.Told = f.Window.Seconds > 0
+		f.Window.Told = f.window > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
 		if f.Window.Told {

@@ -103,10 +103,9 @@ func commandGroups(root *cobra.Command) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newFollowCommand(), newPlanCommand(), newReadCommand(), newCutCommand(), newContaminationCommand(), newTermsCommand()}},
-		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
-		{"bulk", "Beyond one machine:", []*cobra.Command{newFeaturesCommand(), newRowsCommand(), newMarksCommand()}},
-		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},
+		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newBulkCommand(), newContaminationCommand()}},
+		{"index", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
+		{"why", "Looking at inputs, runs and copies:", []*cobra.Command{newReadCommand(), newPlanCommand(), newReportCommand(), newCompareCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
@@ -114,11 +113,10 @@ func commandGroups(root *cobra.Command) {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCommand(), newGenerateCommand())
-	root.AddCommand(earlierCommands()...)
+	root.AddCommand(newGenerateCommand())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = knownTopic
+		help.Args, help.Hidden = knownTopic, true
 	}
 }
 

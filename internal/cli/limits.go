@@ -3,43 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math"
+	"os"
 	"runtime"
-	"strconv"
-
-	"github.com/spf13/pflag"
+	"runtime/debug"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/parquet"
-)
-
-// registerLimits registers the flags that limit the cost of an input.
-func (f *options) registerLimits(fs *pflag.FlagSet) {
-	c := &f.source
-	c.MaxRecord, c.MaxWindow = corpus.DefaultMaxRecord, compress.DefaultMaxWindow
-	inBytes(fs, &c.MaxRecord, "max-record", leastLimit, mostLimit, "longest line; a longer one is a bad record")
-	inBytes(fs, &c.MaxWindow, "max-window", leastLimit, mostLimit, "largest window of a zstd input (zstd --long); it is held in memory")
-	ratio := func(text string) (err error) {
-		if c.MaxRatio, err = strconv.Atoi(text); err != nil || c.MaxRatio < 0 {
-			return want("0 or more")
-		}
-		if c.MaxRatio == 0 {
-			c.MaxRatio = -1 // no limit, as 0 is the default of package corpus
-		}
-		return nil
-	}
-	readBy(fs, ratio, "max-ratio", strconv.Itoa(compress.DefaultMaxRatio), "refuse an input that expands more than this many times, to over 1 GiB; 0: never")
-	fs.Int64Var(&f.MaxBad, "max-bad", -1, "stop at more bad records than this; 0 stops at the first, -1 never stops")
-	fs.IntVar(&f.maxUnreadable, "max-unreadable", 0, "pass over this many inputs that cannot be read, -1 over any number")
-	refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never), unreadable=0 (pass over this many inputs that cannot be read; -1: any number)")
-}
-
-// The least and the most for limits in bytes. A line of leastLimit can still hold a document, and
-// an int can still count mostLimit.
-const (
-	leastLimit = 1 << 10
-	mostLimit  = min(1<<40, math.MaxInt/4)
 )
 
 // These constants bound the memory of a run beside its filter, for lines up to 16 MiB and windows
@@ -94,7 +64,7 @@ var processors = runtime.NumCPU
 
 // processors returns the number of processors for a run. One job over web archives has a second, if
 // there is one: decompressing and finding the records takes half of the time.
-func (f *options) processors() int {
+func (f *dedupOptions) processors() int {
 	if f.found != nil && f.found.Kind() == corpus.ByFrames && f.Workers == 1 {
 		return min(2, processors())
 	}
@@ -113,4 +83,18 @@ func checkJobs(jobs int, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "firstseen: -j %d is more than %d times the %d processors; %d is used, with the same output\n",
 		jobs, jobsPerProcessor, processors(), most)
 	return most
+}
+
+// heapBudget is the size of the Go heap, in bytes, beyond which the collector works harder. It
+// excludes the filter, the table's memory and lines longer than a chunk. The rest of a run takes
+// some 30 MiB, and 50 more if two outputs are compressed.
+const heapBudget = 112 << 20
+
+// limitHeap keeps a run within the forecast of firstseen plan, unless GOMEMLIMIT is set. A large
+// window stays in memory while its input is read, and raises the limit. Otherwise the collector
+// would run all the time. Memory outside the heap lowers the limit.
+func limitHeap(maxWindow, outside int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
+	}
 }

@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/amount"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/visible"
@@ -35,8 +37,8 @@ func (p *printed) print(cmd *cobra.Command, value any, text string, data any) er
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"size":    func(bytes any) string { return sizeText(uint64(float(bytes))) },
-	"count":   func(n any) string { return countText(float(n)) },
+	"size":    func(bytes any) string { return amount.Size(uint64(float(bytes))) },
+	"count":   func(n any) string { return amount.Count(float(n)) },
 	"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
 	"times":   func(a, b float64) float64 { return a * b },
 	"oneIn":   report.OneIn,
@@ -175,4 +177,17 @@ func (t *table) writeJSON(values []any) (err error) {
 	}
 	_, err = t.out.Write(visible.JSON(nil, append(t.line, "}\n"...)))
 	return err
+}
+
+// writeSummary writes a summary to the file of --summary, unless "".
+func writeSummary(cmd *cobra.Command, name string, s any) error {
+	if name == input.Stdin {
+		return encodeIndented(cmd.OutOrStdout(), s)
+	}
+	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
+		if w == nil {
+			return nil
+		}
+		return encodeIndented(w, s)
+	})
 }

@@ -18,7 +18,7 @@ import (
 const progressInterval = 200 * time.Millisecond
 
 // showProgress draws a bar while standard error is a terminal. stop removes it.
-func (f *options) showProgress(stderr io.Writer) (stop func()) {
+func (f *dedupOptions) showProgress(stderr io.Writer) (stop func()) {
 	if f.quiet || terminalOf(stderr) == nil {
 		return func() {}
 	}
@@ -82,9 +82,9 @@ func (t *terminal) Read(p []byte) (int, error) {
 }
 
 // newBar returns a bar with the share read or, if a pipe has no total, only the amount read.
-func (f *options) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
+func (f *dedupOptions) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
 	start := time.Now()
-	total, known := input.TotalSize(f.Inputs)
+	total, known := input.TotalSize(f.inputs)
 	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
 		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")

@@ -17,7 +17,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/pipeline"
 )
 
 // startWithoutIndex starts a run without an index, keeps its input open, and waits for an answer.
@@ -87,16 +86,16 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 }
 
 // openTemporary opens the temporary index of a run over one document.
-func openTemporary(t *testing.T) (task *options, x *index.Index, remove func() error) {
+func openTemporary(t *testing.T) (task *dedupOptions, x *index.Index, remove func() error) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv(epochVariable, "")
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
-	task = &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
+	task = &dedupOptions{indexFlags: indexFlags{docs: "1k"}}
 	err := task.check([]string{path})
 	if err == nil {
-		x, remove, err = task.openIndex(context.Background())
+		x, remove, err = task.openIndex(context.Background(), &task.scheme, index.Options{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -107,8 +106,8 @@ func openTemporary(t *testing.T) (task *options, x *index.Index, remove func() e
 // TestSecretOfATemporaryIndex checks that the secret is only in memory.
 func TestSecretOfATemporaryIndex(t *testing.T) {
 	task, x, remove := openTemporary(t)
-	if stored, err := index.ReadKey(task.openedIn); len(task.Scheme.Key) == 0 || stored != nil || err != nil {
-		t.Errorf("the secret is %x, the stored one %x, %v", task.Scheme.Key, stored, err)
+	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
+		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
 	}
 	if err := errors.Join(x.Close(), remove()); err != nil {
 		t.Fatal(err)
