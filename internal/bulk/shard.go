@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
 
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/report"
@@ -260,4 +263,21 @@ func (r *reader) end(m *Manifest, read uint64) error {
 		return fmt.Errorf("%w; its counts, its inputs or its digest differ from its manifest", ErrDamaged)
 	}
 	return nil
+}
+
+// Reader returns a maker of readers that extract the features of a block's documents.
+func Reader(scheme feature.Scheme) func() (corpus.Reader[Frame], error) {
+	return func() (corpus.Reader[Frame], error) {
+		extractor, err := feature.NewExtractor(scheme)
+		var d Doc
+		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *Frame) error {
+			frame.Reset()
+			for doc := range docs {
+				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
+				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
+				frame.Add(&d, doc.Text, scheme.Key != nil)
+			}
+			return nil
+		}, err
+	}
 }

@@ -18,7 +18,9 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/terminal"
 )
 
 // Exit codes, documented in the manual and in --help.
@@ -50,7 +52,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var elsewhere []string
 	root := newRoot(&elsewhere)
 	root.SetArgs(args)
-	root.SetIn(waiting(stdin, stderr))
+	root.SetIn(terminal.Waiting(stdin, stderr))
 	out := &firstError{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -83,6 +85,8 @@ func (w *firstError) Write(p []byte) (int, error) {
 	return n, err
 }
 
+func (w *firstError) Unwrap() io.Writer { return w.Writer }
+
 // newRoot returns the root command. elsewhere receives the places of flags set elsewhere.
 func newRoot(elsewhere *[]string) *cobra.Command {
 	root := group("firstseen")
@@ -104,7 +108,7 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
 		completions(cmd)
-		eachOnce(cmd)
+		flags.Once(cmd.Flags())
 	}
 	return root
 }

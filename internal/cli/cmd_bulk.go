@@ -19,6 +19,8 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/amount"
 	"github.com/firstseen/firstseen/internal/bulk"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline/choose"
 )
 
@@ -29,8 +31,8 @@ func newBulkCommand() *cobra.Command {
 func newRowsCommand() *cobra.Command {
 	as, out := "lines", ""
 	cmd := command("bulk-rows", needShards, func(cmd *cobra.Command, args []string) (err error) {
-		kind := map[string]holds{"lines": holdsText, "binary": {"binary rows", ".bin"}, "documents": holdsJSON}[as]
-		if err := checkEnding("--out", out, kind, holdsParquet); err != nil {
+		kind := map[string]ending.Kind{"lines": ending.Text, "binary": ending.Rows, "documents": ending.JSON}[as]
+		if err := checkEnding("--out", out, kind, ending.Parquet); err != nil {
 			return err
 		}
 		set, err := bulk.ReadSet(args)
@@ -65,7 +67,7 @@ func newRowsCommand() *cobra.Command {
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
-	oneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
+	flags.OneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
 	return cmd
 }
 
@@ -118,8 +120,8 @@ func newDecideCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&f.marks, "marks", "", "`file` with the places of keys that two documents share; see firstseen bulk features --help")
 	registerSecret(fs, &f.secret)
-	share(fs, &f.rules.Threshold, "threshold", "as for dedup")
-	f.registerMethod(fs).add("segments", "mosaics", word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))
+	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
+	f.registerMethod(fs).Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))
 	registerPolicy(fs, &f.policy)
 	fs.StringVarP(&f.report, "report", "r", "", "write to this `file`, or below this folder for each shard, one JSON line for every document that is not unique")
 	fs.StringVar(&f.summary, "summary", "", "write the counts to this `file` as JSON")
@@ -137,7 +139,7 @@ func (f *decideOptions) check() error {
 	); err != nil {
 		return err
 	}
-	return checkEnding("--report", f.report, holdsJSON)
+	return checkEnding("--report", f.report, ending.JSON)
 }
 
 // gcPercent lets the heap exceed the table of a decision by a quarter. The table has hardly any

@@ -15,7 +15,10 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/explain"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/terminal"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -40,11 +43,11 @@ func newCompareCommand() *cobra.Command {
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by the number of documents with them; reads all INPUTs")
 	f.registerMethod(fs)
-	share(fs, &f.rules.Threshold, "threshold", "as for dedup")
+	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns for both texts together (default the width of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
-	oneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
+	flags.OneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
 	f.register(fs)
 	return cmd
 }
@@ -73,7 +76,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	case args[0] == input.Stdin && args[1] == input.Stdin:
 		err = usageError{errors.New("compare: standard input (-) is named twice")}
 	default:
-		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
+		if cfg.Encoding, err = corpus.EncodingNamed(string(f.formats.encoding)); err != nil {
 			return usageError{err}
 		}
 		tellWhole(cmd.ErrOrStderr(), args)
@@ -98,7 +101,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 }
 
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
-	columns, colours := terminalStyle(out)
+	columns, colours := terminal.Style(out)
 	columns = min(max(cmp.Or(columns, 120), 20), 1000) // a terminal can have any number
 	style = textdiff.Style{Width: cmp.Or(f.width, columns), Whole: f.whole}
 	if style.Width < 20 || style.Width > 1000 {
@@ -111,8 +114,7 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 // tellWhole reports files whose names promise many documents: each file is read as one text.
 func tellWhole(stderr io.Writer, names []string) {
 	for _, name := range names {
-		ending, _ := promised(name)
-		if kind := endings[ending]; kind == holdsJSON || kind == holdsCSV || kind == holdsParquet || kind == holdsWARC {
+		if kind := ending.Promised(name); kind == ending.JSON || kind == ending.CSV || kind == ending.Parquet || kind == ending.WARC {
 			fmt.Fprintf(stderr, "firstseen: %s is compared as one text; to compare documents inside it, give a line of their report: --report FILE --line N\n", name)
 		}
 	}

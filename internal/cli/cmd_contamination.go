@@ -15,6 +15,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/compare/contamination"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/report/table"
 )
 
 type contaminationFlags struct {
@@ -34,13 +37,13 @@ func newContaminationCommand() *cobra.Command {
 		if slices.Contains(f.items, input.Stdin) && slices.Contains(args, input.Stdin) {
 			return usageError{errors.New("contamination: standard input (-) is named twice")}
 		}
-		return checkEnding("--report", f.report, holdsJSON, holdsCSV)
+		return checkEnding("--report", f.report, ending.JSON, ending.CSV)
 	}, f.run)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")
 	fs.StringVar(&f.itemField, "item-field", "", "field or column with the text of an item, such as question (default that of --text-field)")
 	fs.StringVarP(&f.report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
-	registerJobs(fs, &f.jobs, "processors to use; the report is the same for any number")
+	flags.Jobs(fs, &f.jobs, "processors to use; the report is the same for any number")
 	f.register(fs)
 	return cmd
 }
@@ -65,7 +68,7 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	s := search{items: items, found: map[uint32]bool{}}
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
-	err := writeTable(cmd, f.report, columns, func(t *table) error {
+	err := writeTable(cmd, f.report, columns, func(t *table.Table) error {
 		if bad = s.run(cmd, &f.inputFlags, f.jobs, t); errors.Is(bad, errBadRecords) {
 			return nil // the others were searched
 		}
@@ -116,7 +119,7 @@ type pageHit struct {
 	text string
 }
 
-func (s *search) run(cmd *cobra.Command, f *inputFlags, jobs int, list *table) error {
+func (s *search) run(cmd *cobra.Command, f *inputFlags, jobs int, list *table.Table) error {
 	newReader := func() (corpus.Reader[[]pageHit], error) {
 		searcher := s.items.NewSearcher()
 		var found []contamination.Hit
@@ -137,7 +140,7 @@ func (s *search) run(cmd *cobra.Command, f *inputFlags, jobs int, list *table) e
 				s.hitPages++
 			}
 			s.found[h.Number] = true
-			if err := list.write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
+			if err := list.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/pipeline/choose"
 	"github.com/firstseen/firstseen/internal/pipeline/confirm"
@@ -79,14 +81,14 @@ func newDedupCommand() *cobra.Command {
 // register registers the flags, in the sections of the help.
 func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	method, keepRemove := f.registerMethod(fs), []string{"keep", "remove"}
-	method.add("segments", "mosaics", word(&f.rules.RemoveMosaics, keepRemove, false, true))
-	method.add("segments", "consumed", word(&f.rules.RemoveConsumed, keepRemove, false, true))
-	share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
+	method.Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, keepRemove, false, true))
+	method.Add("segments", "consumed", flags.Word(&f.rules.RemoveConsumed, keepRemove, false, true))
+	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
 	f.verify.register(fs)
 	f.registerPassages(fs)
 	f.sameID = "keep"
-	sameID := refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
-	sameID.add("keep replace", "again", word(&f.DropRetries, []string{"keep", "drop"}, false, true))
+	sameID := flags.Refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
+	sameID.Add("keep replace", "again", flags.Word(&f.DropRetries, []string{"keep", "drop"}, false, true))
 	registerPolicy(fs, &f.policy)
 	section(fs, "Copies")
 
@@ -101,9 +103,9 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	f.formats.register(fs, "format", true)
 	limit := f.registerLimits(fs, ", checkpoint=1s (with --index and a pipe: a kill forgets at most the answers of that time; 0: of 256 MiB)"+limitFull)
 	f.every = time.Second
-	limit.add("", "checkpoint", func(text string) (err error) {
+	limit.Add("", "checkpoint", func(text string) (err error) {
 		if f.every, err = time.ParseDuration(text); err != nil {
-			return want("a time such as 1s or 500ms")
+			return errors.New("want a time such as 1s or 500ms")
 		}
 		return nil
 	})
@@ -120,9 +122,9 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.summary, "summary", "", "write the summary to this `file` as JSON")
 	section(fs, "Outputs")
 
-	registerJobs(fs, &f.Workers, "processors to use; the output is the same for any number")
+	flags.Jobs(fs, &f.Workers, "processors to use; the output is the same for any number")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
-	inBytes(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
+	flags.Size(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
 	hide(fs, "checkpoint-bytes", "memtable-keys")
 	section(fs, "Work")

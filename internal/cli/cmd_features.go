@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/bulk"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/follow"
 )
 
@@ -43,7 +42,7 @@ func newFeaturesCommand() *cobra.Command {
 	f.log.registerTopic(fs, "log")
 	f.registerMethod(fs)
 	f.register(fs)
-	registerJobs(fs, &f.jobs, "processors to use; the shard is the same for any number")
+	flags.Jobs(fs, &f.jobs, "processors to use; the shard is the same for any number")
 	return cmd
 }
 
@@ -74,7 +73,12 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	tellTwice(f.inputs, stderr)
 	f.prepare(stderr)
 	var bad bads
-	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error { return f.frames(cmd, m, &bad, add) })
+	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error {
+		return inParallel(cmd, &f.inputFlags, f.jobs, &bad, bulk.Reader(f.scheme), func(_ *corpus.Block, frame *bulk.Frame) error {
+			m.Bad = uint64(bad.n)
+			return add(frame)
+		})
+	})
 	if err != nil {
 		return err
 	}
@@ -117,26 +121,6 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 	return nil
 }
 
-func (f *featuresFlags) frames(cmd *cobra.Command, m *bulk.Manifest, bad *bads, add func(*bulk.Frame) error) error {
-	newReader := func() (corpus.Reader[bulk.Frame], error) {
-		extractor, err := feature.NewExtractor(f.scheme)
-		var d bulk.Doc
-		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *bulk.Frame) error {
-			frame.Reset()
-			for doc := range docs {
-				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
-				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
-				frame.Add(&d, doc.Text, f.scheme.Key != nil)
-			}
-			return nil
-		}, err
-	}
-	return inParallel(cmd, &f.inputFlags, f.jobs, bad, newReader, func(_ *corpus.Block, frame *bulk.Frame) error {
-		m.Bad = uint64(bad.n)
-		return add(frame)
-	})
-}
-
 // readSecret reads the secret of a scheme from a file; "" names none.
 func readSecret(name string) ([]byte, error) {
 	if name == "" {
@@ -153,9 +137,6 @@ func readSecret(name string) ([]byte, error) {
 	return key, nil
 }
 
-// recordsTogether is the number of documents appended to a log before the brokers must answer.
-const recordsTogether = 1000
-
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 	if f.dir != "" || f.secret != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
 		return usageError{errors.New("bulk features: a log needs --brokers and --log, and takes no --out, --shard or --secret")}
@@ -170,60 +151,23 @@ func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 		return f.log.unreached(reach, err)
 	}
 	defer topic.Close()
-	scheme, err := f.schemeOf(reach, topic)
+	scheme, err := follow.FeatureScheme(reach, topic, f.log.topic)
 	if err != nil {
 		return f.log.unreached(reach, err)
 	}
-	f.prepare(cmd.ErrOrStderr())
-	return f.append(cmd, topic, scheme)
-}
-
-// schemeOf returns the scheme of a log that takes features.
-func (f *featuresFlags) schemeOf(ctx context.Context, topic *follow.Topic) (scheme feature.Scheme, err error) {
-	settings, err := follow.First(ctx, topic)
-	switch {
-	case err != nil:
-		return scheme, err
-	case settings == nil:
-		return scheme, fmt.Errorf("topic %s is empty: begin it with firstseen serve follow --no-key", f.log.topic)
-	case !settings.NoKey:
-		return scheme, fmt.Errorf("topic %s takes no features, because its first follower had a key: give it documents, or begin another topic with firstseen serve follow --no-key", f.log.topic)
-	}
-	scheme, ok := feature.Named(settings.Scheme, nil)
-	if !ok {
-		return scheme, fmt.Errorf("topic %s has the scheme %s, which this firstseen does not know: update firstseen", f.log.topic, settings.Scheme)
-	}
-	return scheme, nil
-}
-
-func (f *featuresFlags) append(cmd *cobra.Command, topic *follow.Topic, scheme feature.Scheme) error {
 	now, err := clock()
 	if err != nil {
 		return err
 	}
-	newReader := func() (corpus.Reader[[][]byte], error) {
-		extractor, err := feature.NewExtractor(scheme)
-		return func(_ *corpus.Block, docs iter.Seq[*corpus.Document], records *[][]byte) error {
-			*records = (*records)[:0]
-			var sketch feature.Sketch
-			arrival := now().UnixNano()
-			for doc := range docs {
-				extractor.ExtractFor(&sketch, doc.Text, doc.Exact)
-				*records = append(*records, follow.AppendFeatures(nil, string(doc.ID), arrival, scheme.Name(), &sketch))
-			}
-			return nil
-		}, err
-	}
+	f.prepare(cmd.ErrOrStderr())
 	var bad bads
 	n := int64(0)
-	err = inParallel(cmd, &f.inputFlags, f.jobs, &bad, newReader, func(_ *corpus.Block, records *[][]byte) error {
-		for chunk := range slices.Chunk(*records, recordsTogether) {
-			if _, err := topic.Append(cmd.Context(), chunk); err != nil {
-				return fmt.Errorf("after %d documents were appended to the log: %w; give the inputs again: those in the log get the same answers", n, err)
-			}
-			n += int64(len(chunk))
+	err = inParallel(cmd, &f.inputFlags, f.jobs, &bad, follow.FeatureReader(scheme, now), func(_ *corpus.Block, records *[][]byte) error {
+		added, err := topic.AppendAll(cmd.Context(), *records)
+		if n += added; err != nil {
+			err = fmt.Errorf("after %d documents were appended to the log: %w; give the inputs again: those in the log get the same answers", n, err)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 	"strings"
 	"text/tabwriter"
 
@@ -17,6 +16,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/ask"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/visible"
 )
@@ -65,19 +67,10 @@ func newCreateCommand() *cobra.Command {
 	return cmd
 }
 
-// indexStats is the output of firstseen index stats. The JSON form is a contract.
-type indexStats struct {
-	Scheme string             `json:"scheme"`
-	Table  *index.TableStats  `json:"table"`  // null without a side table
-	Filter *index.FilterState `json:"filter"` // null if it was not saved
-	// Unfinished reports an interrupted run on the index; see dedup --help.
-	Unfinished bool `json:"unfinished_run"`
-}
-
 func newStatsCommand() *cobra.Command {
 	var out printed
 	cmd := onIndex("index-stats", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
-		s, err := statsOf(cmd.Context(), dir)
+		s, err := ask.Stats(cmd.Context(), dir)
 		if err != nil {
 			return err
 		}
@@ -85,39 +78,6 @@ func newStatsCommand() *cobra.Command {
 	})
 	out.register(cmd.Flags())
 	return cmd
-}
-
-// statsOf asks the server that holds the index, or else reads the files.
-func statsOf(ctx context.Context, dir string) (*indexStats, error) {
-	h, err := holderOf(dir)
-	if err != nil || h == nil {
-		return readStats(dir)
-	}
-	s := new(indexStats)
-	err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
-	return s, err
-}
-
-func readStats(dir string) (_ *indexStats, err error) {
-	files, err := index.OpenFiles(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	s := &indexStats{Scheme: files.SchemeName}
-	if files.Filter != nil {
-		f := index.HeaderState(*files.Filter)
-		s.Filter = &f
-	}
-	if files.Table == nil {
-		s.Unfinished = files.Journals
-		return s, nil
-	}
-	t := files.Table.Stats()
-	s.Table = &t
-	stored, err := files.Table.State(pipeline.LedgerName)
-	s.Unfinished = len(stored) > 0
-	return s, err
 }
 
 func newBatchesCommand() *cobra.Command {
@@ -233,7 +193,7 @@ func newExportCommand() *cobra.Command {
 		if len(args) != 1 {
 			return usageError{errors.New(`index export: give one FILE, or "-" for standard output`)}
 		}
-		if err := checkEnding("index export", args[0], holdsFilter); err != nil {
+		if err := checkEnding("index export", args[0], ending.Filter); err != nil {
 			return err
 		}
 		if err := output.CheckOutputs(nil, dir, args[0]); err != nil {
@@ -301,7 +261,7 @@ func newDumpCommand() *cobra.Command {
 		err = dump(cmd.Context(), files, what, visible.NewEncoder(buffer))
 		return errors.Join(flushed(buffer, err), files.Close())
 	})
-	oneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
+	flags.OneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
 	return cmd
 }
 

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,10 +13,13 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/report/clusters"
 	"github.com/firstseen/firstseen/internal/report/cut"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/report/table"
 )
 
 func newReportCommand() *cobra.Command {
@@ -34,10 +34,10 @@ func newPairsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeTable(cmd, out, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *table) error {
+		return writeTable(cmd, out, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *table.Table) error {
 			for l, err := range report.All(cmd.Context()) {
 				if err == nil && l.Of != nil {
-					err = t.write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
+					err = t.Write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
 				}
 				if err != nil {
 					return err
@@ -52,7 +52,7 @@ func newPairsCommand() *cobra.Command {
 
 // openReports opens reports, and refuses an output that is no table or is one of the reports.
 func openReports(cmd *cobra.Command, args []string, out string) (*lines.Reports, error) {
-	if err := checkEnding("--out", out, holdsJSON, holdsCSV); err != nil {
+	if err := checkEnding("--out", out, ending.JSON, ending.CSV); err != nil {
 		return nil, err
 	}
 	report, err := lines.Open(args, cmd.InOrStdin())
@@ -87,7 +87,7 @@ func (r *rereading) registerOut(fs *pflag.FlagSet, out string) {
 }
 
 func (r *rereading) registerKeep(fs *pflag.FlagSet, usage string) {
-	oneOf(fs, &r.others, "keep", usage, []string{"originals", "duplicates"}, false, true)
+	flags.OneOf(fs, &r.others, "keep", usage, []string{"originals", "duplicates"}, false, true)
 }
 
 // open finds the report, which is the first argument, and the inputs.
@@ -152,7 +152,7 @@ func newAttributesCommand() *cobra.Command {
 		if err := readTwice("attributes", r.report); err != nil {
 			return err
 		}
-		names, err := attributeNames(r.out, args[1:], r.inputs)
+		names, err := derive.AttributeNames(r.out, args[1:], r.inputs)
 		if err != nil {
 			return err
 		}
@@ -172,83 +172,10 @@ func newAttributesCommand() *cobra.Command {
 	return cmd
 }
 
-// treeNames returns the names of inputs in a tree of outputs: their path in a given folder, else
-// their name. Equal names are an error.
-func treeNames(args []string, inputs []input.Input) ([]string, error) {
-	args, _, err := readLists(args)
-	if err != nil {
-		return nil, err
-	}
-	var roots []string
-	for _, arg := range args {
-		matches := []string{arg}
-		if _, err := os.Stat(arg); err != nil {
-			matches, _ = filepath.Glob(arg) // it was a pattern
-		}
-		for _, m := range matches {
-			if info, err := os.Stat(m); err == nil && info.IsDir() {
-				roots = append(roots, m)
-			}
-		}
-	}
-	names := make([]string, len(inputs))
-	whose := map[string]string{}
-	for i, in := range inputs {
-		file := in.File() // the archive, for its members
-		names[i] = filepath.Base(file) + in.Path[len(file):]
-		for _, root := range roots {
-			if inside, err := filepath.Rel(root, in.Path); err == nil && filepath.IsLocal(inside) {
-				names[i] = inside
-				break
-			}
-		}
-		if other, twice := whose[names[i]]; twice {
-			return nil, fmt.Errorf("%s and %s would have the same name in the tree, %s: give the folder that holds both", other, in.Path, names[i])
-		}
-		whose[names[i]] = in.Path
-	}
-	return names, nil
-}
-
-// attributeNames returns the names of inputs in a tree of attributes. It refuses a tree that would
-// overwrite an input, or cannot be made.
-func attributeNames(dir string, args []string, inputs []input.Input) ([]string, error) {
-	names, err := treeNames(args, inputs)
-	if err != nil || dir == "" {
-		return names, err
-	}
-	real := map[string]string{} // real paths of folders
-	path := func(name string) string {
-		folder, base := filepath.Split(name)
-		if _, known := real[folder]; !known {
-			real[folder], _ = filepath.EvalSymlinks(cmp.Or(folder, "."))
-			if abs, err := filepath.Abs(real[folder]); err == nil && real[folder] != "" {
-				real[folder] = abs
-			}
-		}
-		return filepath.Join(real[folder], base)
-	}
-	read := map[string]bool{}
-	for _, in := range inputs {
-		read[path(in.File())] = true
-	}
-	attributes := make([]string, len(names))
-	for i, name := range names {
-		attributes[i] = derive.AttributesName(name)
-		if to := filepath.Join(dir, attributes[i]); read[path(to)] {
-			return nil, fmt.Errorf("%s is an input, and the tree in %s would overwrite it: choose another folder", to, dir)
-		}
-	}
-	if err := output.CheckTreeNames(dir, attributes, inputs); err != nil {
-		return nil, err
-	}
-	return names, output.CheckTreeFolders(dir, attributes)
-}
-
 func newKeptCommand() *cobra.Command {
 	var r rereading
 	cmd := command("report-kept", nil, func(cmd *cobra.Command, args []string) error {
-		if err := checkEnding("--out", r.out, holdsText); err != nil {
+		if err := checkEnding("--out", r.out, ending.Text); err != nil {
 			return err
 		}
 		err := r.formats.check(r.found, "", false)
@@ -261,50 +188,18 @@ func newKeptCommand() *cobra.Command {
 		if err := output.CheckOutputs(slices.Concat(r.inputs, r.formats.lists, r.report.Inputs), "", r.out); err != nil {
 			return usageError{err}
 		}
-		bad, err := r.list(cmd)
+		bad := bads{fate: "are in no list"}
+		err = writeOutput(cmd, file{name: r.out}, func(names *output.Writer) error {
+			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, func(record corpus.Record, err error) (bool, error) {
+				return bad.check(record, err, r.maxBad)
+			})
+		})
 		return cmp.Or(err, bad.end())
 	})
 	cmd.PreRunE = r.open
 	r.registerOut(cmd.Flags(), "write the names here, one a line; - is standard output")
 	r.registerKeep(cmd.Flags(), "the files to list: originals, or duplicates, the removed ones")
 	return cmd
-}
-
-// list writes the names of the kept or the removed files. Each file has one document or none. It
-// returns the bad records.
-func (r *rereading) list(cmd *cobra.Command) (bad bads, err error) {
-	inputs, duplicates := r.inputs, r.others
-	bad.fate = "are in no list"
-	// A file given twice, also by its folder, is its own copy: it is removed if removed each time.
-	given := map[string]int{}
-	for _, in := range inputs {
-		given[filepath.Clean(in.Path)]++
-	}
-	err = writeOutput(cmd, file{name: r.out}, func(names *output.Writer) error {
-		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
-			good, err := bad.check(one.Record, err, r.maxBad)
-			if err != nil {
-				return err
-			}
-			removed := one.Line != nil && !one.Line.Kept
-			if !good || removed != duplicates {
-				continue
-			}
-			path := inputs[one.Block.Input].Path
-			file := filepath.Clean(path)
-			if given[file]--; duplicates && given[file] > 0 {
-				continue
-			}
-			if strings.Contains(path, "\n") {
-				return fmt.Errorf("the list has one name a line, and %q contains a line break: rename that file and run firstseen dedup again", path)
-			}
-			if _, err := fmt.Fprintln(names, path); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return bad, err
 }
 
 func newClustersCommand() *cobra.Command {
@@ -318,20 +213,20 @@ func newClustersCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeTable(cmd, out, []string{"id", "cluster", "size", "verdict"}, func(t *table) error {
+		return writeTable(cmd, out, []string{"id", "cluster", "size", "verdict"}, func(t *table.Table) error {
 			return clusters.Write(report.All(cmd.Context()), links, func(r *clusters.Row) error {
 				if r.Size < least {
 					return nil
 				}
-				return t.write(r.ID, r.Cluster, r.Size, r.Verdict)
+				return t.Write(r.ID, r.Cluster, r.Size, r.Verdict)
 			})
 		})
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the clusters here (default standard output): .csv, .tsv or lines of JSON")
-	oneOf(fs, &links, "links", "what joins documents: all (copies and related documents) or duplicates",
+	flags.OneOf(fs, &links, "links", "what joins documents: all (copies and related documents) or duplicates",
 		[]string{"all", "duplicates"}, clusters.All, clusters.Duplicates)
-	integer(fs, &least, "min-size", 0, unbounded, "leave out clusters of fewer documents")
+	flags.Integer(fs, &least, "min-size", 0, flags.Unbounded, "leave out clusters of fewer documents")
 	return cmd
 }
 

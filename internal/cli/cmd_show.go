@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/ending"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
 	"github.com/firstseen/firstseen/internal/report/show"
+	"github.com/firstseen/firstseen/internal/terminal"
 )
 
 type showing struct {
@@ -26,7 +28,7 @@ func newShowCommand() *cobra.Command {
 		if s.asJSON && s.page != "" {
 			return usageError{errors.New("show: --html and --json exclude each other: give one")}
 		}
-		if err := checkEnding("--html", s.page, holdsHTML); err != nil {
+		if err := checkEnding("--html", s.page, ending.HTML); err != nil {
 			return err
 		}
 		return s.show(cmd, args)
@@ -83,8 +85,8 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		return encodeIndented(out, digest)
 	}
 	style := show.Style{Columns: 100}
-	if terminalOf(out) != nil {
-		style.Columns, style.Marks = terminalStyle(out)
+	if terminal.Of(out) != nil {
+		style.Columns, style.Marks = terminal.Style(out)
 	}
 	return digest.WriteText(out, style)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 )
 
 // termsTold is the output of firstseen index terms. The JSON form is a contract.
@@ -36,14 +38,14 @@ func newTermsCommand() *cobra.Command {
 		if f.out == "" || f.out == input.Stdin {
 			return usageError{errors.New("index terms: give the file of the table with --out FILE")}
 		}
-		if err := checkEnding("--out", f.out, holdsTerms); err != nil {
+		if err := checkEnding("--out", f.out, ending.Terms); err != nil {
 			return err
 		}
 		return f.count(cmd, args)
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&f.out, "out", "o", "", "write the table here; it is replaced when all is counted")
-	integer(fs, &f.least, "min-docs", 1, math.MaxUint32, "leave out terms that occur in fewer documents")
+	flags.Integer(fs, &f.least, "min-docs", 1, math.MaxUint32, "leave out terms that occur in fewer documents")
 	f.register(fs)
 	return cmd
 }

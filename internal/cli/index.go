@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,7 +16,9 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
 // indexFlags are the flags about the index.
@@ -44,7 +43,7 @@ func (f *indexFlags) registerKey(fs *pflag.FlagSet) {
 }
 
 func (f *indexFlags) registerWindow(fs *pflag.FlagSet) {
-	inSeconds(fs, &f.window, "window", "documents count for this long, such as 48h or 2d, and no longer")
+	flags.Seconds(fs, &f.window, "window", "documents count for this long, such as 48h or 2d, and no longer")
 }
 
 // conflicts are those of any command that opens an index.
@@ -65,8 +64,8 @@ const limitFull = ", full=grow (if the filter is full: grow, stop or warn)"
 const onFullDefault index.OnFull = 255
 
 // limitFull gives --limit what to do about a full filter.
-func (f *indexFlags) limitFull(limit *refined) {
-	limit.add("", "full", word(&f.onFull, []string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn))
+func (f *indexFlags) limitFull(limit *flags.Refined) {
+	limit.Add("", "full", flags.Word(&f.onFull, []string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn))
 	f.onFull = onFullDefault
 }
 
@@ -158,7 +157,7 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 func (f *indexFlags) openIndex(ctx context.Context, scheme *feature.Scheme, o index.Options) (_ *index.Index, remove func() error, err error) {
 	dir, remove := f.dir, func() error { return nil }
 	if dir == "" {
-		if dir, remove, err = makeTemp("index"); err != nil {
+		if dir, remove, err = temporary.New("index"); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -203,42 +202,4 @@ func clock() (func() time.Time, error) {
 	}
 	t := time.Unix(seconds, 0)
 	return func() time.Time { return t }, nil
-}
-
-// tempPrefix begins the names of temporary folders. No lasting index has such a name by chance.
-const tempPrefix = "firstseen-temporary-"
-
-// tempVariable returns the environment variable that names the folder of temporary files.
-func tempVariable() string {
-	if runtime.GOOS == "windows" {
-		return "TMP"
-	}
-	return "TMPDIR"
-}
-
-// makeTemp makes a folder for a temporary index or report. remove removes its lock last, since a
-// folder without one is never swept.
-func makeTemp(what string) (dir string, remove func() error, err error) {
-	dir, err = os.MkdirTemp("", tempPrefix)
-	if err != nil {
-		return "", nil, fmt.Errorf("making a temporary %s (set %s to have it elsewhere): %w", what, tempVariable(), err)
-	}
-	return dir, func() error {
-		_, _ = index.RemoveLeftIndex(dir)
-		return os.RemoveAll(dir)
-	}, nil
-}
-
-// sweepTempIndexes removes the temporary indexes and reports that killed runs left in dir. A folder
-// that cannot be removed, or may not be such a one, stays: cleaning up must not fail a run.
-func sweepTempIndexes(dir string) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && ours(info) {
-			_, _ = index.RemoveLeftIndex(filepath.Join(dir, e.Name()))
-		}
-	}
 }

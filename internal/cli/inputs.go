@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -24,6 +23,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
 // inputFlags are the flags about inputs, and the inputs found by them.
@@ -46,23 +47,23 @@ func (f *inputFlags) register(fs *pflag.FlagSet) {
 }
 
 // registerLimits registers the flag that limits the cost of an input, and of a run.
-func (f *inputFlags) registerLimits(fs *pflag.FlagSet, runs string) *refined {
+func (f *inputFlags) registerLimits(fs *pflag.FlagSet, runs string) *flags.Refined {
 	c := &f.source
 	c.MaxRecord, c.MaxWindow, c.MaxRatio, f.maxBad = corpus.DefaultMaxRecord, compress.DefaultMaxWindow, compress.DefaultMaxRatio, -1
-	r := refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never), unreadable=0 (pass over this many inputs that cannot be read; -1: any number)"+runs)
-	r.add("", "record", bytesOf(&c.MaxRecord, leastLimit, mostLimit))
-	r.add("", "window", bytesOf(&c.MaxWindow, leastLimit, mostLimit))
-	r.add("", "ratio", func(text string) (err error) {
+	r := flags.Refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never), unreadable=0 (pass over this many inputs that cannot be read; -1: any number)"+runs)
+	r.Add("", "record", flags.Bytes(&c.MaxRecord, leastLimit, mostLimit))
+	r.Add("", "window", flags.Bytes(&c.MaxWindow, leastLimit, mostLimit))
+	r.Add("", "ratio", func(text string) (err error) {
 		if c.MaxRatio, err = strconv.Atoi(text); err != nil || c.MaxRatio < 0 {
-			return want("0 or more")
+			return errors.New("want 0 or more")
 		}
 		if c.MaxRatio == 0 {
 			c.MaxRatio = -1 // no limit, as 0 is the default of package corpus
 		}
 		return nil
 	})
-	r.add("", "bad", whole(&f.maxBad, -1, math.MaxInt64))
-	r.add("", "unreadable", whole(&f.maxUnreadable, math.MinInt, math.MaxInt))
+	r.Add("", "bad", flags.Whole(&f.maxBad, -1, math.MaxInt64))
+	r.Add("", "unreadable", flags.Whole(&f.maxUnreadable, math.MinInt, math.MaxInt))
 	return r
 }
 
@@ -122,79 +123,6 @@ func inParallel[T any](cmd *cobra.Command, f *inputFlags, jobs int, bad *bads, n
 		}
 		return emit(&p.Block, &p.Result)
 	})
-}
-
-// maxList is the size of the longest list of inputs, in bytes: a million names.
-const maxList = 256 << 20
-
-// readLists replaces an argument @FILE by the names in FILE, unless a file has the argument as its
-// name. Names are lines or, if FILE has zero bytes, separated by these, as by find -print0. A name
-// may be any argument but a list. Empty lines are skipped. No output may replace lists.
-func readLists(args []string) (all []string, lists []input.Input, err error) {
-	for _, arg := range args {
-		name, isList := strings.CutPrefix(arg, "@")
-		if _, err := os.Lstat(arg); !isList || err == nil {
-			all = append(all, arg)
-			continue
-		}
-		names, err := readList(name)
-		if err != nil {
-			return nil, nil, fmt.Errorf("list of inputs %s: %w", arg, err)
-		}
-		all, lists = append(all, names...), append(lists, input.Input{Path: name, Name: arg})
-	}
-	return all, lists, nil
-}
-
-func readList(name string) (names []string, err error) {
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s with an input on each line", name)
-	case err != nil:
-		return nil, err
-	case info.Size() > maxList:
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", info.Size(), maxList)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	end, list := '\x00', strings.TrimPrefix(string(text), "\ufeff")
-	if !strings.ContainsRune(list, end) {
-		end, list = '\n', strings.ReplaceAll(list+"\n", "\r\n", "\n")
-	}
-	names = strings.FieldsFunc(list, func(r rune) bool { return r == end })
-	if len(names) == 0 {
-		err = errors.New("it names no inputs")
-	}
-	return names, err
-}
-
-// fetched maps the schemes of addresses to commands that read them.
-var fetched = map[string]string{
-	"http": "curl -sSfL %s", "https": "curl -sSfL %s", "ftp": "curl -sSf %s", "s3": "aws s3 cp %s -", "gs": "gcloud storage cat %s",
-}
-
-// noAddresses refuses an argument that names a web address and no local file.
-func noAddresses(args []string) error {
-	for _, arg := range args {
-		scheme, rest, found := strings.Cut(arg, "://")
-		if !found || strings.ContainsAny(scheme, `/\`) {
-			continue
-		}
-		if _, err := os.Lstat(arg); err == nil {
-			continue
-		}
-		advice := "fetch it first, and give the file"
-		if command, ok := fetched[strings.ToLower(scheme)]; ok {
-			advice += fmt.Sprintf(", or, except Parquet and zip, read it from a pipe: "+command+" | firstseen ... -", arg)
-		} else if parts := strings.SplitN(rest, "/", 4); scheme == "hf" && len(parts) > 2 && parts[0] == "datasets" {
-			advice = fmt.Sprintf("fetch it with hf download %s/%s --repo-type dataset --local-dir DIR, and give DIR", parts[1], parts[2])
-		}
-		return fmt.Errorf("input %s is an address, and only files are read: %s", arg, advice)
-	}
-	return nil
 }
 
 // isFolder returns an error for a file in place of an index.
@@ -308,7 +236,7 @@ func (f *inputFlags) tellPassed(stderr io.Writer) {
 			continue
 		}
 		if p.Unpacked > 0 {
-			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), tempVariable())
+			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), temporary.Variable())
 			continue
 		}
 		if p.Like > 0 {
@@ -387,10 +315,10 @@ func othersText(p input.Passed) string {
 // anything. Tables are taken only if there are no such files.
 func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
 	all := f.all()
-	args, lists, err := readLists(args)
+	args, lists, err := input.ReadLists(args)
 	f.lists = lists
 	if err == nil {
-		err = noAddresses(args)
+		err = input.NoAddresses(args)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -432,5 +360,5 @@ func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error)
 	if err != nil {
 		return nil, err
 	}
-	return wholeText(in.Name, text, cfg.Encoding)
+	return cfg.Encoding.Whole(in.Name, text)
 }

@@ -9,40 +9,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
 )
-
-// These constants bound the memory of a run beside its filter, for lines up to 16 MiB and windows
-// up to 8 MiB. A longer line is in memory twice, as it came and as its text, which differs if it
-// has escapes. Nothing else is then in flight. A large page is in memory a third time, decoded with
-// its tags; the rest of the allowance covers that. A larger window adds its excess.
-const (
-	memoryBeside     = 256 << 20
-	memoryFilterOnly = 168 << 20
-	ordinaryRecord   = 16 << 20
-	ordinaryWindow   = 8 << 20
-)
-
-// memoryOf returns the most bytes of a run beside its filter, for any inputs, outputs and jobs.
-func memoryOf(c corpus.SourceConfig, filterOnly bool) uint64 {
-	beside := int64(memoryBeside)
-	if filterOnly {
-		beside = memoryFilterOnly
-	}
-	return uint64(beside + 2*max(0, int64(c.MaxRecord)-ordinaryRecord) + windowBeyond(c.MaxWindow))
-}
-
-// parquetWritten is the memory for writing Parquet in addition to that for other formats. It covers
-// rows of frames by columns, and their pages, for each compressed output.
-const parquetWritten = 130 << 20
-
-// memoryOfParquet returns the most further bytes of a run that rewrites the rows of Parquet.
-func memoryOfParquet(found corpus.Format) uint64 {
-	if _, ok := found.(parquet.Format); !ok {
-		return 0
-	}
-	return parquet.Memory + parquetWritten
-}
 
 // decodersFor returns the number of goroutines that decode compressed inputs ahead, and the memory
 // outside the heap, in bytes, for their data. A run without a table has no memory for that, and
@@ -56,8 +24,6 @@ func decodersFor(jobs int, filterOnly bool) (decoders int, outside int64) {
 	}
 	return decoders, outside
 }
-
-func windowBeyond(window int64) int64 { return max(0, window-ordinaryWindow) }
 
 // processors is the number of processors; tests set another.
 var processors = runtime.NumCPU
@@ -95,6 +61,6 @@ const heapBudget = 112 << 20
 // would run all the time. Memory outside the heap lowers the limit.
 func limitHeap(maxWindow, outside int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
+		debug.SetMemoryLimit(heapBudget + forecast.WindowBeyond(maxWindow) - outside)
 	}
 }

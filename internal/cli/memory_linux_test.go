@@ -25,6 +25,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
 )
 
 var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")
@@ -256,7 +257,7 @@ func TestMemory(t *testing.T) {
 
 func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	dir := t.TempDir()
-	window := cmp.Or(c.window, ordinaryWindow)
+	window := cmp.Or(c.window, forecast.OrdinaryWindow)
 	args := []string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn,window=" + strconv.FormatInt(window, 10), "-j", jobs, "-"}
 	cmd := program(t, dir, append(args, c.args...)...)
 	in, err := cmd.StdinPipe()
@@ -286,13 +287,13 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--limit ratio=0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
 	}
-	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, Bounds: compress.Bounds{MaxWindow: max(ordinaryWindow, c.window)}}
+	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, Bounds: compress.Bounds{MaxWindow: max(forecast.OrdinaryWindow, c.window)}}
 	if slices.ContainsFunc(cmd.Args, func(arg string) bool { return strings.Contains(arg, ",record=") }) {
-		limits.MaxRecord = ordinaryRecord
+		limits.MaxRecord = forecast.OrdinaryRecord
 	}
 	filterOnly := c.args[0] == "--filter-only"
 	filter := index.ShapeFor(10_000, feature.Scheme{}, filterOnly).Bytes()
-	got, want := <-most, filter+memoryOf(limits, filterOnly)
+	got, want := <-most, filter+forecast.Memory(limits, filterOnly)
 	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), amount.Size(want), time.Since(begun).Seconds())
 	if uint64(got) > want {
 		t.Errorf("it took %s of memory, and %s are promised", amount.Size(uint64(got)), amount.Size(want))
@@ -338,7 +339,7 @@ func TestMemoryAhead(t *testing.T) {
 				writeFile(t, filepath.Join(dir, names[i]), data.String())
 			}
 			data = bytes.Buffer{}
-			window := max(ordinaryWindow, c.window)
+			window := max(forecast.OrdinaryWindow, c.window)
 			limit := "full=warn,window=" + strconv.FormatInt(window, 10)
 			if last := c.args[len(c.args)-1]; last[0] == ',' {
 				c.args, limit = c.args[:len(c.args)-1], limit+last

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/flags"
 )
 
 // methodFlags say how copies are recognized, and by which rules.
@@ -20,22 +22,22 @@ type methodFlags struct {
 	rules         dedup.Rules
 }
 
-func (m *methodFlags) registerMethod(fs *pflag.FlagSet) *refined {
+func (m *methodFlags) registerMethod(fs *pflag.FlagSet) *flags.Refined {
 	s := &m.scheme
-	r := refine(fs, &m.method, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
-	r.add("segments", "count", whole(&s.Segments, 1, feature.MaxSegments))
-	r.add("segments", "width", whole(&s.MinWidth, 1, feature.MaxMinWidth))
-	r.add("segments", "score", word(&m.rules.Score, scoreWords, scores...))
-	r.add("shingles", "size", whole(&s.Shingle, 1, feature.MaxShingle))
-	r.add("simhash", "distance", whole(&s.Distance, 1, feature.MaxDistance))
-	r.add("simhash imatch", "terms", func(text string) error {
+	r := flags.Refine(fs, &m.method, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
+	r.Add("segments", "count", flags.Whole(&s.Segments, 1, feature.MaxSegments))
+	r.Add("segments", "width", flags.Whole(&s.MinWidth, 1, feature.MaxMinWidth))
+	r.Add("segments", "score", flags.Word(&m.rules.Score, scoreWords, scores...))
+	r.Add("shingles", "size", flags.Whole(&s.Shingle, 1, feature.MaxShingle))
+	r.Add("simhash", "distance", flags.Whole(&s.Distance, 1, feature.MaxDistance))
+	r.Add("simhash imatch", "terms", func(text string) error {
 		m.terms = text
 		return nil
 	})
-	r.add("imatch", "rarity", func(text string) error {
+	r.Add("imatch", "rarity", func(text string) error {
 		n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
 		if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-			return want("two numbers of 0 to 100, the smaller first, such as 30-70")
+			return errors.New("want two numbers of 0 to 100, the smaller first, such as 30-70")
 		}
 		return nil
 	})

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -19,6 +16,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 )
 
 // splitFlag divides the records of --out-dir into files.
@@ -29,7 +28,7 @@ type splitFlag struct {
 }
 
 func (f *splitFlag) register(fs *pflag.FlagSet) {
-	readBy(fs, f.set, "split", "files of --out-dir: each (one for each input), nonempty (none for an input without kept records), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
+	flags.By(fs, f.set, "split", "files of --out-dir: each (one for each input), nonempty (none for an input without kept records), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
 }
 
 func (f *splitFlag) set(text string) error {
@@ -42,9 +41,9 @@ func (f *splitFlag) set(text string) error {
 		f.skipEmpty = true
 		return nil
 	case err != nil:
-		return want("each, nonempty or a size such as 1GiB")
+		return errors.New("want each, nonempty or a size such as 1GiB")
 	case bytes < leastShard || bytes > mostLimit:
-		return want("from 64KiB to " + amount.Size(uint64(mostLimit)))
+		return errors.New("want from 64KiB to " + amount.Size(uint64(mostLimit)))
 	}
 	f.size = int64(bytes)
 	return nil
@@ -110,8 +109,8 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 // recognize finds the format of the inputs, and refuses outputs that it does not have: out, "" for
 // none, or a tree.
 func (f *inputFlags) recognize(out string, tree, annotate bool) (err error) {
-	ending, _ := promised(out)
-	f.formats.columns, f.formats.arrays = annotate, tree || ending == ".json"
+	end, _ := ending.Of(out)
+	f.formats.columns, f.formats.arrays = annotate, tree || end == ".json"
 	if out != "" {
 		f.formats.accept = func(format corpus.Format) error { return checkOut(out, format) }
 	}
@@ -202,68 +201,15 @@ func (f *dedupOptions) enclose() (err error) {
 	return err
 }
 
-// holds is a kind of file content, with the usual ending of its name.
-type holds struct{ name, usual string }
-
-var (
-	holdsJSON    = holds{"JSON", ".jsonl"}
-	holdsCSV     = holds{"CSV", ".csv"}
-	holdsParquet = holds{"Parquet", ".parquet"}
-	holdsWARC    = holds{"WARC", ".warc"}
-	holdsHTML    = holds{"HTML", ".html"}
-	holdsText    = holds{"plain text", ".txt"}
-	holdsTerms   = holds{"a table of terms", ".fst"}
-	holdsFilter  = holds{"a filter", ".bloom"}
-
-	unwritten = holds{name: "not written"}
-)
-
-// endings maps endings of names to the content they promise. Other endings promise nothing.
-var endings = map[string]holds{}
-
-func init() {
-	for kind, list := range map[holds]string{
-		holdsJSON: ".jsonl .ndjson .json", holdsCSV: ".csv .tsv", holdsParquet: ".parquet .parq",
-		holdsWARC: ".warc .wet .wat", holdsHTML: ".html .htm .xhtml",
-		// .gz and .zst are written, after an ending not listed here.
-		unwritten: ".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf",
-	} {
-		for ending := range strings.FieldsSeq(list) {
-			endings[ending] = kind
-		}
-	}
-}
-
-// promised returns the ending of a name that promises content, and whether a compression follows.
-func promised(name string) (ending string, packed bool) {
-	name, packing := output.CutPacking(filepath.Base(name))
-	return strings.ToLower(filepath.Ext(name)), packing != ""
-}
-
 // isTable reports whether a report of that name is Parquet.
 func isTable(report string) bool {
-	ending, _ := promised(report)
-	return endings[ending] == holdsParquet
+	return ending.Promised(report) == ending.Parquet
 }
 
 // checkEnding refuses an output if its name promises content other than one of kinds.
-func checkEnding(flag, name string, kinds ...holds) error {
-	ending, packed := promised(name)
-	what, known := endings[ending]
-	var words, usual []string
-	for _, k := range kinds {
-		words, usual = append(words, k.name), append(usual, k.usual)
-	}
-	whole := what == holdsParquet || kinds[0] == holdsParquet || kinds[0] == holdsTerms || kinds[0] == holdsFilter
-	pack := ""
-	if !whole && slices.Contains([]string{".bz2", ".xz", ".lz4"}, ending) {
-		pack = fmt.Sprintf(", or in %s.zst to have it compressed", usual[0])
-	}
-	switch {
-	case known && !slices.Contains(kinds, what):
-		return usageError{fmt.Errorf("%s %s: the name ends in %s, and the output is %s: end it in %s%s", flag, name, ending, strings.Join(words, " or "), strings.Join(usual, " or "), pack)}
-	case packed && whole:
-		return usageError{fmt.Errorf("%s %s: the name ends like that of a compressed file, and %s is not compressed as a whole: end it in %s", flag, name, words[len(words)-1], usual[len(usual)-1])}
+func checkEnding(flag, name string, kinds ...ending.Kind) error {
+	if err := ending.Check(flag, name, kinds...); err != nil {
+		return usageError{err}
 	}
 	return nil
 }
@@ -272,11 +218,11 @@ func checkEnding(flag, name string, kinds ...holds) error {
 func (f *dedupOptions) checkEndings() error {
 	for _, c := range []struct {
 		flag, name string
-		kinds      []holds
+		kinds      []ending.Kind
 	}{
-		{"--report", f.Report, []holds{holdsJSON, holdsParquet}},
-		{"--rejects", f.Rejects, []holds{holdsJSON}},
-		{"--summary", f.summary, []holds{holdsJSON}},
+		{"--report", f.Report, []ending.Kind{ending.JSON, ending.Parquet}},
+		{"--rejects", f.Rejects, []ending.Kind{ending.JSON}},
+		{"--summary", f.summary, []ending.Kind{ending.JSON}},
 	} {
 		if err := checkEnding(c.flag, c.name, c.kinds...); err != nil {
 			return err
@@ -287,11 +233,8 @@ func (f *dedupOptions) checkEndings() error {
 
 // checkOut refuses an output name that promises another format: records are written as they came.
 func checkOut(name string, format corpus.Format) error {
-	kind, ok := endings[format.Endings()[0]]
-	if !ok {
-		kind = holdsText
-	}
-	if kind == unwritten {
+	kind := ending.Usual(format.Endings()[0])
+	if kind == ending.Unwritten {
 		return nil // reported elsewhere
 	}
 	if err := checkEnding("--out", name, kind); err != nil {
@@ -302,10 +245,10 @@ func checkOut(name string, format corpus.Format) error {
 
 // checkSeparator refuses a table if its name promises a separator that its first row lacks.
 func checkSeparator(name string, head []byte) error {
-	ending, _ := promised(name)
+	end, _ := ending.Of(name)
 	tabs, others := bytes.ContainsRune(head, '\t'), bytes.ContainsAny(head, ",;|")
-	if ending == ".tsv" && others && !tabs || ending == ".csv" && tabs && !others {
-		return usageError{fmt.Errorf("--out %s: rows are written as they came, and their separator is not that of %s: end the name in %s", name, ending, map[bool]string{true: ".tsv", false: ".csv"}[tabs])}
+	if end == ".tsv" && others && !tabs || end == ".csv" && tabs && !others {
+		return usageError{fmt.Errorf("--out %s: rows are written as they came, and their separator is not that of %s: end the name in %s", name, end, map[bool]string{true: ".tsv", false: ".csv"}[tabs])}
 	}
 	return nil
 }

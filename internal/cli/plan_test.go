@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
 )
 
 // pages returns n documents with a common menu of menu segments and ten segments of their own.
@@ -42,7 +43,7 @@ func TestPlannedDisk(t *testing.T) {
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			said, _ := runProgram(t, dir, exitDone, "plan", "--json", "in.jsonl")
-			var plan forecast
+			var plan forecast.Forecast
 			if err := json.Unmarshal([]byte(said), &plan); err != nil {
 				t.Fatal(err)
 			}

@@ -18,14 +18,16 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline/choose"
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/report/derive"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
 func registerPolicy(fs *pflag.FlagSet, p *choose.Policy) {
-	readBy(fs, p.Prefer, "prefer", "which of several copies stays, decided after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
-	readBy(fs, p.Within, "remove-within", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
+	flags.By(fs, p.Prefer, "prefer", "which of several copies stays, decided after the run: FIELD=curated,crawled (the first of these values), folder=a,b, or FIELD=newest, oldest or longest; copies of one rank: the earliest")
+	flags.By(fs, p.Within, "remove-within", "remove copies inside of a folder or a batch=FIELD (the documents of one value); a copy of another one is kept and marked in the report")
 }
 
 // checkPolicy refuses options that a choice after the run cannot honour.
@@ -72,7 +74,7 @@ func (f *dedupOptions) checkPolicyInputs() error {
 // choose runs with --prefer or --remove-within. It decides like any run, into a temporary report.
 // Then it writes the outputs again, as the policy decides.
 func (f *dedupOptions) choose(cmd *cobra.Command) (err error) {
-	dir, remove, err := makeTemp("report")
+	dir, remove, err := temporary.New("report")
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,10 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/amount"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/pipeline/revisit"
 	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
 func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
@@ -30,8 +33,8 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	if terms := f.scheme.Terms; terms != nil {
 		outside -= terms.Bytes()
 	}
-	limitHeap(f.source.MaxWindow, outside-int64(memoryOfParquet(f.found)))
-	sweepTempIndexes(os.TempDir())
+	limitHeap(f.source.MaxWindow, outside-int64(forecast.MemoryOfParquet(f.found)))
+	temporary.Sweep(os.TempDir())
 	if err := f.openAgainst(); err != nil {
 		return err
 	}
@@ -214,7 +217,7 @@ func (f *dedupOptions) finish(ledger *pipeline.Ledger, s *report.Summary, early 
 // tellStart reports the memory of the run before the run takes any time.
 func (f *dedupOptions) tellStart(stderr io.Writer, x *index.Index) {
 	if f.dir == "" {
-		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, tempVariable())
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, temporary.Variable())
 	}
 	if x.Rebuilt() != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
@@ -287,7 +290,7 @@ func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.W
 	if f.Pipe && f.every > 0 {
 		f.Ticks = time.Tick(f.every)
 	}
-	f.formats.writeRevisits(&f.Job)
+	revisit.Write(&f.Job, f.formats.warc)
 	if f.Tree != nil {
 		f.Tree.Early = ledger.CanContinue()
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
 // startWithoutIndex starts a run without an index, keeps its input open, and waits for an answer.
@@ -30,7 +31,7 @@ func startWithoutIndex(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
 
 func tempIndexes(t *testing.T, dir string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	names, err := filepath.Glob(filepath.Join(dir, temporary.Prefix+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	}
 	stay := tempIndexes(t, dir) // the live run's
 	make := func(name string, mode os.FileMode, files ...string) {
-		path := filepath.Join(dir, tempPrefix+name)
+		path := filepath.Join(dir, temporary.Prefix+name)
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -153,16 +154,16 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	make("notes", 0o700, "lock", index.TableFile, "notes.txt")
 	make("shared", 0o777, "lock", index.TableFile)
 	make("links", 0o700, "lock")
-	if err := os.Symlink("/", filepath.Join(dir, tempPrefix+"links", index.TableFile)); err != nil {
+	if err := os.Symlink("/", filepath.Join(dir, temporary.Prefix+"links", index.TableFile)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(left[0], filepath.Join(dir, tempPrefix+"link")); err != nil {
+	if err := os.Symlink(left[0], filepath.Join(dir, temporary.Prefix+"link")); err != nil {
 		t.Fatal(err)
 	}
-	stay = append(stay, filepath.Join(dir, tempPrefix+"link"))
+	stay = append(stay, filepath.Join(dir, temporary.Prefix+"link"))
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
 	_, said := runProgram(t, dir, 0, "dedup", "--docs", "1k", "in.jsonl")
-	if want := "firstseen: temporary index in " + filepath.Join(dir, tempPrefix); !strings.Contains(said, want) || !strings.Contains(said, "; set TMPDIR to have it elsewhere\n") {
+	if want := "firstseen: temporary index in " + filepath.Join(dir, temporary.Prefix); !strings.Contains(said, want) || !strings.Contains(said, "; set TMPDIR to have it elsewhere\n") {
 		t.Errorf("it said %q, want %q", said, want)
 	}
 	slices.Sort(stay)

@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"fmt"
@@ -15,16 +15,16 @@ type setting struct {
 	set   func(text string) error
 }
 
-// A refined flag takes a word and settings of that word: WORD:NAME=VALUE,NAME=VALUE.
-type refined struct {
+// A Refined flag takes a word and settings of that word: WORD:NAME=VALUE,NAME=VALUE.
+type Refined struct {
 	name string
 	word *string // nil if the flag takes settings alone
 	all  []setting
 }
 
-// refine registers a flag with settings, which add gives it.
-func refine(fs *pflag.FlagSet, word *string, name, usage string, words ...string) *refined {
-	r := &refined{word: word, name: name}
+// Refine registers a flag with settings, which Add gives it.
+func Refine(fs *pflag.FlagSet, word *string, name, usage string, words ...string) *Refined {
+	r := &Refined{word: word, name: name}
 	v := &value{kind: "setting", words: words, read: r.set}
 	if word != nil {
 		v.kind, v.text = "word", *word
@@ -33,13 +33,13 @@ func refine(fs *pflag.FlagSet, word *string, name, usage string, words ...string
 	return r
 }
 
-// add gives words of the flag a setting. set parses its value and stores it.
-func (r *refined) add(words, name string, set func(text string) error) {
+// Add gives words of the flag a setting. set parses its value and stores it.
+func (r *Refined) Add(words, name string, set func(text string) error) {
 	r.all = append(r.all, setting{words, name, set})
 }
 
 // spelled returns a setting as users write it, after the first of its words.
-func (r *refined) spelled(s setting) string {
+func (r *Refined) spelled(s setting) string {
 	if word, _, _ := strings.Cut(s.words, " "); word != "" {
 		return fmt.Sprintf("--%s %s:%s", r.name, word, s.name)
 	}
@@ -56,7 +56,7 @@ func (w wrongSetting) Unwrap() error { return w.error }
 
 // set splits a value such as warc:status=2xx,mime=text/html,text/plain. A part without a name
 // continues the value before it.
-func (r *refined) set(text string) error {
+func (r *Refined) set(text string) error {
 	word, rest, hasSettings := strings.Cut(text, ":")
 	if r.word == nil {
 		word, rest, hasSettings = "", text, true
@@ -95,7 +95,7 @@ func (r *refined) set(text string) error {
 		text := values[s.name]
 		err := s.set(text)
 		if text == "" { // most likely of an unset variable
-			err = outside{"want a value"}
+			err = Outside{"want a value"}
 		}
 		if err != nil {
 			return wrongSetting{r.spelled(s) + "=" + text, err}
@@ -105,7 +105,7 @@ func (r *refined) set(text string) error {
 }
 
 // of returns the settings of a word.
-func (r *refined) of(word string) (own []setting) {
+func (r *Refined) of(word string) (own []setting) {
 	for _, s := range r.all {
 		if s.words == "" || slices.Contains(strings.Fields(s.words), word) {
 			own = append(own, s)
