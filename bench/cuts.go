@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/internal/report/lines"
 )
 
-// A madeCut is a line of the list written by firstseen cut.
+// A madeCut is a line of the list written by firstseen report cut.
 type madeCut struct {
 	ID         string
 	Start, End int
@@ -21,7 +21,7 @@ type madeCut struct {
 	Dropped    bool
 }
 
-// checkCuts checks the output of firstseen cut word by word. Each document keeps exactly its words
+// checkCuts checks the output of firstseen report cut word by word. Each document keeps exactly its words
 // that were not cut. Each cut word is in an earlier document, written or likewise cut there. IDs
 // must be distinct.
 func checkCuts(reports map[string]*lines.Line, docs []idText, cut, list string, out io.Writer) error {

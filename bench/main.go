@@ -10,7 +10,7 @@
 //	go run ./bench window          twenty million of them through a window of five million
 //	go run ./bench speed FILE...   time of the pipeline, on one and more processors
 //	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words,
-//	                                             and the output of firstseen cut, word by word
+//	                                             and the output of firstseen report cut, word by word
 //	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
 //	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
 //

@@ -17,7 +17,7 @@ import (
 
 // checkedPassages compares a report's passages with the texts, and with a table of all rows of
 // least words. The documents are JSON lines with an ID and a text; IDs must be distinct. With the
-// output of firstseen cut and its list it checks these too.
+// output of firstseen report cut and its list it checks these too.
 func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 	fs := flag.NewFlagSet("passages", flag.ContinueOnError)
 	least := fs.Int("least", passages.Least, "fewest words of a passage")
@@ -25,7 +25,7 @@ func checkedPassages(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if fs.NArg() != 2 && fs.NArg() != 4 {
-		return fmt.Errorf("want the report of dedup --passages and its input, and the output of firstseen cut and its list, if any: passages [-least N] REPORT INPUT [OUT LIST]")
+		return fmt.Errorf("want the report of dedup --passages and its input, and the output of firstseen report cut and its list, if any: passages [-least N] REPORT INPUT [OUT LIST]")
 	}
 	c := &passageCheck{least: *least, texts: map[string]string{}, lines: map[string]*lines.Line{}, rows: map[uint64]struct{}{}}
 	docs, err := readTexts(fs.Arg(1))

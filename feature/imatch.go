@@ -46,7 +46,7 @@ const (
 )
 
 // ErrNoTerms is returned if the scheme has no table of terms.
-var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen terms, and give it with --method imatch:terms=FILE")
+var ErrNoTerms = errors.New("the method imatch needs a table of terms: make one with firstseen index terms, and give it with --method imatch:terms=FILE")
 
 func settleRarities(s *Scheme) error {
 	if s.Terms == nil {

@@ -64,10 +64,8 @@ type feeder struct {
 
 func (k *killing) pipe(ctx context.Context) []string {
 	f := &feeder{killing: k, texts: texts.New(k.rng.Uint64()), window: 1 + k.rng.IntN(16)}
-	f.record = newRecord(k.every, !k.filterOnly)
-	if k.every {
-		f.pace = time.Duration(k.rng.Int64N(int64(20 * time.Millisecond)))
-	}
+	f.record = newRecord(true, !k.filterOnly)
+	f.pace = time.Duration(k.rng.Int64N(int64(20 * time.Millisecond)))
 	f.fillQueue()
 	kills := 1 + k.rng.IntN(4)
 	for attempt := 0; len(f.queue) > 0; attempt++ {
@@ -106,12 +104,7 @@ func (f *feeder) args() []string {
 	default:
 		args = append(args, "--memtable-keys=1500", "--checkpoint-bytes="+strconv.Itoa(saveBytes))
 	}
-	if f.every {
-		args = append(args, "--checkpoint-every="+saveEvery.String())
-	}
-	if f.abandon {
-		args = append(args, "--abandon")
-	}
+	args = append(args, "--limit=checkpoint="+saveEvery.String())
 	return append(args, "-")
 }
 
@@ -154,7 +147,10 @@ func (f *feeder) session(ctx context.Context, kill bool) (difference string) {
 	case isOurFault(said(s.cmd)):
 		return "it panicked: " + said(s.cmd)
 	case by == nil && code == 1 && !f.abandon && strings.Contains(said(s.cmd), "index abandon"):
-		f.abandon = true // the next session uses --abandon
+		f.abandon = true
+		if code, stderr := f.program.run(ctx, f.dir, "index", "abandon", indexDir); code != done {
+			return fmt.Sprintf("abandoning the run ends with code %d: %s", code, stderr)
+		}
 		return ""
 	case by != nil && wasKilled(s.cmd):
 		return s.killed(by, sent, code)

@@ -65,12 +65,6 @@ func (p *Program) run(ctx context.Context, dir string, args ...string) (code int
 	return cmd.ProcessState.ExitCode(), said(cmd)
 }
 
-// knows reports whether dedup has a flag.
-func (p *Program) knows(ctx context.Context, flag string) bool {
-	_, stderr := p.run(ctx, os.TempDir(), "dedup", flag)
-	return !strings.Contains(stderr, "unknown flag")
-}
-
 // isOurFault reports whether stderr is a stack trace and not a message for a user.
 func isOurFault(stderr string) bool {
 	return strings.Contains(stderr, "goroutine ") || strings.Contains(stderr, "panic:")

@@ -23,14 +23,16 @@ type taking struct {
 
 func takings() []taking {
 	keep := func(out string, args ...string) []string {
-		return append([]string{"dedup", "-q", "--index", indexDir, "--no-key", "--checkpoint-bytes=60k", "--memtable-keys=1500", "--out", out}, args...)
+		return append([]string{"dedup", "-q", "--index", indexDir, "--checkpoint-bytes=60k", "--memtable-keys=1500", "--out", out}, args...)
 	}
 	passages := func(out, report string, args ...string) []string {
 		return append(keep(out, "--passages=14", "--report", report), args...)
 	}
-	within := func(length, out string, args ...string) []string {
-		return append(keep(out, "--window", length, "--time-field", "at"), args...)
+	within := func(out string, args ...string) []string {
+		return append(keep(out, "--format", "jsonl:time=at"), args...)
 	}
+	windowed := []string{"index", "create", indexDir, "--docs", "300", "--window", "7h"}
+	byPassages := append(slices.Clone(windowed), "--passages=14")
 	forget := []string{"index", "forget", indexDir, "--from", "../in/ids.txt"}
 	cancel := []string{"index", "forget", indexDir, "--batch", "second"}
 	compact := []string{"index", "compact", indexDir}
@@ -50,21 +52,23 @@ func takings() []taking {
 			forget, compact,
 		}},
 		{"passages-window", [][]string{
-			within("7h", "1.jsonl", "--docs", "300", "--passages=14", "--report", "1.report", timedIn[0]),
-			within("7h", "2.jsonl", "--passages=14", "--report", "2.report", timedIn[1]),
+			byPassages,
+			within("1.jsonl", "--passages=14", "--report", "1.report", timedIn[0]),
+			within("2.jsonl", "--passages=14", "--report", "2.report", timedIn[1]),
 			forget,
-			within("9h", "3.jsonl", "--report", "3.report", timedIn[2]),
-			within("5h", "4.jsonl", "--report", "4.report", timedIn[3]),
+			within("3.jsonl", "--report", "3.report", timedIn[2]),
+			within("4.jsonl", "--report", "4.report", timedIn[3]),
 		}},
 		// A window of a third of the inputs, which come again and then hours later. Its slices have
 		// some 50 documents.
 		{"window", [][]string{
-			within("7h", "1.jsonl", "--docs", "300", "--batch", "first", timedIn[0]),
-			within("7h", "2.jsonl", "--batch", "second", "--same-id", "replace", timedIn[1]),
+			windowed,
+			within("1.jsonl", "--batch", "first", timedIn[0]),
+			within("2.jsonl", "--batch", "second", "--same-id", "replace", timedIn[1]),
 			forget, cancel,
-			within("9h", "3.jsonl", timedIn[2]),
+			within("3.jsonl", timedIn[2]),
 			forget,
-			within("5h", "4.jsonl", timedIn[3]),
+			within("4.jsonl", timedIn[3]),
 		}},
 	}
 }

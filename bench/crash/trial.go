@@ -24,12 +24,11 @@ import (
 type bench struct {
 	program *Program
 	root    string
-	every   bool // the program saves by time: --checkpoint-every
 }
 
 // prepare makes the inputs and the starting point of each workload.
 func prepare(ctx context.Context, p *Program, root string, all []*workload) (*bench, error) {
-	b := &bench{program: p, root: root, every: p.knows(ctx, "--checkpoint-every=1s")}
+	b := &bench{program: p, root: root}
 	in := filepath.Join(root, "in")
 	if err := os.MkdirAll(in, 0o777); err != nil {
 		return nil, err

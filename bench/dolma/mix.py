@@ -1,4 +1,4 @@
-"""Mixes with dolma by the attributes that firstseen dedup --attributes writes, and compares
+"""Mixes with dolma by the attributes that firstseen report attributes writes, and compares
 what comes out with what firstseen keeps: ids and texts.
 
     pip install dolma            # 1.2.1; its mixer alone: pip install --no-deps dolma
@@ -62,7 +62,9 @@ def main(firstseen, documents):
     shutil.copytree(documents, f"{root}/documents")
     kept = f"{root}/kept.jsonl.gz"
     subprocess.run([firstseen, "dedup", "-q", "--out", kept, "--report", f"{root}/dups.jsonl",
-                    "--attributes", f"{root}/attributes/firstseen", f"{root}/documents"], check=True)
+                    "--spans", f"{root}/documents"], check=True)
+    subprocess.run([firstseen, "report", "attributes", "--out", f"{root}/attributes/firstseen",
+                    f"{root}/dups.jsonl", f"{root}/documents"], check=True)
     entry = mixer()
     removed = "$.attributes[?(@.firstseen__removed && @.firstseen__removed[0])]"
     mixed = mix(entry, root, "mixed", filter={"include": [], "exclude": [removed]})

@@ -105,9 +105,9 @@ func (t *Trial) nodes() (nodes []*node) {
 		case i < fronts:
 			n.args = append([]string{"serve", "--log", "documents", "--lines", "unix:" + n.name + ".lines"}, n.args...)
 		case i == fronts:
-			n.args = append([]string{"follow", "--topic", "documents", "--verdicts", "verdicts"}, n.args...)
+			n.args = append([]string{"serve", "follow", "--topic", "documents", "--verdicts", "verdicts"}, n.args...)
 		default:
-			n.args = append([]string{"follow", "--topic", "documents"}, n.args...)
+			n.args = append([]string{"serve", "follow", "--topic", "documents"}, n.args...)
 		}
 		nodes = append(nodes, n)
 	}

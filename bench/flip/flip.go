@@ -49,7 +49,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer) error {
 			continue
 		}
 		dir := filepath.Join(cfg.Dir, s.name)
-		if err := build(ctx, cfg.Program, dir, s.flags); err != nil {
+		if err := build(ctx, cfg.Program, dir, s.made, s.flags); err != nil {
 			return err
 		}
 		files, err := os.ReadDir(dir)

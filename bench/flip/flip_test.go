@@ -54,7 +54,7 @@ func TestWorker(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	whole := filepath.Join(root, "whole")
-	if err := build(t.Context(), program, whole, sorts[0].flags); err != nil {
+	if err := build(t.Context(), program, whole, sorts[0].made, sorts[0].flags); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(whole, "table.db"))

@@ -20,14 +20,14 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// sorts lists the kinds of indexes with the flags that make them.
+// sorts lists the kinds of indexes with the flags that make them, and those that fill them.
 var sorts = []struct {
-	name  string
-	flags []string
+	name        string
+	made, flags []string
 }{
-	{"table", []string{"--no-key", "--docs=20", "--limit=full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k"}},
-	{"keyed", []string{"--docs=20", "--limit=full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k", "--key"}},
-	{"filter-only", []string{"--docs=200", "--filter-only"}},
+	{"table", []string{"--no-key", "--docs=20"}, []string{"--limit=full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k"}},
+	{"keyed", []string{"--key", "--docs=20"}, []string{"--limit=full=warn", "--memtable-keys=120", "--checkpoint-bytes=2k"}},
+	{"filter-only", []string{"--docs=200", "--filter-only"}, nil},
 }
 
 // documents is the number of documents in an index.
@@ -46,7 +46,11 @@ func sentences() [][]string {
 }
 
 // build makes an index in dir with the program.
-func build(ctx context.Context, program, dir string, flags []string) error {
+func build(ctx context.Context, program, dir string, made, flags []string) error {
+	create := exec.CommandContext(ctx, program, append([]string{"index", "create", dir}, made...)...)
+	if out, err := create.CombinedOutput(); err != nil {
+		return fmt.Errorf("making the index %s: %w\n%s", dir, err, out)
+	}
 	var input strings.Builder
 	for i, doc := range sentences()[:documents] {
 		input.WriteString(texts.Line(fmt.Sprintf("d%d", i), doc))
@@ -55,7 +59,7 @@ func build(ctx context.Context, program, dir string, flags []string) error {
 	cmd := exec.CommandContext(ctx, program, append(args, "-")...)
 	cmd.Stdin = strings.NewReader(input.String())
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("making the index %s: %w\n%s", dir, err, out)
+		return fmt.Errorf("filling the index %s: %w\n%s", dir, err, out)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ for line in open(sys.argv[1]):
 check() {
     case $1 in *.py) run=$PYTHON ;; *) run=sh ;; esac
     "$run" "$(dirname "$0")/$1" "$dir/features" "$dir/marks"
-    firstseen dedup --features "$dir/features" --marks "$dir/marks" -r "$dir/report.jsonl" 2> "$dir/words"
+    firstseen bulk decide --marks "$dir/marks" -r "$dir/report.jsonl" "$dir/features" 2> "$dir/words"
     lines "$dir/report.jsonl" > "$dir/got"
     cmp "$dir/got" "$dir/want"
     echo "$1${ROWS:+, a tenth of the rows twice}: $(wc -l < "$dir/want") lines, each that of one run"
@@ -33,10 +33,10 @@ lines "$dir/one.jsonl" > "$dir/want"
 shard=0
 for input; do
     shard=$((shard + 1))
-    firstseen features --out "$dir/features" --shard "$shard/$#" "$input"
+    firstseen bulk features --out "$dir/features" --shard "$shard/$#" "$input"
 done
-firstseen rows "$dir/features" | awk '1; NR % 10 == 0' > "$dir/twice.txt"
-firstseen rows "$dir/features" --out "$dir/once.parquet"
+firstseen bulk rows "$dir/features" | awk '1; NR % 10 == 0' > "$dir/twice.txt"
+firstseen bulk rows "$dir/features" --out "$dir/once.parquet"
 "$PYTHON" -c "
 import duckdb
 rows = 'SELECT * FROM read_parquet(\'$dir/once.parquet\')'

@@ -3,4 +3,4 @@
 # that are made already.
 set -eu
 export LC_ALL=C
-if [ "${ROWS:-}" ]; then cat "$ROWS"; else firstseen rows "$1"; fi | sort -S 40% | firstseen marks | sort > "$2"
+if [ "${ROWS:-}" ]; then cat "$ROWS"; else firstseen bulk rows "$1"; fi | sort -S 40% | firstseen bulk marks | sort > "$2"

@@ -8,7 +8,7 @@ import chdb
 shards, marks = sys.argv[1:]
 rows = os.environ.get("ROWS") or marks + ".rows.parquet"
 if "ROWS" not in os.environ:
-    subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
+    subprocess.run(["firstseen", "bulk", "rows", shards, "--out", rows], check=True)
 found = chdb.query(f"""
 SELECT v FROM file('{rows}', Parquet) WHERE k IN
   (SELECT k FROM file('{rows}', Parquet) GROUP BY k HAVING min(v) < max(v)) ORDER BY v

@@ -8,7 +8,7 @@ import duckdb
 shards, marks = sys.argv[1:]
 rows = os.environ.get("ROWS") or marks + ".rows.parquet"
 if "ROWS" not in os.environ:
-    subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
+    subprocess.run(["firstseen", "bulk", "rows", shards, "--out", rows], check=True)
 db = duckdb.connect()
 db.execute("SET preserve_insertion_order = false")
 db.execute(f"SET temp_directory = '{marks}.spill'")

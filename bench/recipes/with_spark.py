@@ -9,8 +9,8 @@ shards, marks = sys.argv[1:3]
 master = sys.argv[3] if len(sys.argv) > 3 else "local[*]"
 rows = os.path.abspath(os.environ.get("ROWS") or marks + ".rows.parquet")
 if "ROWS" not in os.environ:
-    subprocess.run(["firstseen", "rows", shards, "--out", rows], check=True)
-spark = (SparkSession.builder.master(master).appName("firstseen marks")
+    subprocess.run(["firstseen", "bulk", "rows", shards, "--out", rows], check=True)
+spark = (SparkSession.builder.master(master).appName("firstseen bulk marks")
          .config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
          .config("spark.sql.shuffle.partitions", "16").getOrCreate())
 spark.read.parquet(rows).createOrReplaceTempView("rows")

@@ -72,6 +72,18 @@ func ParseStatus(text string) (list []StatusRange, err error) {
 	return list, nil
 }
 
+// ParseTypes parses media types: "text/html,text/plain" or "any".
+func ParseTypes(text string) (list []string, err error) {
+	for word := range strings.SplitSeq(strings.ToLower(text), ",") {
+		word = strings.TrimSpace(word)
+		if word != "any" && !strings.Contains(word, "/") {
+			return nil, errors.New("want media types such as text/html,text/plain, or any")
+		}
+		list = append(list, word)
+	}
+	return list, nil
+}
+
 var _ corpus.Format = Format{}
 
 // Name is "WARC" or "ARC".

@@ -249,18 +249,18 @@ func (t *Table) encode() []byte {
 // Parse reads a table from the bytes of a file. The error wraps ErrTable for invalid bytes.
 func Parse(b []byte) (*Table, error) {
 	if len(b) < headerBytes+digestBytes || string(b[:8]) != magic {
-		return nil, fmt.Errorf("%w: it does not begin like one; make one with firstseen terms", ErrTable)
+		return nil, fmt.Errorf("%w: it does not begin like one; make one with firstseen index terms", ErrTable)
 	}
 	if form := string(bytes.TrimRight(b[8:16], "\x00")); form != canon.Version {
-		return nil, fmt.Errorf("%w of the canonical form %s but of %q; make it again with firstseen terms", ErrTable, canon.Version, form)
+		return nil, fmt.Errorf("%w of the canonical form %s but of %q; make it again with firstseen index terms", ErrTable, canon.Version, form)
 	}
 	documents, n := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
 	if documents >= 1<<32 || n > MaxTerms || uint64(len(b)) != headerBytes+termBytes*n+digestBytes {
-		return nil, fmt.Errorf("%w: its length does not match its header; it was cut off or changed, make it again with firstseen terms", ErrTable)
+		return nil, fmt.Errorf("%w: its length does not match its header; it was cut off or changed, make it again with firstseen index terms", ErrTable)
 	}
 	end := len(b) - digestBytes
 	if sum := sha256.Sum256(b[:end]); !bytes.Equal(sum[:digestBytes], b[end:]) {
-		return nil, fmt.Errorf("%w: its checksum is wrong; restore it from a copy, or make it again with firstseen terms", ErrTable)
+		return nil, fmt.Errorf("%w: its checksum is wrong; restore it from a copy, or make it again with firstseen index terms", ErrTable)
 	}
 	hashes, counts := make([]uint64, n), make([]uint32, n)
 	for i := range hashes {

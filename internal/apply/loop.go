@@ -21,7 +21,7 @@ var (
 	// ErrTooLong means that a step is longer than the log's limit for a record.
 	ErrTooLong = errors.New("the document is larger than the log allows: raise max.message.bytes of the topic, or leave the document out")
 	// ErrGone means that a verdict is no longer in memory, or that the record has none.
-	ErrGone = errors.New("the verdict is no longer in memory, or the record holds settings: see the topic of firstseen follow --verdicts")
+	ErrGone = errors.New("the verdict is no longer in memory, or the record holds settings: see the topic of firstseen serve follow --verdicts")
 )
 
 // patience is the longest time that work waits before it begins.

@@ -78,7 +78,7 @@ func readManifest(path string) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{dir: filepath.Dir(path)}
-	const again = "remove it and make the shard again with firstseen features"
+	const again = "remove it and make the shard again with firstseen bulk features"
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%s is not a manifest of features: %w; %s", path, err, again)
 	}
@@ -119,11 +119,11 @@ func ReadSet(dirs []string) ([]*Manifest, error) {
 
 func checkSet(set []*Manifest, dirs []string) error {
 	if len(set) == 0 {
-		return fmt.Errorf("%w: no finished shard in %s; make them with firstseen features", ErrSet, strings.Join(dirs, ", "))
+		return fmt.Errorf("%w: no finished shard in %s; make them with firstseen bulk features", ErrSet, strings.Join(dirs, ", "))
 	}
 	first := set[0]
 	missing := func(shard, of int) error {
-		return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen features --shard %d/%d", ErrSet, shard, of, shard, of)
+		return fmt.Errorf("%w: shard %d of %d is missing; make it with firstseen bulk features --shard %d/%d", ErrSet, shard, of, shard, of)
 	}
 	digests := map[string]*Manifest{}
 	for i, m := range set {

@@ -137,7 +137,7 @@ func (p Place) AppendLine(dst []byte) []byte {
 const lineLength = 16 + 1 + 19
 
 // ErrRows is returned by Reduce for input that is not sorted rows.
-var ErrRows = errors.New("this is not sorted output of firstseen rows")
+var ErrRows = errors.New("this is not sorted output of firstseen bulk rows")
 
 // Reduce reads sorted lines of rows, and calls mark with the places of each key that has two or
 // more. Engines do the same in one statement; see docs/howto.md. Duplicate rows change nothing.

@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
 
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/durable"
 	"github.com/firstseen/firstseen/internal/fields"
 	"github.com/firstseen/firstseen/internal/report"
@@ -149,14 +152,14 @@ func (m *Manifest) end(seed uint64) []byte {
 }
 
 // ErrDamaged is returned for a shard that is damaged or cut off.
-var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen features")
+var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen bulk features")
 
 // eachRecord calls f for every record of the shard, with the place of its first key. A record is
 // valid until f returns. No byte is trusted before it is checked. It ends with ctx, between frames.
 func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Place, record []byte) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
-		return fmt.Errorf("%w: make the shard again with firstseen features", err)
+		return fmt.Errorf("%w: make the shard again with firstseen bulk features", err)
 	}
 	defer func() {
 		if errors.Is(err, ErrDamaged) || errors.Is(err, errRecord) {
@@ -260,4 +263,21 @@ func (r *reader) end(m *Manifest, read uint64) error {
 		return fmt.Errorf("%w; its counts, its inputs or its digest differ from its manifest", ErrDamaged)
 	}
 	return nil
+}
+
+// Reader returns a maker of readers that extract the features of a block's documents.
+func Reader(scheme feature.Scheme) func() (corpus.Reader[Frame], error) {
+	return func() (corpus.Reader[Frame], error) {
+		extractor, err := feature.NewExtractor(scheme)
+		var d Doc
+		return func(b *corpus.Block, docs iter.Seq[*corpus.Document], frame *Frame) error {
+			frame.Reset()
+			for doc := range docs {
+				extractor.ExtractFor(&d.Sketch, doc.Text, doc.Exact)
+				d.Input, d.At, d.ID, d.Time = b.Input, doc.At, doc.ID, doc.Time
+				frame.Add(&d, doc.Text, scheme.Key != nil)
+			}
+			return nil
+		}, err
+	}
 }

@@ -29,8 +29,9 @@ func TestKilledAndAbandoned(t *testing.T) {
 		k.stdin = filepath.Join(k.dir, "in.jsonl")
 		// Each checkpoint takes two steps, so there are three before step 7.
 		k.stopAt(7, stopByKill)
-		k.args = append(k.args, "--abandon")
+		runProgram(t, k.dir, exitDone, "index", "abandon", "index")
 		k.stopAt(9, stopByKill) // the documents of the first run come first and are known
+		runProgram(t, k.dir, exitDone, "index", "abandon", "index")
 		cmd := k.command()
 		start(t, cmd)
 		exits(t, cmd, exitDone)
@@ -110,7 +111,7 @@ func TestKilledBeforeCheckpoint(t *testing.T) {
 			t.Errorf("%v: %d files were put aside", flags, got)
 		}
 		had := aside()
-		other := append(slices.Clone(command), "--mosaics", "remove", "in.jsonl")
+		other := append(slices.Clone(command), "--method", "segments:mosaics=remove", "in.jsonl")
 		runProgram(t, k.dir, exitDone, other...)
 		if got := aside(); got != had+1 || string(k.read("kept.jsonl")) != text {
 			t.Errorf("%v: another command put %d files aside, want 1", flags, got-had)

@@ -125,7 +125,7 @@ func TestRetriedDocumentsDropped(t *testing.T) {
 func TestRetriedDocuments(t *testing.T) {
 	lines := everyVerdict()
 	dir := t.TempDir()
-	d := startDaemon(t, dir, "--docs", "1k", "--checkpoint-every", "1ms")
+	d := startDaemon(t, dir, "--docs", "1k", "--limit", "checkpoint=1ms")
 	var first []verdict
 	kinds := map[string]int{}
 	for _, line := range lines {

@@ -54,7 +54,7 @@ func arrays(t *testing.T, dir string) {
 func TestArraysKilled(t *testing.T) {
 	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 9))}}
 	arrays(t, k.dir)
-	k.args = []string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
+	k.args = []string{"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
 	begun := time.Now()
 	runProgram(t, k.dir, exitBadRecords, k.args...)
 	k.took = time.Since(begun)

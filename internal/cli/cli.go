@@ -18,7 +18,9 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/terminal"
 )
 
 // Exit codes, documented in the manual and in --help.
@@ -50,7 +52,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var elsewhere []string
 	root := newRoot(&elsewhere)
 	root.SetArgs(args)
-	root.SetIn(waiting(stdin, stderr))
+	root.SetIn(terminal.Waiting(stdin, stderr))
 	out := &firstError{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -83,11 +85,13 @@ func (w *firstError) Write(p []byte) (int, error) {
 	return n, err
 }
 
+func (w *firstError) Unwrap() io.Writer { return w.Writer }
+
 // newRoot returns the root command. elsewhere receives the places of flags set elsewhere.
 func newRoot(elsewhere *[]string) *cobra.Command {
 	root := group("firstseen")
 	root.Version, root.SilenceUsage, root.SilenceErrors = versionString(), true, true
-	root.SetVersionTemplate("firstseen {{.Version}}\n")
+	root.SetVersionTemplate(versionText())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().String("config", "", "read flags from this file, one a line, such as memory=1GiB; the command line and FIRSTSEEN_MEMORY and the like take precedence")
@@ -97,20 +101,14 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 			return err
 		}
 		*elsewhere = places
-		tellOld(cmd, cmd.ErrOrStderr())
-		return checkRanges(cmd.Flags())
+		return checkGiven(cmd.Flags())
 	}
 	showFlags(root)
 	commandGroups(root)
 	for cmd := range commands(root) {
 		cmd.Flags().SortFlags = false
-		for _, s := range settings {
-			if cmd.Flags().Lookup(s.flag) != nil && cmd.Flags().Lookup(s.old) != nil {
-				hide(cmd.Flags(), s.old)
-			}
-		}
 		completions(cmd)
-		eachOnce(cmd)
+		flags.Once(cmd.Flags())
 	}
 	return root
 }

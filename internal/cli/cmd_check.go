@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,9 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/ask"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/terminal"
 )
 
 // errUnsound is the error of a check that found damage.
@@ -50,14 +51,10 @@ func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
 
 // check asks the server that holds the index, or else reads the index.
 func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error) {
-	h, err := holderOf(dir)
-	if err != nil {
-		return nil, err
-	}
-	if h != nil && !f.rebuild {
-		found := new(index.Checked)
-		err = h.ask(cmd.Context(), http.MethodGet, "/v1/check", nil, found)
-		return found, err
+	if !f.rebuild {
+		if found, err := ask.Check(cmd.Context(), dir); found != nil || err != nil {
+			return found, err
+		}
 	}
 	progress, stop := f.progress(cmd.ErrOrStderr())
 	defer stop()
@@ -68,7 +65,7 @@ func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error)
 
 // progress draws a bar while standard error is a terminal. stop removes it.
 func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
-	if f.quiet || terminalOf(stderr) == nil {
+	if f.quiet || terminal.Of(stderr) == nil {
 		return nil, func() {}
 	}
 	var step atomic.Value

@@ -15,39 +15,45 @@ import (
 	"github.com/firstseen/firstseen/internal/compare/explain"
 	"github.com/firstseen/firstseen/internal/compare/similarity"
 	"github.com/firstseen/firstseen/internal/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/terminal"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
 type explaining struct {
-	options
-	line  int
-	said  *lines.Line // line of the report
-	weigh bool
-	width int
-	whole bool
-	color string
+	inputFlags
+	methodFlags
+	asJSON bool
+	report string
+	line   int
+	said   *lines.Line // line of the report
+	weigh  bool
+	width  int
+	whole  bool
+	color  string
 }
 
 func newCompareCommand() *cobra.Command {
 	var f explaining
 	cmd := command("compare", nil, f.run)
 	fs := cmd.Flags()
-	fs.StringVar(&f.Report, "report", "", "explain a line of this report, whose documents are in the INPUTs (default the file that the line names)")
+	fs.StringVar(&f.report, "report", "", "explain a line of this report, whose documents are in the INPUTs (default the file that the line names)")
 	fs.IntVar(&f.line, "line", 1, "which line of the report, from 1")
 	fs.BoolVar(&f.weigh, "weigh", false, "with --report: weigh words for the cosine by the number of documents with them; reads all INPUTs")
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
+	f.registerMethod(fs)
+	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	fs.BoolVar(&f.asJSON, "json", false, "one JSON object, without the texts")
 	fs.IntVar(&f.width, "width", 0, "columns for both texts together (default the width of the terminal, or 120)")
 	fs.BoolVar(&f.whole, "whole", false, "do not fold equal parts")
-	oneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
-	f.registerInputs(fs)
+	flags.OneWord(fs, &f.color, "color", "mark by colours instead of brackets: auto (on a terminal), always or never", "auto", "always", "never")
+	f.register(fs)
 	return cmd
 }
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
-	if err := f.checkMethod(); err != nil {
+	if err := f.checkMethod("", false); err != nil {
 		return usageError{err}
 	}
 	style, err := f.style(cmd.OutOrStdout())
@@ -56,12 +62,12 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	}
 	cfg := f.source
 	cfg.Stdin = cmd.InOrStdin()
-	pair := explain.Rules{Scheme: f.Scheme, Rules: f.Rules}
+	pair := explain.Rules{Scheme: f.scheme, Rules: f.rules}
 	var docs [2]explain.Document // the earlier one first
 	switch {
 	case f.line < 1:
 		err = usageError{fmt.Errorf("--line %d: lines count from 1", f.line)}
-	case f.Report != "":
+	case f.report != "":
 		docs, err = f.reported(cmd, args, &pair)
 	case f.weigh, cmd.Flags().Changed("line"):
 		err = usageError{errors.New("compare: --line and --weigh need a report and its inputs: use them with --report FILE")}
@@ -70,7 +76,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 	case args[0] == input.Stdin && args[1] == input.Stdin:
 		err = usageError{errors.New("compare: standard input (-) is named twice")}
 	default:
-		if cfg.Encoding, err = f.formats.encoding.encoding(); err != nil {
+		if cfg.Encoding, err = corpus.EncodingNamed(string(f.formats.encoding)); err != nil {
 			return usageError{err}
 		}
 		tellWhole(cmd.ErrOrStderr(), args)
@@ -95,7 +101,7 @@ func (f *explaining) run(cmd *cobra.Command, args []string) error {
 }
 
 func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
-	columns, colours := terminalStyle(out)
+	columns, colours := terminal.Style(out)
 	columns = min(max(cmp.Or(columns, 120), 20), 1000) // a terminal can have any number
 	style = textdiff.Style{Width: cmp.Or(f.width, columns), Whole: f.whole}
 	if style.Width < 20 || style.Width > 1000 {
@@ -108,8 +114,7 @@ func (f *explaining) style(out io.Writer) (style textdiff.Style, err error) {
 // tellWhole reports files whose names promise many documents: each file is read as one text.
 func tellWhole(stderr io.Writer, names []string) {
 	for _, name := range names {
-		ending, _ := promised(name)
-		if kind := endings[ending]; kind == holdsJSON || kind == holdsCSV || kind == holdsParquet || kind == holdsWARC {
+		if kind := ending.Promised(name); kind == ending.JSON || kind == ending.CSV || kind == ending.Parquet || kind == ending.WARC {
 			fmt.Fprintf(stderr, "firstseen: %s is compared as one text; to compare documents inside it, give a line of their report: --report FILE --line N\n", name)
 		}
 	}
@@ -133,7 +138,7 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document,
 
 // reported finds the two documents that a line of a report names.
 func (f *explaining) reported(cmd *cobra.Command, args []string, rules *explain.Rules) (docs [2]explain.Document, err error) {
-	line, err := explain.ReadLine(cmd.Context(), f.Report, f.line)
+	line, err := explain.ReadLine(cmd.Context(), f.report, f.line)
 	if err != nil {
 		return docs, err
 	}

@@ -15,12 +15,17 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/compare/contamination"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/report/table"
 )
 
 type contaminationFlags struct {
-	options
+	inputFlags
 	items     []string
 	itemField string
+	report    string
+	jobs      int
 }
 
 func newContaminationCommand() *cobra.Command {
@@ -32,25 +37,25 @@ func newContaminationCommand() *cobra.Command {
 		if slices.Contains(f.items, input.Stdin) && slices.Contains(args, input.Stdin) {
 			return usageError{errors.New("contamination: standard input (-) is named twice")}
 		}
-		return checkEnding("--report", f.Report, holdsJSON, holdsCSV)
+		return checkEnding("--report", f.report, ending.JSON, ending.CSV)
 	}, f.run)
 	fs := cmd.Flags()
 	fs.StringArrayVar(&f.items, "items", nil, "file or directory with the items to look for; may be given several times")
 	fs.StringVar(&f.itemField, "item-field", "", "field or column with the text of an item, such as question (default that of --text-field)")
-	fs.StringVarP(&f.Report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
-	registerJobs(fs, &f.Workers, "processors to use; the report is the same for any number")
-	f.registerInputs(fs)
+	fs.StringVarP(&f.report, "report", "r", input.Stdin, "write the hits here, - is standard output: .csv, .tsv or lines of JSON")
+	flags.Jobs(fs, &f.jobs, "processors to use; the report is the same for any number")
+	f.register(fs)
 	return cmd
 }
 
 func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
-	runtime.GOMAXPROCS(f.Workers)
-	of := f.options // with the formats and limits of the pages
+	runtime.GOMAXPROCS(f.jobs)
+	of := f.inputFlags // with the formats and limits of the pages
 	of.formats.jsonl.Fields.Text = cmp.Or(f.itemField, f.formats.jsonl.Fields.Text)
 	if err := errors.Join(of.findInputs(cmd, f.items), f.findInputs(cmd, pages)); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(slices.Concat(of.Inputs, f.Inputs), "", f.Report); err != nil {
+	if err := output.CheckOutputs(slices.Concat(of.inputs, f.inputs), "", f.report); err != nil {
 		return err
 	}
 	items, badItems := readItems(cmd, &of)
@@ -63,8 +68,8 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	s := search{items: items, found: map[uint32]bool{}}
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
-	err := writeTable(cmd, f.Report, columns, func(t *table) error {
-		if bad = s.run(cmd, &f.options, t); errors.Is(bad, errBadRecords) {
+	err := writeTable(cmd, f.report, columns, func(t *table.Table) error {
+		if bad = s.run(cmd, &f.inputFlags, f.jobs, t); errors.Is(bad, errBadRecords) {
 			return nil // the others were searched
 		}
 		return bad
@@ -76,7 +81,7 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 }
 
 // readItems reads the items. With some, its error is about bad ones among them.
-func readItems(cmd *cobra.Command, f *options) (*contamination.Items, error) {
+func readItems(cmd *cobra.Command, f *inputFlags) (*contamination.Items, error) {
 	items := contamination.NewItems()
 	err := eachDocument(cmd, f, func(r corpus.Record) error {
 		items.Add(string(r.ID), r.Text)
@@ -114,7 +119,7 @@ type pageHit struct {
 	text string
 }
 
-func (s *search) run(cmd *cobra.Command, f *options, list *table) error {
+func (s *search) run(cmd *cobra.Command, f *inputFlags, jobs int, list *table.Table) error {
 	newReader := func() (corpus.Reader[[]pageHit], error) {
 		searcher := s.items.NewSearcher()
 		var found []contamination.Hit
@@ -129,13 +134,13 @@ func (s *search) run(cmd *cobra.Command, f *options, list *table) error {
 			return nil
 		}, nil
 	}
-	err := inParallel(cmd, f, &s.bad, newReader, func(b *corpus.Block, hits *[]pageHit) error {
+	err := inParallel(cmd, f, jobs, &s.bad, newReader, func(b *corpus.Block, hits *[]pageHit) error {
 		for i, h := range *hits {
 			if i == 0 || h.at != (*hits)[i-1].at {
 				s.hitPages++
 			}
 			s.found[h.Number] = true
-			if err := list.write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
+			if err := list.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
 				return err
 			}
 		}

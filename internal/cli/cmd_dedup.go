@@ -1,370 +1,199 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"runtime"
-	"runtime/debug"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline/choose"
+	"github.com/firstseen/firstseen/internal/pipeline/confirm"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
+// dedupOptions are the flags of dedup. Flags about the run itself set the fields of its job. Checks
+// set the fields that follow from flags and inputs.
+type dedupOptions struct {
+	inputFlags
+	methodFlags
+	indexFlags
+	pipeline.Job
+
+	// Copies.
+	verify verifyFlag
+	sameID string
+	policy choose.Policy
+
+	// Remembering and work.
+	against      []string
+	every        time.Duration
+	memtableKeys int
+	quiet        bool
+
+	// Outputs.
+	outDir, summary string
+	split           splitFlag
+
+	// Set by the checks and by a run.
+	notice   string                // the gaps left by an interrupted run, to be reported
+	further  *index.Against        // nil for none
+	verified *similarity.Condition // condition of removals; nil for none
+	earlier  *confirm.Inputs       // nil if no earlier text is read again
+	watched  *report.Summary       // summary of an unfinished run with --prefer or --remove-within
+}
+
 func newDedupCommand() *cobra.Command {
-	var f options
-	args := func(cmd *cobra.Command, args []string) error {
-		if f.bulk.given() {
-			return nil
-		}
-		return needInput(cmd, args)
-	}
-	cmd := command("dedup", args, func(cmd *cobra.Command, args []string) error {
-		if f.bulk.given() {
-			return f.decideBulk(cmd, args)
-		}
+	var f dedupOptions
+	cmd := command("dedup", needInput, func(cmd *cobra.Command, args []string) error {
 		if err := f.check(args); err != nil {
 			return err
 		}
-		f.tellPassed(cmd.ErrOrStderr())
-		tellTwice(f.Inputs, cmd.ErrOrStderr())
-		f.tellEmpty(cmd.ErrOrStderr())
-		f.tellLines(cmd.Context(), cmd.ErrOrStderr())
-		if f.index == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
-			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: this run writes nothing and remembers nothing: give --out FILE for the kept documents, --report FILE for the reasons of the others, or --index DIR to remember them")
+		stderr := cmd.ErrOrStderr()
+		f.tellPassed(stderr)
+		tellTwice(f.inputs, stderr)
+		f.tellEmpty(stderr)
+		if !f.quiet {
+			f.tellLines(cmd.Context(), stderr)
 		}
-		if f.policy.given() {
+		if f.dir == "" && f.Tree == nil && strings.Join(f.outputs(), "") == "" {
+			fmt.Fprintln(stderr, "firstseen: this run writes nothing and remembers nothing: give --out FILE for the kept documents, --report FILE for the reasons of the others, or --index DIR to remember them")
+		}
+		if f.policy.Given() {
 			return f.choose(cmd)
 		}
-		return f.derive(cmd, f.run(cmd))
+		return f.run(cmd)
 	})
 	cmd.SuggestFor = []string{"deduplicate", "uniq"}
-	f.registerDedup(cmd)
+	f.register(cmd.Flags())
 	return cmd
 }
 
-func (f *options) run(cmd *cobra.Command) (err error) {
-	stderr := cmd.ErrOrStderr()
-	f.Workers = checkJobs(f.Workers, stderr)
-	runtime.GOMAXPROCS(f.processors())
-	_, outside := decodersFor(f.Workers, f.filterOnly)
-	if terms := f.Scheme.Terms; terms != nil {
-		outside -= terms.Bytes()
-	}
-	limitHeap(f.source.MaxWindow, outside-int64(memoryOfParquet(f.found)))
-	sweepTempIndexes(os.TempDir())
-	if err := f.openAgainst(cmd.Context()); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.further.Close()) }()
-	x, remove, err := f.openIndex(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err = f.Window.Check(x); err == nil && f.further != nil {
-		err = x.UseAgainst(f.further)
-	}
-	if err != nil {
-		return err
-	}
-	if !f.quiet {
-		f.tellStart(stderr, x)
-	}
-	ledger, err := pipeline.OpenLedger(x, &f.Job)
-	if err != nil {
-		return err
-	}
-	if over, full, err := ledger.Completed(); over != nil || err != nil {
-		if x.Table() != nil { // its filter may just have been rebuilt
-			err = errors.Join(err, x.Save())
+// register registers the flags, in the sections of the help.
+func (f *dedupOptions) register(fs *pflag.FlagSet) {
+	method, keepRemove := f.registerMethod(fs), []string{"keep", "remove"}
+	method.Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, keepRemove, false, true))
+	method.Add("segments", "consumed", flags.Word(&f.rules.RemoveConsumed, keepRemove, false, true))
+	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
+	f.verify.register(fs)
+	f.registerPassages(fs)
+	f.sameID = "keep"
+	sameID := flags.Refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
+	sameID.Add("keep replace", "again", flags.Word(&f.DropRetries, []string{"keep", "drop"}, false, true))
+	registerPolicy(fs, &f.policy)
+	section(fs, "Copies")
+
+	fs.StringVar(&f.dir, "index", "", "`folder` of the index, which remembers documents from run to run")
+	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
+	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
+	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
+	fs.StringArrayVar(&f.against, "against", nil, "`folder` of a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
+	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
+	section(fs, "Remembering")
+
+	f.formats.register(fs, "format", true)
+	limit := f.registerLimits(fs, ", checkpoint=1s (with --index and a pipe: a kill forgets at most the answers of that time; 0: of 256 MiB)"+limitFull)
+	f.every = time.Second
+	limit.Add("", "checkpoint", func(text string) (err error) {
+		if f.every, err = time.ParseDuration(text); err != nil {
+			return errors.New("want a time such as 1s or 500ms")
 		}
-		return f.isOver(cmd, over, full, err)
-	}
-	noneKept, err := f.tellBefore(stderr, ledger)
-	if err != nil {
-		return err
-	}
-	if err := f.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
-		return refusal(err)
-	}
-	defer func() { err = errors.Join(err, f.Outputs.Abort(), f.earlier.Close()) }()
-	if f.notice != "" {
-		fmt.Fprintln(stderr, "firstseen:", f.notice)
-	}
-	summaryFile, err := opened(cmd.Context(), f.openSummary)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, summaryFile.Abort()) }()
-	tellTreeAside(stderr, f.Outputs.Tree)
-	tellAside(stderr, f.Outputs.Kept, f.Outputs.Report, f.Outputs.Rejects, summaryFile)
-	stop := f.showProgress(stderr)
-	summary, runErr := pipeline.Run(cmd.Context(), x, f.Job)
-	stop()
-	// A signal ends a run over a pipe for good: a pipe cannot be read again, and the index has the
-	// part read. A run over files continues from its last checkpoint or starts again, as if killed.
-	endsHere := errors.Is(runErr, context.Canceled) && f.index != "" && f.ReadsPipe()
-	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
-		return f.stopped(runErr, ledger)
-	}
-	summary.Unreadable = len(f.refused)
-	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
-		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
-	}
-	if noneKept != "" && summary.Kept == 0 && summary.Documents > 0 {
-		fmt.Fprintln(stderr, noneKept)
-	}
-	if err := f.tell(cmd, summary, summaryFile); err != nil {
-		return err
-	}
-	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
-		err := fmt.Errorf("%w; to continue run the same command with --limit full=grow, or with more --docs or --memory", runErr)
-		return errors.Join(err, x.Save())
-	}
-	return f.finish(ledger, summary, runErr)
-}
-
-// isOver reports that an earlier run of this command has finished, and ends the same way.
-func (f *options) isOver(cmd *cobra.Command, over *report.Summary, full bool, err error) error {
-	if err == nil {
-		err = f.writeSummary(cmd, over)
-	}
-	f.whole = err == nil
-	switch {
-	case err != nil:
-		return err
-	case full:
-		return fmt.Errorf("%w, and this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; give the rest to the same --index and other outputs",
-			index.ErrFull, over.Documents, over.Kept)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; ask about its documents with firstseen query, or name other outputs to compare these inputs with the index again\n",
-		over.Documents, over.Kept)
-	return f.badRecords(over)
-}
-
-// writeSummary writes a summary to --summary, if given.
-func (f *options) writeSummary(cmd *cobra.Command, s any) error {
-	switch f.summary {
-	case "":
 		return nil
-	case input.Stdin:
-		return encodeIndented(cmd.OutOrStdout(), s)
-	}
-	return writeOutput(cmd, file{name: f.summary}, func(w *output.Writer) error { return encodeIndented(w, s) })
+	})
+	f.limitFull(limit)
+	section(fs, "Inputs")
+
+	fs.StringVarP(&f.Out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")
+	fs.StringVar(&f.outDir, "out-dir", "", "write the kept records of each input to a file of its own below this `folder`, with the subfolder, name and compression of the input")
+	f.split.register(fs)
+	fs.BoolVar(&f.Annotate, "annotate", false, "write all records to --out, each with its verdict in the field \"firstseen\", or in columns of a table")
+	fs.StringVarP(&f.Report, "report", "r", "", "write to this `file` one JSON line for every document that is not unique")
+	fs.BoolVar(&f.Spans, "spans", false, "have --report give the places of the shared passages, in characters")
+	fs.StringVar(&f.Rejects, "rejects", "", "write bad records to this `file`, with file, line and reason")
+	fs.StringVar(&f.summary, "summary", "", "write the summary to this `file` as JSON")
+	section(fs, "Outputs")
+
+	flags.Jobs(fs, &f.Workers, "processors to use; the output is the same for any number")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
+	flags.Size(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
+	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
+	hide(fs, "checkpoint-bytes", "memtable-keys")
+	section(fs, "Work")
 }
 
-// stopped adds the remedy to the error of an unfinished run.
-func (f *options) stopped(err error, ledger *pipeline.Ledger) error {
-	switch {
-	case errors.Is(err, corpus.ErrChanged):
-		return inputChanged(err)
-	case !errors.Is(err, context.Canceled):
-		return err
-	case ledger.CanContinue() && !ledger.Saved():
-		return fmt.Errorf("%w before the first checkpoint: nothing is remembered, and the same command starts over", errInterrupted)
-	case ledger.CanContinue():
-		return fmt.Errorf("%w; run the same command again to finish", errInterrupted)
-	case f.index == "" || f.filterOnly:
-		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
-	}
-	return fmt.Errorf("%w; a run that writes to a pipe cannot be continued: give it up with firstseen index abandon DIR", errInterrupted)
-}
-
-func (f *options) openSummary() (*output.Writer, error) {
-	if f.summary == "" || f.summary == input.Stdin || f.watched != nil {
-		return nil, nil
-	}
-	return output.Create(f.summary)
-}
-
-const openingPatience = time.Second
-
-// opened opens an output. Opening a named pipe waits for a reader, which may never come. A signal
-// ends the wait, and the program.
-func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
-	var output T
-	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		output, err = open()
-	}()
-	select {
-	case <-done:
-		return output, err
-	case <-ctx.Done():
-	}
-	select {
-	case <-done: // a file opens at once, and the run reports its own end
-		return output, err
-	case <-time.After(openingPatience):
-		var none T
-		return none, fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
-	}
-}
-
-// tellAside reports the new names of earlier runs' files in the way of outputs. Outputs may be nil.
-func tellAside(stderr io.Writer, outputs ...*output.Writer) {
-	for _, w := range outputs {
-		if w != nil {
-			tellLeft(stderr, w.Name(), w.Aside())
-		}
-	}
-}
-
-// tellLeft reports the new name of an earlier run's file, "" for none.
-func tellLeft(stderr io.Writer, name, aside string) {
-	if aside != "" {
-		fmt.Fprintf(stderr, "firstseen: an earlier run left %s unfinished; its output was put aside as %s\n", name, aside)
-	}
-}
-
-// heapBudget is the size of the Go heap, in bytes, beyond which the collector works harder. It
-// excludes the filter, the table's memory and lines longer than a chunk. The rest of a run takes
-// some 30 MiB, and 50 more if two outputs are compressed.
-const heapBudget = 112 << 20
-
-// limitHeap keeps a run within the forecast of firstseen plan, unless GOMEMLIMIT is set. A large
-// window stays in memory while its input is read, and raises the limit. Otherwise the collector
-// would run all the time. Memory outside the heap lowers the limit.
-func limitHeap(maxWindow, outside int64) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapBudget + windowBeyond(maxWindow) - outside)
-	}
-}
-
-// finish ends a run that read everything, or cannot be continued after a signal or a full filter.
-func (f *options) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
-	err := f.Outputs.Close()
-	if err == nil {
-		err = ledger.Note(early)
-	}
-	if errors.Is(early, context.Canceled) {
-		early = errInterrupted
-		if reads, _ := f.derived.reads(); reads {
-			early = fmt.Errorf("%w, so no files were made from the report: make them with firstseen report", errInterrupted)
-		}
-	}
-	switch {
-	case err != nil:
-		return errors.Join(early, err)
-	case early != nil:
-		f.whole = errors.Is(early, index.ErrFull)
-		return fmt.Errorf("%w; the outputs and the index are complete for the %d records read; give the rest to the same --index and other outputs", early, s.Documents+s.Bad)
-	}
-	f.whole = true
-	return f.badRecords(s)
-}
-
-// tellStart reports the memory of the run before the run takes any time.
-func (f *options) tellStart(stderr io.Writer, x *index.Index) {
-	if f.index == "" {
-		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, tempVariable())
-	}
-	if x.Rebuilt() != "" {
-		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
-	}
-	shape, perDoc := x.Filter().Shape(), f.Scheme.KeysPerDoc(f.filterOnly)
-	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
-		sizeText(shape.Bytes()), shape.Capacity(), countText(float64(shape.Capacity()/perDoc)), perDoc)
-	if f.further != nil {
-		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
-			f.further.Documents(), len(f.against), sizeText(f.further.Bytes()))
-	}
-}
-
-// tell writes the summary, to file unless nil.
-func (f *options) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
-	if f.watched != nil { // written when the survivors are known
-		*f.watched = *s
-		return nil
-	}
-	if !f.quiet {
-		_ = s.WriteText(cmd.ErrOrStderr()) // a failure cannot be reported elsewhere
-	}
-	switch {
-	case f.summary == input.Stdin:
-		return encodeIndented(cmd.OutOrStdout(), s)
-	case file == nil:
-		return nil
-	}
-	if err := encodeIndented(file, s); err != nil {
+// check checks the flags. Its errors are usage errors, except about unreadable inputs.
+func (f *dedupOptions) check(args []string) error {
+	f.args = args
+	if err := f.asMade(&f.methodFlags); err != nil {
 		return err
 	}
-	return file.Close()
-}
-
-func (f *options) badRecords(s *report.Summary) error {
-	bad := bads{n: s.Bad, all: s.Bad + s.Documents, noun: "line", first: s.FirstBad, run: true}
-	if f.found != nil {
-		bad.noun = f.found.Noun()
-	}
-	if f.Annotate {
-		bad.fate = `have the verdict "bad" in the output`
-	}
-	return bad.end()
-}
-
-// prepare completes the job, and continues or abandons an unfinished run.
-func (f *options) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
-	f.Live, f.Save = &pipeline.Live{}, ledger.Save
-	f.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
-	if err := f.readEarlier(ctx); err != nil {
+	if err := checkFlags(
+		func() error { return f.checkMethod(f.dir, f.filterOnly) },
+		f.checkReading,
+		func() error { return meaning(f.conflicts()...) },
+		f.checkVerify,
+		func() error { return f.checkIndex(f.scheme) },
+		f.checkPolicy,
+	); err != nil {
 		return err
 	}
-	source := f.source
-	source.Stdin = stdin
-	source.Ahead, _ = decodersFor(f.Workers, f.filterOnly)
-	var err error
-	switch u := ledger.Unfinished(); {
-	case u != nil && f.abandon:
-		err = giveUp(ledger, stderr)
-	case u != nil && u.Gone:
-		f.notice = missing(u)
-	case u != nil:
-		if f.Resume, err = ledger.Continue(); err == nil {
-			at := f.Resume.At
-			source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
-		}
-	}
-	if err != nil {
+	if err := inTurn(f.expand, f.checkRereads, func() error { return f.recognize(f.Out, f.outDir != "", f.Annotate) }, f.checkTimes, f.planTree, f.enclose, f.checkPolicyInputs); err != nil {
 		return err
 	}
-	f.Pipe = !f.Temporary && f.ReadsPipe()
-	if f.Pipe && f.every > 0 {
-		f.Ticks = time.Tick(f.every)
-	}
-	f.formats.writeRevisits(&f.Job)
-	if f.Tree != nil {
-		f.Tree.Early = ledger.CanContinue()
-	}
-	f.Source = f.formats.source(f.Inputs, source)
-	f.Outputs, err = opened(ctx, ledger.OpenOutputs)
-	f.Retries = f.Annotate && f.ReadsPipe() && f.Outputs.Kept != nil && f.Outputs.Kept.Live()
-	return err
+	f.Args, f.Inputs, f.Temporary = f.args, f.inputs, f.dir == ""
+	f.Format, f.MaxRecord, f.MaxBad = f.formats.String(), f.source.MaxRecord, f.maxBad
+	f.Scheme, f.Rules, f.OnFull, f.Now, f.Window.Seconds = f.scheme, f.rules, f.onFull, f.now, f.window
+	return nil
 }
 
-// giveUp abandons the unfinished run and reports the consequences.
-func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
-	u := ledger.Unfinished()
-	if !u.Foreign {
-		fmt.Fprintf(stderr, "firstseen: gave up the interrupted run over %s; the %d documents it kept up to its last checkpoint stay known\n",
-			strings.Join(u.Args, " "), u.Progress.Tally.Kept)
+// expand finds the inputs, and refuses outputs that would overwrite them.
+func (f *dedupOptions) expand() (err error) {
+	f.inputs, f.passed, err = f.formats.expand(f.args, f.source)
+	if err = f.leaveOut(err); err != nil {
+		return err
 	}
-	left, err := ledger.GiveUp()
-	for _, name := range left {
-		fmt.Fprintf(stderr, "firstseen: the only copy of what it wrote is %s\n", name)
+	return output.CheckOutputs(slices.Concat(f.inputs, f.formats.lists), f.dir, f.outputs()...)
+}
+
+// outputs returns the names of all outputs, "" for unrequested ones.
+func (f *dedupOptions) outputs() []string {
+	return []string{f.Out, f.Report, f.Rejects, f.summary}
+}
+
+// checkReading checks the flags one by one.
+func (f *dedupOptions) checkReading() error {
+	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
+		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
 	}
-	return err
+	f.ReplaceSameID = f.sameID == "replace"
+	f.Window.Told = f.formats.jsonl.Fields.Time != ""
+	if f.every < 0 {
+		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
+	}
+	if err := f.formats.complete(f.source); err != nil {
+		return err
+	}
+	return f.checkEndings()
+}
+
+// conflicts are those for any inputs. Others stand beside the flags that they are about.
+func (f *dedupOptions) conflicts() []conflict {
+	return slices.Concat(f.formats.conflicts(f), f.indexFlags.conflicts(f.scheme), f.verify.conflicts(f), f.outputConflicts(), []conflict{
+		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop applies to the answers of --annotate to a pipe: leave it out; without --annotate a document sent again is removed anyway, as a copy"},
+		{f.filterOnly && f.Batch != "", "--batch needs the side table, and --filter-only has none: a filter cannot take anything back"},
+		{f.filterOnly && f.sameID == "replace", "--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back"},
+		{f.Batch != "" && f.dir == "", "--batch needs --index: without it nothing outlives the run"},
+		{len(f.Batch) > index.MaxBatchName, "--batch: the name is too long"},
+		{f.scheme.Passages == 0 && f.rules.RemoveConsumed, "--method segments:consumed=remove removes documents with hardly anything besides passages: give --passages too"},
+		{len(f.against) > 0 && f.filterOnly, "--against names documents of other indexes, and needs a side table: leave out --filter-only, or give an --index that has one"},
+	})
 }

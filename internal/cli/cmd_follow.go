@@ -38,7 +38,7 @@ func (l *logFlags) registerTopic(fs *pflag.FlagSet, name string) {
 
 func newFollowCommand() *cobra.Command {
 	f := serving{log: logFlags{follows: true}}
-	cmd := command("follow", noArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
+	cmd := command("serve-follow", noArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	fs := cmd.Flags()
 	f.log.register(fs, "topic")
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer questions by HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
@@ -53,8 +53,8 @@ const reaching = 30 * time.Second
 func (f *serving) checkLog(cmd *cobra.Command) error {
 	switch {
 	case len(f.log.brokers) == 0 || f.log.topic == "":
-		return usageError{fmt.Errorf("%s: give the log with --brokers HOST:PORT and --%s TOPIC", cmd.Name(), map[bool]string{true: "topic", false: "log"}[f.log.follows])}
-	case f.OnFull == index.OnFullStop:
+		return usageError{fmt.Errorf("%s: give the log with --brokers HOST:PORT and --%s TOPIC", shortPath(cmd), map[bool]string{true: "topic", false: "log"}[f.log.follows])}
+	case f.onFull == index.OnFullStop:
 		return usageError{errors.New("--limit full=stop: a follower that stops stays behind the others for good; give grow or warn")}
 	}
 	return nil
@@ -63,7 +63,7 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 // dial connects to the log. A new index takes the log's method, unless flags choose another.
 func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	topic, err := follow.Dial(ctx, f.log.brokers, f.log.topic, f.log.verdicts)
-	if err != nil || f.index == "" || index.Exists(f.index) {
+	if err != nil || f.dir == "" || index.Exists(f.dir) {
 		return topic, err
 	}
 	settings, err := follow.First(ctx, topic)
@@ -73,7 +73,7 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	}
 	if settings != nil {
 		if made, known := feature.Named(settings.Scheme, nil); known {
-			f.method.asMade(&f.Scheme, made)
+			f.takeMade(made)
 			f.unkeyed = f.unkeyed || settings.NoKey
 		}
 	}

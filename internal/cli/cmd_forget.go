@@ -78,16 +78,6 @@ func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err erro
 	return f.buffer.Flush()
 }
 
-// newCancelCommand returns the earlier form of forget --batch.
-func newCancelCommand() *cobra.Command {
-	cmd := onIndex("index-forget", cobra.ExactArgs(1), func(cmd *cobra.Command, dir string, args []string) error {
-		f := forgetting{name: args[0]}
-		return f.run(cmd, dir, nil)
-	})
-	cmd.Use = "cancel DIR NAME"
-	return cmd
-}
-
 func (f *forgetting) forget(id string) error {
 	if err := f.cmd.Context().Err(); err != nil {
 		return err

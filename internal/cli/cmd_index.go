@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 	"strings"
 	"text/tabwriter"
 
@@ -17,63 +16,61 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/ask"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
 func newIndexCommand() *cobra.Command {
 	return group("index", newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
-		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand())
+		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newTermsCommand())
 }
 
 func newCreateCommand() *cobra.Command {
-	var f options
-	cmd := onIndex("index-create", noArgs, func(cmd *cobra.Command, dir string, _ []string) error { return f.create(cmd.Context(), dir) })
+	var f struct {
+		methodFlags
+		indexFlags
+	}
+	cmd := onIndex("index-create", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		made, _ := index.ReadMade(dir)
+		if index.Exists(dir) && (made == nil || !made.HalfMade) {
+			return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
+		}
+		f.dir, f.onFull = dir, onFullDefault
+		if err := checkFlags(
+			func() error { return f.checkMethod(dir, f.filterOnly) },
+			func() error { return meaning(f.conflicts(f.scheme)...) },
+			func() error { return f.checkIndex(f.scheme) },
+		); err != nil {
+			return err
+		}
+		x, remove, err := f.openIndex(cmd.Context(), &f.scheme, index.Options{})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, x.Close(), remove()) }()
+		if err := x.Begin(index.Policy{Window: f.window}); err != nil {
+			return err
+		}
+		return x.Finish(nil)
+	})
 	fs := cmd.Flags()
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	registerPassages(fs, &f.Scheme)
-	hide(fs, "score")
+	f.registerMethod(fs)
+	f.registerPassages(fs)
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	registerWindow(fs, &f.Window)
+	f.registerWindow(fs)
 	f.registerKey(fs)
 	return cmd
-}
-
-func (f *options) create(ctx context.Context, dir string) (err error) {
-	made, _ := index.ReadMade(dir)
-	if index.Exists(dir) && (made == nil || !made.HalfMade) {
-		return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
-	}
-	f.index, f.OnFull = dir, onFullDefault
-	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
-		return err
-	}
-	x, remove, err := f.openIndex(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close(), remove()) }()
-	if err := x.Begin(index.Policy{Window: f.Window.Seconds}); err != nil {
-		return err
-	}
-	return x.Finish(nil)
-}
-
-// indexStats is the output of firstseen index stats. The JSON form is a contract.
-type indexStats struct {
-	Scheme string             `json:"scheme"`
-	Table  *index.TableStats  `json:"table"`  // null without a side table
-	Filter *index.FilterState `json:"filter"` // null if it was not saved
-	// Unfinished reports an interrupted run on the index; see dedup --help.
-	Unfinished bool `json:"unfinished_run"`
 }
 
 func newStatsCommand() *cobra.Command {
 	var out printed
 	cmd := onIndex("index-stats", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
-		s, err := statsOf(cmd.Context(), dir)
+		s, err := ask.Stats(cmd.Context(), dir)
 		if err != nil {
 			return err
 		}
@@ -81,35 +78,6 @@ func newStatsCommand() *cobra.Command {
 	})
 	out.register(cmd.Flags())
 	return cmd
-}
-
-// statsOf asks the server that holds the index, or else reads the files.
-func statsOf(ctx context.Context, dir string) (*indexStats, error) {
-	h, err := holderOf(dir)
-	if err != nil || h == nil {
-		return readStats(dir)
-	}
-	s := new(indexStats)
-	err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
-	return s, err
-}
-
-func readStats(dir string) (_ *indexStats, err error) {
-	files, err := index.OpenFiles(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, files.Close()) }()
-	s := &indexStats{Scheme: files.SchemeName, Filter: files.FilterState()}
-	if files.Table == nil {
-		s.Unfinished = files.Journals
-		return s, nil
-	}
-	t := files.Table.Stats()
-	s.Table = &t
-	stored, err := files.Table.State(pipeline.LedgerName)
-	s.Unfinished = len(stored) > 0
-	return s, err
 }
 
 func newBatchesCommand() *cobra.Command {
@@ -225,7 +193,7 @@ func newExportCommand() *cobra.Command {
 		if len(args) != 1 {
 			return usageError{errors.New(`index export: give one FILE, or "-" for standard output`)}
 		}
-		if err := checkEnding("index export", args[0], holdsFilter); err != nil {
+		if err := checkEnding("index export", args[0], ending.Filter); err != nil {
 			return err
 		}
 		if err := output.CheckOutputs(nil, dir, args[0]); err != nil {
@@ -293,7 +261,7 @@ func newDumpCommand() *cobra.Command {
 		err = dump(cmd.Context(), files, what, visible.NewEncoder(buffer))
 		return errors.Join(flushed(buffer, err), files.Close())
 	})
-	oneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
+	flags.OneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
 	return cmd
 }
 

@@ -2,39 +2,44 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/ask"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
+type queryOptions struct {
+	inputFlags
+	methodFlags
+	dir   string
+	plain bool // an input is one text
+	ids   bool // an argument is an id
+}
+
 func newQueryCommand() *cobra.Command {
-	var f options
-	cmd := onIndex("query", nil, f.query)
+	var f queryOptions
+	cmd := onIndex("query", nil, f.run)
 	fs := cmd.Flags()
 	fs.BoolVar(&f.plain, "text", false, "each INPUT is one plain text, not JSON lines")
 	fs.BoolVar(&f.ids, "id", false, "each INPUT is the id of a document: show its stored data")
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "as for dedup")
-	registerScore(fs, &f.Rules.Score)
-	f.registerInputs(fs)
+	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
+	flags.OneOf(fs, &f.rules.Score, "score", "unit of the share: text (runs of letters; in short texts words) or segments (each as one)", scoreWords, scores...)
+	f.register(fs)
 	return cmd
 }
 
-func (f *options) query(cmd *cobra.Command, dir string, args []string) (err error) {
-	f.index = dir
+func (f *queryOptions) run(cmd *cobra.Command, dir string, args []string) (err error) {
+	f.dir = dir
 	if f.ids {
 		return f.askIDs(cmd.Context(), args, cmd.OutOrStdout())
 	}
@@ -44,10 +49,16 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(f.Inputs, f.index, input.Stdin); err != nil {
+	if err := output.CheckOutputs(f.inputs, f.dir, input.Stdin); err != nil {
 		return err
 	}
-	check, closeIndex, err := f.checker(cmd.Context())
+	check, closeIndex, err := ask.Judge(cmd.Context(), f.dir, f.rules, func(s feature.Scheme) error {
+		f.scheme = s
+		return f.refuse(false)
+	})
+	if errors.Is(err, ask.ErrRules) {
+		err = usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", f.dir)}
+	}
 	if err != nil {
 		return err
 	}
@@ -65,15 +76,15 @@ func (f *options) query(cmd *cobra.Command, dir string, args []string) (err erro
 	if f.plain {
 		err = f.eachText(ask)
 	} else {
-		err = eachDocument(cmd, f, func(r corpus.Record) error { return ask(r.Document, r.Block.File) })
+		err = eachDocument(cmd, &f.inputFlags, func(r corpus.Record) error { return ask(r.Document, r.Block.File) })
 	}
 	return flushed(buffer, err)
 }
 
 // eachText calls do for each input, as one document.
-func (f *options) eachText(do func(doc *corpus.Document, file string) error) error {
+func (f *queryOptions) eachText(do func(doc *corpus.Document, file string) error) error {
 	f.source.Encoding = f.formats.decoder
-	for _, in := range f.Inputs {
+	for _, in := range f.inputs {
 		text, err := readWhole(in, f.source)
 		if err != nil {
 			return fmt.Errorf("reading the text: %w", err)
@@ -85,81 +96,21 @@ func (f *options) eachText(do func(doc *corpus.Document, file string) error) err
 	return nil
 }
 
-// A checker judges documents by the server that holds the index, or else by the index.
-type checker func(id string, text []byte, exact bool) (report.Reported, error)
-
-// checker returns a checker and a function that closes it.
-func (f *options) checker(ctx context.Context) (checker, func() error, error) {
-	h, err := holderOf(f.index)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case h != nil && f.Rules != dedup.Rules{}:
-		return nil, nil, usageError{fmt.Errorf("index %s is held by a server, which judges by its own --threshold and --score: leave them out", f.index)}
-	case h != nil:
-		check := func(id string, text []byte, exact bool) (report.Reported, error) {
-			return h.check(ctx, id, text, exact)
-		}
-		return check, func() error { return nil }, nil
-	}
-	x, err := f.openReader(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	f.Scheme = x.Scheme
-	deduper, err := x.Deduper(f.Rules)
-	extractor, extractorErr := feature.NewExtractor(x.Scheme)
-	if err := cmp.Or(f.checkRules(), err, extractorErr); err != nil {
-		return nil, nil, errors.Join(err, x.Close())
-	}
-	var set feature.Set
-	return func(id string, text []byte, exact bool) (report.Reported, error) {
-		extractor.ExtractFor(&set, text, exact)
-		r, err := deduper.Check(id, &set)
-		if err != nil {
-			return report.Reported{}, err
-		}
-		return report.Report(&r, id, &set, text), nil
-	}, x.Close, nil
-}
-
-func (f *options) openReader(ctx context.Context) (*index.Reader, error) {
-	key, err := index.ReadKey(f.index)
-	if err != nil {
-		return nil, err
-	}
-	return index.OpenReader(ctx, f.index, key)
-}
-
 // stored is the answer of firstseen query --id about an id. The JSON form is a contract.
 type stored struct {
-	ID        string      `json:"id"`
-	Documents []storedDoc `json:"documents"` // empty if none was kept
+	ID        string       `json:"id"`
+	Documents []ask.Stored `json:"documents"` // empty if none was kept
 }
 
-type storedDoc struct {
-	Number  uint32    `json:"number"` // in order of arrival, from 1
-	Verdict string    `json:"verdict"`
-	Time    time.Time `json:"time"` // when it was kept
-}
-
-func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
+func (f *queryOptions) askIDs(ctx context.Context, ids []string, w io.Writer) (err error) {
 	if len(ids) == 0 || f.plain {
 		return usageError{errors.New("query --id: give the ids of documents, and no --text")}
 	}
-	h, err := holderOf(f.index)
+	find, closeIndex, err := ask.ByID(ctx, f.dir)
 	if err != nil {
 		return err
 	}
-	find := func(id string) ([]storedDoc, error) { return h.stored(ctx, id) }
-	if h == nil {
-		x, err := f.openReader(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, x.Close()) }()
-		find = func(id string) ([]storedDoc, error) { return storedIn(x, id) }
-	}
+	defer func() { err = errors.Join(err, closeIndex()) }()
 	out := visible.NewEncoder(w)
 	for _, id := range ids {
 		docs, err := find(id)
@@ -171,13 +122,4 @@ func (f *options) askIDs(ctx context.Context, ids []string, w io.Writer) (err er
 		}
 	}
 	return nil
-}
-
-func storedIn(x *index.Reader, id string) ([]storedDoc, error) {
-	docs := []storedDoc{}
-	found, err := x.ByID(id)
-	for _, d := range found {
-		docs = append(docs, storedDoc{Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC()})
-	}
-	return docs, err
 }

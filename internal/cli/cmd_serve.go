@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/flags"
 	"github.com/firstseen/firstseen/internal/follow"
 	"github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/listen"
@@ -27,7 +24,9 @@ import (
 )
 
 type serving struct {
-	options
+	methodFlags
+	indexFlags
+	jobs      int
 	listen    []string
 	lines     []string
 	tokenFile string
@@ -51,34 +50,33 @@ func newServeCommand() *cobra.Command {
 	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")
 	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
-	inBytes(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes in a request, or in a line (default 16MiB)")
-	fs.IntVar(&f.config.MaxDocuments, "max-documents", 1000, "most documents in a request")
-	fs.IntVar(&f.config.Waiting, "waiting", 32, "most requests in memory at a time; others get the answer 429")
+	flags.Size(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes in a request, or in a line (default 16MiB)")
+	f.config.MaxDocuments, f.config.Waiting = 1000, 32
+	flags.Integer(fs, &f.config.MaxDocuments, "max-documents", 1, flags.Unbounded, "most documents in a request")
+	flags.Integer(fs, &f.config.Waiting, "waiting", 1, 1<<20, "most requests in memory at a time; others get the answer 429")
 	f.log.register(fs, "log")
 	f.registerDeciding(fs)
+	cmd.AddCommand(newFollowCommand())
 	return cmd
 }
 
 // registerDeciding registers the flags of the index and of the decisions.
 func (f *serving) registerDeciding(fs *pflag.FlagSet) {
-	fs.StringVar(&f.index, "index", "", "`folder` of the index; a new one is made")
+	fs.StringVar(&f.dir, "index", "", "`folder` of the index; a new one is made")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
-	oneOf(fs, &f.OnFull, "on-full", "if the filter is full: grow, stop or warn (default grow)",
-		[]string{"grow", "stop", "warn"}, index.OnFullGrow, index.OnFullStop, index.OnFullWarn)
-	f.OnFull = onFullDefault
-	refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", "))
+	f.limitFull(flags.Refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", ")))
 	f.registerKey(fs)
-	registerWindow(fs, &f.Window)
-	f.method.register(fs, &f.Scheme, &f.Rules.Score)
-	fs.Float64Var(&f.Rules.Threshold, "threshold", 0, "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
+	f.registerWindow(fs)
+	f.registerMethod(fs)
+	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
 	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
-	registerJobs(fs, &f.Workers, "processors to use")
+	flags.Jobs(fs, &f.jobs, "processors to use")
 }
 
 func (f *serving) checkAddresses() error {
-	if f.index == "" {
+	if f.dir == "" {
 		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
 	}
 	for _, address := range f.lines {
@@ -103,16 +101,20 @@ func (f *serving) checkAddresses() error {
 }
 
 func (f *serving) check() error {
-	if err := f.asMade(); err != nil {
+	if err := f.asMade(&f.methodFlags); err != nil {
 		return err
 	}
-	if err := checkFlags(f.checkMethod, f.checkConflicts, f.checkIndex); err != nil {
+	if err := checkFlags(
+		func() error { return f.checkMethod(f.dir, f.filterOnly) },
+		func() error { return meaning(f.conflicts(f.scheme)...) },
+		func() error { return f.checkIndex(f.scheme) },
+	); err != nil {
 		return err
 	}
 	if f.filterOnly {
-		return usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.index)}
+		return usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.dir)}
 	}
-	f.config.Page = textOf(html.Main)
+	f.config.Page = page.TextOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
 	return nil
 }
@@ -145,8 +147,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	f.serve, f.follow = !byLog, byLog
-	x, _, err := f.openIndex(cmd.Context())
+	x, _, err := f.openIndex(cmd.Context(), &f.scheme, index.Options{Serve: !byLog, Follow: byLog})
 	if err != nil {
 		return err
 	}
@@ -154,12 +155,12 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	f.config.Index, f.config.Dir = x, f.index
-	workers := checkJobs(f.Workers, cmd.ErrOrStderr())
-	policy := index.Policy{Rules: f.Rules, Now: f.Now, OnFull: f.OnFull, Window: f.Window.Seconds}
+	f.config.Index, f.config.Dir = x, f.dir
+	workers := checkJobs(f.jobs, cmd.ErrOrStderr())
+	policy := index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	if byLog {
 		follower, err := follow.Open(reach, follow.Config{
-			Index: x, Dir: f.index, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
+			Index: x, Dir: f.dir, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
 			Policy: policy, Workers: workers,
 		})
 		if err != nil {
@@ -173,14 +174,24 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.answer(cmd.Context(), cmd.ErrOrStderr(), service, token)
+	sockets := listen.Sockets{
+		Web: f.listen, Lines: f.lines, Token: token, Optional: f.log.follows, Announce: x.Announce,
+		Tell: func(kind string, at net.Addr) {
+			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: answering", kind, "at", at)
+		},
+	}
+	err = sockets.Serve(cmd.Context(), service)
+	if errors.Is(err, listen.ErrNone) {
+		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
+	}
+	return err
 }
 
 // checkFinished refuses an index on which a run over files was interrupted.
 func (f *serving) checkFinished(x *index.Index) error {
 	err := pipeline.CheckCompleted(x.Value)
 	if errors.Is(err, pipeline.ErrUnfinished) {
-		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.index, f.index)
+		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.dir, f.dir)
 	}
 	return err
 }
@@ -196,97 +207,4 @@ func (f *serving) token() (string, error) {
 		err = fmt.Errorf("--token-file %s: want a token of at least 16 characters, such as openssl rand -hex 32 prints", f.tokenFile)
 	}
 	return token, err
-}
-
-// answer serves until a signal comes or the index fails. Then it accepts no more connections,
-// answers the requests received, and leaves all in the index.
-func (f *serving) answer(ctx context.Context, stderr io.Writer, s *server.Service, token string) error {
-	var serve errgroup.Group
-	var webs []*http.Server
-	own := "" // address for commands on the index
-	listeners, lines, err := f.sockets()
-	for _, l := range listeners {
-		h := token
-		if l.Addr().Network() == "unix" {
-			h = "" // its file mode controls access
-		}
-		web := &http.Server{Handler: s.Handler(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 256 << 10}
-		webs = append(webs, web)
-		if own == "" && h == "" {
-			own = addressOf(l)
-		}
-		serve.Go(func() error {
-			if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				return err
-			}
-			return nil
-		})
-		fmt.Fprintln(stderr, "firstseen: answering HTTP at", l.Addr())
-	}
-	for _, l := range lines {
-		serve.Go(func() error { return s.ServeLines(l) })
-		fmt.Fprintln(stderr, "firstseen: answering lines at", l.Addr())
-	}
-	if err == nil && len(webs)+len(lines) == 0 && !f.log.follows {
-		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
-	}
-	if err == nil {
-		err = errors.Join(f.config.Index.Announce(own), listen.Notify("READY=1"))
-	}
-	if err == nil {
-		select {
-		case <-ctx.Done():
-		case <-s.Failed():
-		}
-	}
-	s.Drain()
-	err = errors.Join(err, f.config.Index.Announce(""), listen.Notify("STOPPING=1"))
-	for _, l := range lines {
-		err = errors.Join(err, l.Close())
-	}
-	patience, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	for _, web := range webs {
-		if web.Shutdown(patience) != nil { // a client still sends: it gets no answer
-			_ = web.Close()
-		}
-	}
-	return errors.Join(err, serve.Wait(), s.Close())
-}
-
-// sockets opens all sockets, in addition to those of systemd. On error it returns the open ones.
-func (f *serving) sockets() (webs, lines []net.Listener, err error) {
-	webs, lines, err = listen.Inherited()
-	for i, l := range slices.Concat(webs, lines) {
-		a := l.Addr()
-		if a.Network() != "unix" && (i >= len(webs) || f.tokenFile == "" && !listen.Private(a.String())) {
-			return nil, nil, fmt.Errorf("the socket %s of systemd is open to others: HTTP beyond this machine needs --token-file, and lines want a unix socket", a)
-		}
-	}
-	open := func(to *[]net.Listener, addresses []string) {
-		for _, address := range addresses {
-			if err != nil {
-				return
-			}
-			var l net.Listener
-			if l, err = listen.Listen(address); err == nil {
-				*to = append(*to, l)
-			}
-		}
-	}
-	open(&webs, f.listen)
-	open(&lines, f.lines)
-	return webs, lines, err
-}
-
-// addressOf returns the address of a socket, for clients on this machine.
-func addressOf(l net.Listener) string {
-	address := l.Addr().String()
-	if l.Addr().Network() != "unix" {
-		return "http://" + address
-	}
-	if whole, err := filepath.Abs(address); err == nil {
-		address = whole
-	}
-	return "unix:" + address
 }

@@ -6,18 +6,20 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/ending"
 	"github.com/firstseen/firstseen/internal/report/derive"
 	"github.com/firstseen/firstseen/internal/report/lines"
 	"github.com/firstseen/firstseen/internal/report/show"
+	"github.com/firstseen/firstseen/internal/terminal"
 )
 
 type showing struct {
-	options
-	page   string
-	inputs []string
+	inputFlags
+	printed
+	page string
+	of   []string // inputs of the run
 }
 
 func newShowCommand() *cobra.Command {
@@ -26,7 +28,7 @@ func newShowCommand() *cobra.Command {
 		if s.asJSON && s.page != "" {
 			return usageError{errors.New("show: --html and --json exclude each other: give one")}
 		}
-		if err := checkEnding("--html", s.page, holdsHTML); err != nil {
+		if err := checkEnding("--html", s.page, ending.HTML); err != nil {
 			return err
 		}
 		return s.show(cmd, args)
@@ -34,20 +36,9 @@ func newShowCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&s.page, "html", "", "write one self-contained page of HTML here; - is standard output")
 	s.printed.register(fs)
-	fs.StringArrayVar(&s.inputs, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
-	// --html is the page here, so the format has another name, and its settings follow it.
-	reading := pflag.NewFlagSet("", pflag.ContinueOnError)
-	s.formats.register(reading)
-	reading.VisitAll(func(f *pflag.Flag) {
-		switch f.Name {
-		case "html", "status", "mime", "time-field":
-			return
-		case "format":
-			f.Name = "input-format"
-		}
-		fs.AddFlag(f)
-	})
-	s.registerLimits(fs)
+	fs.StringArrayVar(&s.of, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
+	s.formats.register(fs, "input-format", false) // --html is the page
+	s.registerLimits(fs, "")
 	return cmd
 }
 
@@ -56,20 +47,20 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(s.inputs) > 0 {
-		if err := s.findInputs(cmd, s.inputs); err != nil {
+	if len(s.of) > 0 {
+		if err := s.findInputs(cmd, s.of); err != nil {
 			return err
 		}
-		if err := derive.CheckNames(s.Inputs); err != nil {
+		if err := derive.CheckNames(s.inputs); err != nil {
 			return err
 		}
 	}
 	if s.page != "" {
-		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.Inputs), "", s.page); err != nil {
+		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.inputs), "", s.page); err != nil {
 			return usageError{err}
 		}
 	}
-	if len(s.inputs) > 0 && report.Once() {
+	if len(s.of) > 0 && report.Once() {
 		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}
 	}
 	c := show.NewCollector()
@@ -80,7 +71,7 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		c.Add(line)
 	}
 	digest, out := c.Digest(), cmd.OutOrStdout()
-	if len(s.inputs) > 0 {
+	if len(s.of) > 0 {
 		if err := s.readTexts(cmd, report, digest); err != nil {
 			return err
 		}
@@ -94,8 +85,8 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 		return encodeIndented(out, digest)
 	}
 	style := show.Style{Columns: 100}
-	if terminalOf(out) != nil {
-		style.Columns, style.Marks = terminalStyle(out)
+	if terminal.Of(out) != nil {
+		style.Columns, style.Marks = terminal.Style(out)
 	}
 	return digest.WriteText(out, style)
 }

@@ -12,9 +12,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
+	"github.com/firstseen/firstseen/internal/ending"
+	"github.com/firstseen/firstseen/internal/flags"
 )
 
-// termsTold is the output of firstseen terms. The JSON form is a contract.
+// termsTold is the output of firstseen index terms. The JSON form is a contract.
 type termsTold struct {
 	Documents uint32 `json:"documents"`
 	Terms     int    `json:"terms"`
@@ -23,30 +25,35 @@ type termsTold struct {
 	Bytes     int64  `json:"bytes"`
 }
 
+type termsOptions struct {
+	inputFlags
+	out   string
+	least int64 // documents that a term must have
+}
+
 func newTermsCommand() *cobra.Command {
-	var f options
-	least := 0
-	cmd := command("terms", needInput, func(cmd *cobra.Command, args []string) error {
-		if f.Out == "" || f.Out == input.Stdin {
-			return usageError{errors.New("terms: give the file of the table with --out FILE")}
+	f := termsOptions{least: 2}
+	cmd := command("index-terms", needInput, func(cmd *cobra.Command, args []string) error {
+		if f.out == "" || f.out == input.Stdin {
+			return usageError{errors.New("index terms: give the file of the table with --out FILE")}
 		}
-		if err := checkEnding("--out", f.Out, holdsTerms); err != nil {
+		if err := checkEnding("--out", f.out, ending.Terms); err != nil {
 			return err
 		}
-		return f.countTerms(cmd, args, uint32(least))
+		return f.count(cmd, args)
 	})
 	fs := cmd.Flags()
-	fs.StringVarP(&f.Out, "out", "o", "", "write the table here; it is replaced when all is counted")
-	fs.IntVar(&least, "min-docs", 2, "leave out terms that occur in fewer documents")
-	f.registerInputs(fs)
+	fs.StringVarP(&f.out, "out", "o", "", "write the table here; it is replaced when all is counted")
+	flags.Integer(fs, &f.least, "min-docs", 1, math.MaxUint32, "leave out terms that occur in fewer documents")
+	f.register(fs)
 	return cmd
 }
 
-func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) error {
+func (f *termsOptions) count(cmd *cobra.Command, args []string) error {
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	if err := output.CheckOutputs(f.Inputs, "", f.Out); err != nil {
+	if err := output.CheckOutputs(f.inputs, "", f.out); err != nil {
 		return err
 	}
 	var counter terms.Counter
@@ -54,7 +61,7 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
 	// Bad records are reported and left out.
-	bad := eachDocument(cmd, f, func(r corpus.Record) error {
+	bad := eachDocument(cmd, &f.inputFlags, func(r corpus.Record) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}
@@ -66,8 +73,8 @@ func (f *options) countTerms(cmd *cobra.Command, args []string, least uint32) er
 	if bad != nil && !errors.Is(bad, errBadRecords) {
 		return bad
 	}
-	table := counter.Table(least)
-	if err := table.WriteFile(f.Out); err != nil {
+	table := counter.Table(uint32(f.least))
+	if err := table.WriteFile(f.out); err != nil {
 		return err
 	}
 	if n := counter.Missed(); n > 0 {

@@ -1,62 +1,57 @@
 package cli
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/flags"
 )
-
-// envPrefix begins the environment variable of each flag: FIRSTSEEN_OUT_DIR for --out-dir.
-const envPrefix = "FIRSTSEEN_"
 
 // fillFlags sets flags missing on the command line, from the environment or else from the file of
 // --config. It returns the places of the flags it set.
 func fillFlags(cmd *cobra.Command) (places []string, err error) {
-	var unset []*pflag.Flag
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Changed && f.Name != "help" {
-			unset = append(unset, f)
-		}
-	})
-	free := map[string]bool{}
-	for _, f := range unset {
-		name := envPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		text := os.Getenv(name)
-		if free[f.Name] = text == ""; text == "" {
-			continue
-		}
-		if err := cmd.Flags().Set(f.Name, text); err != nil {
-			return nil, usageError{fmt.Errorf("%s: %w", name, plain(err))}
-		}
-		places = append(places, name)
+	places, free, err := flags.Environment(cmd.Flags())
+	if err != nil {
+		return nil, usageError{err}
 	}
 	tellMistyped(cmd)
 	path, err := cmd.Flags().GetString("config")
 	if err != nil || path == "" {
 		return places, err
 	}
-	more, err := readConfig(cmd, path, free)
-	if err == nil {
-		err = checkConfig(cmd, path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
 	}
-	return append(places, more...), err
+	defer file.Close() // only read
+	more, err := flags.File(cmd.Flags(), file, path, free, func(name string) error {
+		if anyHas(cmd, name) {
+			return nil // one file serves all commands
+		}
+		return fmt.Errorf("no command has the flag --%s%s", name, didYouMean("--", likeFlags(cmd.Flags(), name)))
+	})
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		return nil, fmt.Errorf("--config %s: %w", path, err)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return append(places, more...), checkConfig(cmd, path)
 }
 
 // tellMistyped names variables like those of the command's flags. Others may be another program's.
 func tellMistyped(cmd *cobra.Command) {
 	for _, variable := range os.Environ() {
 		name, text, _ := strings.Cut(variable, "=")
-		typed, ours := strings.CutPrefix(name, envPrefix)
+		typed, ours := strings.CutPrefix(name, flags.Prefix)
 		flag := strings.ToLower(strings.ReplaceAll(typed, "_", "-"))
 		if !ours || text == "" || anyHas(cmd, flag) {
 			continue
@@ -77,7 +72,7 @@ func anyHas(cmd *cobra.Command, name string) bool {
 // checkConfig refuses an output that would overwrite the file of flags.
 func checkConfig(cmd *cobra.Command, path string) error {
 	config := []input.Input{{Path: path, Name: "of --config"}}
-	for _, name := range []string{"out", "report", "rejects", "summary", "clusters", "pairs", "kept-files", "list"} {
+	for _, name := range []string{"out", "report", "rejects", "summary", "list"} {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || !f.Changed {
 			continue
@@ -87,51 +82,4 @@ func checkConfig(cmd *cobra.Command, path string) error {
 		}
 	}
 	return nil
-}
-
-// configLine matches a flag's name and value: --memory=1GiB, memory 1GiB or memory = 1GiB.
-var configLine = regexp.MustCompile(`^(?:--)?([^= \t]*)[ \t]*=?[ \t]*(.*)$`)
-
-// configComment begins with the line or after white space, so a # can be part of a value.
-var configComment = regexp.MustCompile(`(^|[ \t])#.*`)
-
-// readConfig sets flags from a file with one flag a line, as on a command line. It skips flags of
-// other commands, so that one file serves all.
-func readConfig(cmd *cobra.Command, path string, free map[string]bool) (places []string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(configComment.ReplaceAllString(strings.TrimPrefix(lines.Text(), lexical.ByteOrderMark), ""))
-		if line == "" {
-			continue
-		}
-		place := fmt.Sprintf("%s:%d", path, n)
-		parts := configLine.FindStringSubmatch(line)
-		name, text := parts[1], parts[2]
-		flag := cmd.Flags().Lookup(name)
-		switch {
-		case removed[name] != "":
-			return nil, usageError{fmt.Errorf("%s: --%s is gone: %s", place, name, removed[name])}
-		case flag == nil && !anyHas(cmd, name):
-			return nil, usageError{fmt.Errorf("%s: no command has the flag --%s%s", place, name, didYouMean("--", likeFlags(cmd.Flags(), name)))}
-		case flag == nil, !free[name]:
-			continue
-		case text == "" && flag.NoOptDefVal == "":
-			return nil, usageError{fmt.Errorf("%s: --%s needs a value, as in --%s=VALUE", place, name, name)}
-		case text == "":
-			text = flag.NoOptDefVal
-		}
-		if err := cmd.Flags().Set(name, text); err != nil {
-			return nil, usageError{fmt.Errorf("%s: %w", place, plain(err))}
-		}
-		places = append(places, place)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("--config %s: %w", path, err)
-	}
-	return places, nil
 }

@@ -36,7 +36,7 @@ func TestArchivesAreFolders(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(dir, "out"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			args := append([]string{"dedup", "-q", "--no-key", "--docs", "3k", "-j", jobs, "--report", "dups.jsonl", "--rejects", "bad.jsonl"}, flags...)
+			args := append([]string{"dedup", "-q", "--docs", "3k", "-j", jobs, "--report", "dups.jsonl", "--rejects", "bad.jsonl"}, flags...)
 			runProgram(t, dir, exitBadRecords, append(args, in)...)
 			written, err := treeFiles(filepath.Join(dir, "out"))
 			if err != nil {
@@ -85,7 +85,7 @@ func TestArchivesKilled(t *testing.T) {
 	for _, name := range []string{"a.zip", "b.tar", "c.tgz"} {
 		packed(t, k.dir, name)
 	}
-	k.args = []string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "a.zip", "b.tar", "c.tgz"}
+	k.args = []string{"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "a.zip", "b.tar", "c.tgz"}
 	begun := time.Now()
 	runProgram(t, k.dir, exitBadRecords, k.args...)
 	k.took = time.Since(begun)

@@ -61,7 +61,7 @@ func TestTablesKilled(t *testing.T) {
 func tablesKilled(t *testing.T, added string, flags ...string) {
 	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(5, 8))}}
 	tables(t, k.dir)
-	k.args = []string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--format", "csv", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
+	k.args = []string{"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "12k", "--format", "csv", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out", "in"}
 	k.args = append(k.args, flags...)
 	begun := time.Now()
 	runProgram(t, k.dir, exitBadRecords, k.args...)

@@ -63,9 +63,9 @@ func TestFollow(t *testing.T) {
 	}
 
 	produce("early", documentLine("a", 1))
-	ends(exitFailed, "does not hold settings; begin with an empty topic", "follow", "--index", "x", "--brokers", brokers, "--topic", "early")
-	ends(exitFailed, "has 2 partitions", "follow", "--index", "x", "--brokers", brokers, "--topic", "wide")
-	ends(exitFailed, "it does not exist", "follow", "--index", "x", "--brokers", brokers, "--topic", "none")
+	ends(exitFailed, "does not hold settings; begin with an empty topic", "serve", "follow", "--index", "x", "--brokers", brokers, "--topic", "early")
+	ends(exitFailed, "has 2 partitions", "serve", "follow", "--index", "x", "--brokers", brokers, "--topic", "wide")
+	ends(exitFailed, "it does not exist", "serve", "follow", "--index", "x", "--brokers", brokers, "--topic", "none")
 
 	front := program(t, dir, "serve", "--index", "front", "--brokers", brokers, "--log", "pages", "--key", "--threshold", "0.7", "--listen", "unix:"+filepath.Join(dir, "f"))
 	start(t, front)
@@ -73,7 +73,7 @@ func TestFollow(t *testing.T) {
 	if a, ok := posted(socket("f"), documentLine("a", 1)+documentLine("b", 1)); !ok || !a[0].Kept || a[1].Of != "a" {
 		t.Fatalf("answers %+v", a)
 	}
-	follow := []string{"follow", "--index", "copy", "--brokers", brokers, "--topic", "pages", "--verdicts", "judged", "--listen", "unix:" + filepath.Join(dir, "c")}
+	follow := []string{"serve", "follow", "--index", "copy", "--brokers", brokers, "--topic", "pages", "--verdicts", "judged", "--listen", "unix:" + filepath.Join(dir, "c")}
 	follower := program(t, dir, follow...)
 	start(t, follower)
 	produce("pages", documentLine("c", 1))
@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 	ends(exitFailed, "follows a log", "index", "forget", "copy", "a")
 	ends(exitFailed, "follows a log", "index", "compact", "copy")
 	ends(exitDone, "", "index", "check", "copy")
-	ends(exitFailed, "follows topic pages", "follow", "--index", "copy", "--brokers", brokers, "--topic", "judged")
+	ends(exitFailed, "follows topic pages", "serve", "follow", "--index", "copy", "--brokers", brokers, "--topic", "judged")
 	ends(exitFailed, "add --new-settings", append(follow, "--threshold", "0.9")...)
 	follower = program(t, dir, append(follow, "--threshold", "0.9", "--new-settings")...)
 	start(t, follower)
@@ -117,16 +117,16 @@ func TestFollow(t *testing.T) {
 	exits(t, follower, exitDone)
 	ends(exitFailed, `"threshold":0.9`, append(follow, "--threshold", "0.7")...)
 
-	appends := []string{"features", "--brokers", brokers, "--log", "open", "in.jsonl"}
+	appends := []string{"bulk", "features", "--brokers", brokers, "--log", "open", "in.jsonl"}
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documentLine("g", 4)+documentLine("h", 4)+"{}\n")
-	ends(exitFailed, "begin it with firstseen follow --no-key", appends...)
-	ends(exitFailed, "takes no features", "features", "--brokers", brokers, "--log", "pages", "in.jsonl")
+	ends(exitFailed, "begin it with firstseen serve follow --no-key", appends...)
+	ends(exitFailed, "takes no features", "bulk", "features", "--brokers", brokers, "--log", "pages", "in.jsonl")
 	ends(exitUsage, "takes no --out", append(appends, "--out", "d")...)
-	follower = program(t, dir, "follow", "--index", "open", "--no-key", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o"))
+	follower = program(t, dir, "serve", "follow", "--index", "open", "--no-key", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o"))
 	start(t, follower)
 	asked(t, socket("o"), "/livez")
 	ends(exitBadRecords, "2 documents in the log", appends...)
-	second := program(t, dir, "follow", "--index", "open2", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o2"))
+	second := program(t, dir, "serve", "follow", "--index", "open2", "--brokers", brokers, "--topic", "open", "--listen", "unix:"+filepath.Join(dir, "o2"))
 	start(t, second) // the log says that a new index has no key
 	for _, name := range []string{"o", "o2"} {
 		if a := asked(t, socket(name), "/v1/verdicts/2"); !strings.Contains(a, `"id":"h"`) || !strings.Contains(a, `"of":"g"`) {

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -18,16 +15,13 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/corpus/warc"
-	"github.com/firstseen/firstseen/internal/charset"
-	"github.com/firstseen/firstseen/internal/fields"
-	web "github.com/firstseen/firstseen/internal/html"
+	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/html"
 	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/report"
 )
 
 // formats holds the formats of inputs. The first is for inputs that no other recognizes.
@@ -36,8 +30,8 @@ type formats struct {
 	parquet  parquet.Format
 	warc     warc.Format
 	text     func() corpus.Text
-	chosen   string   // "auto", or the format of all inputs
-	html     web.Mode // part of a page to read as its text; the whole page, with tags, if negative
+	chosen   string    // "auto", or the format of all inputs
+	html     html.Mode // part of a page to read as its text; the whole page, with tags, if negative
 	encoding encodingFlag
 	decoder  corpus.Encoding
 	columns  bool          // output columns for the verdicts of rows
@@ -47,30 +41,31 @@ type formats struct {
 	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
 
-func (f *formats) register(fs *pflag.FlagSet) {
+func (f *formats) register(fs *pflag.FlagSet, name string, revisits bool) {
 	f.chosen = "auto"
-	refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
-	fs.StringVar(&f.jsonl.Fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
-	fs.StringVar(&f.jsonl.Fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
-	fs.StringVar(&f.jsonl.Fields.Time, "time-field", "", "field with the time of a document, RFC 3339 or Unix seconds (default: WARC-Date, else arrival)")
-	oneOf(fs, &f.html, "html", "the text of a page of HTML: main (its article), visible (all text on the screen) or off (the page as it is, with its tags)",
-		[]string{"main", "visible", "off"}, web.Main, web.Visible, web.Mode(-1))
-	status := func(text string) (err error) {
-		f.warc.Status, err = warc.ParseStatus(text)
+	r := flags.Refine(fs, &f.chosen, name, "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
+	fields, web := &f.jsonl.Fields, &f.warc
+	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
+	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
+	r.Add("warc arc auto", "status", func(text string) (err error) {
+		web.Status, err = warc.ParseStatus(text)
 		return err
+	})
+	r.Add("warc arc auto", "mime", func(text string) (err error) {
+		web.Types, err = warc.ParseTypes(text)
+		return err
+	})
+	r.Add("html warc arc auto", "html", flags.Word(&f.html, []string{"main", "visible", "off"}, html.Main, html.Visible, html.Mode(-1)))
+	if revisits {
+		r.Add("warc auto", "revisit", flags.Word(&web.Revisit.Write, []string{"false", "true"}, false, true))
+		r.Add("warc auto", "near", flags.Word(&web.Revisit.Keep, []string{"drop", "keep"}, false, true))
 	}
-	types := func(text string) error {
-		f.warc.Types = strings.Split(strings.ToLower(text), ",")
-		for i, word := range f.warc.Types {
-			f.warc.Types[i] = strings.TrimSpace(word)
-			if word = f.warc.Types[i]; word != "any" && !strings.Contains(word, "/") {
-				return errors.New("want media types such as text/html,text/plain, or any")
-			}
-		}
+	r.Add("jsonl array csv auto", "time", func(text string) error {
+		fields.Time = text
 		return nil
-	}
-	readBy(fs, status, "status", "200", "for web archives: HTTP statuses of documents, such as 200,203 or 2xx, or any")
-	readBy(fs, types, "mime", strings.Join(warc.DefaultTypes, ","), "for web archives: media types of documents, or any")
+	})
+	web.Status, _ = warc.ParseStatus("200")
+	web.Types = warc.DefaultTypes
 	f.encoding.register(fs)
 }
 
@@ -82,9 +77,9 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 	}
 	f.parquet.Text, f.parquet.ID = f.jsonl.Fields.Text, f.jsonl.Fields.ID
 	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = f.jsonl.Fields.ID, limits.MaxRecord, limits.MaxRatio
-	f.text = textOf(f.html)
+	f.text = page.TextOf(f.html)
 	f.warc.Text = f.text
-	if f.decoder, err = f.encoding.encoding(); err != nil {
+	if f.decoder, err = corpus.EncodingNamed(string(f.encoding)); err != nil {
 		return err
 	}
 	_, err = f.jsonl.NewParser("")
@@ -92,42 +87,9 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 }
 
 // htmlWords names the parts of a page in the ledger of a run.
-var htmlWords = map[web.Mode]string{web.Main: "main", web.Visible: "visible", -1: "off"}
+var htmlWords = map[html.Mode]string{html.Main: "main", html.Visible: "visible", -1: "off"}
 
 var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "subtitles"}, slices.Sorted(maps.Keys(text.Formats))...)
-
-// textOf returns a maker of extractors for pages and texts in any encoding.
-func textOf(mode web.Mode) func() corpus.Text {
-	return func() corpus.Text {
-		extractor := web.New(max(mode, web.Main))
-		return func(room func(n int) []byte, body []byte, contentType string) ([]byte, bool, error) {
-			if isPlainUTF8(body) {
-				if mode < 0 || !isHTML(contentType) {
-					return body, false, nil
-				}
-				text := extractor.Append(room(len(body)), body, room(len(body)))
-				return text, extractor.IsList(), nil
-			}
-			page, _, err := charset.Decode(room(3*len(body)), body, contentType)
-			if err != nil || mode < 0 || !isHTML(contentType) {
-				return page, false, err
-			}
-			text := extractor.Append(page[:0], page, room(len(page)))
-			return text, extractor.IsList(), nil
-		}
-	}
-}
-
-// isPlainUTF8 reports whether a body is UTF-8 without a byte order mark or zero bytes. Shift
-// sequences of seven-bit encodings, which are valid UTF-8, are excluded too.
-func isPlainUTF8(body []byte) bool {
-	return !bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) && bytes.IndexByte(body, 0x1b) < 0 && bytes.IndexByte(body, 0) < 0 &&
-		!bytes.Contains(body, []byte("~{")) && utf8.Valid(body)
-}
-
-func isHTML(contentType string) bool {
-	return strings.Contains(strings.ToLower(contentType), "html")
-}
 
 // all returns the formats by the words of --format.
 func (f *formats) all() map[string]corpus.Format {
@@ -201,90 +163,11 @@ func (f *formats) check(found corpus.Format, out string, annotate bool) error {
 	return nil
 }
 
-// tagWebRecord tags the revisit data of a web record: docs/format.md, "Data of a document".
-const tagWebRecord = 3
-
-// writeRevisits makes a run store the data of revisit records, and write these records.
-func (f *formats) writeRevisits(job *pipeline.Job) {
-	archive := f.warc
-	if !archive.Revisit.Write {
-		return
-	}
-	store := job.Store
-	job.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
-		if store != nil {
-			dst = store(dst, file, doc)
-		}
-		if of := archive.AppendWitness(nil, doc.Raw, doc.ID); of != nil {
-			dst = fields.Append(dst, tagWebRecord, of)
-		}
-		return dst
-	}
-	job.Replace = func(w *output.Writer, r pipeline.Removal) (bool, error) {
-		removed := warc.Removed{Raw: r.Raw, Of: r.Result.Of.ID, Verdict: r.Result.Verdict.String()}
-		score, err := report.Share(r.Result.Score).MarshalJSON()
-		if err == nil {
-			removed.Score = string(score)
-			removed.Own, _, err = r.Own.Field(tagWebRecord)
-		}
-		if err == nil {
-			removed.Witness, _, err = r.Of.Field(tagWebRecord)
-		}
-		if err != nil {
-			return false, err
-		}
-		return archive.Instead(w, removed)
-	}
-}
-
 // encodingFlag is the encoding of text inputs without a byte order mark: a name, or auto.
 type encodingFlag string
 
 func (f *encodingFlag) register(fs *pflag.FlagSet) {
 	fs.StringVar((*string)(f), "encoding", "utf-8", "encoding of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto to detect it from the beginning of each file; outputs are UTF-8")
-}
-
-// detectedBy is the number of first bytes that decide the detected encoding of a file.
-const detectedBy = 64 << 10
-
-func (f encodingFlag) encoding() (corpus.Encoding, error) {
-	label := strings.ToLower(string(f))
-	if label == "auto" {
-		return corpus.Encoding{Sample: detectedBy, Of: detected}, nil
-	}
-	given, err := corpus.EncodingOf(cmp.Or(label, "utf-8"))
-	if err != nil {
-		err = fmt.Errorf("--encoding: %w", err)
-	}
-	return given, err
-}
-
-func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
-	if piped {
-		return nil, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
-	}
-	found, err := charset.Detect(head, whole)
-	if err != nil {
-		return nil, fmt.Errorf("--encoding auto: %w: name it with --encoding, or convert the file first", err)
-	}
-	return found, nil
-}
-
-// wholeText converts a whole text to UTF-8 without a byte order mark.
-func wholeText(name string, text []byte, e corpus.Encoding) ([]byte, error) {
-	d, err := e.Of(text, true, false)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if !d.IsUTF8() {
-		if text, err = io.ReadAll(d.NewReader(bytes.NewReader(text))); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if bytes.IndexByte(text, charset.Malformed) >= 0 {
-			return nil, fmt.Errorf("%s is not valid %s: name its encoding with --encoding", name, d.Name())
-		}
-	}
-	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
 }
 
 // given reports whether the flag names an encoding other than UTF-8.
@@ -302,15 +185,26 @@ func (f encodingFlag) check(found corpus.Format) error {
 	return fmt.Errorf("--encoding %s is for lines, paragraphs, arrays and tables; the inputs are %s, %s: leave it out", f, found.Name(), why)
 }
 
+// conflicts are those of dedup for any inputs.
+func (f *formats) conflicts(d *dedupOptions) []conflict {
+	revisit := f.warc.Revisit
+	return []conflict{
+		{!revisit.Write && revisit.Keep, "--format warc:near concerns records that no revisit record can replace: give warc:revisit,near=keep"},
+		{revisit.Write && d.Out == "", "--format warc:revisit writes to --out: give that too"},
+		{revisit.Write && d.filterOnly, "--format warc:revisit needs the side table, which knows the earlier record: leave --filter-only out"},
+		{d.window == 0 && f.jsonl.Fields.Time != "", "--format auto:time=FIELD is for an index with a window: make it with firstseen index create DIR --window TIME"},
+	}
+}
+
 // checkTimes decides by the format of the inputs whether documents carry their times.
-func (f *options) checkTimes() error {
+func (f *dedupOptions) checkTimes() error {
 	format := f.found
 	if format == nil {
 		format = f.formats.all()[f.formats.chosen] // of a pipe; nil if it is unknown
 	}
 	switch format.(type) {
 	case warc.Format:
-		f.Window.Told = f.Window.Seconds > 0
+		f.Window.Told = f.window > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:
 		if f.Window.Told {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -15,6 +16,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/terminal"
 )
 
 //go:embed help
@@ -64,7 +67,7 @@ func section(fs *pflag.FlagSet, title string) {
 // showFlags makes all help show flags in sections, wrapped to the terminal.
 func showFlags(root *cobra.Command) {
 	cobra.AddTemplateFunc("flags", func(title string, flags *pflag.FlagSet) string {
-		columns, _ := terminalStyle(root.OutOrStdout())
+		columns, _ := terminal.Style(root.OutOrStdout())
 		return flagSections(title, flags, columns)
 	})
 	usage := root.UsageTemplate()
@@ -72,6 +75,7 @@ func showFlags(root *cobra.Command) {
 		usage = strings.Replace(usage, "\n"+title+":\n{{."+flags+".FlagUsages", "\n{{flags \""+title+"\" ."+flags, 1)
 	}
 	root.SetUsageTemplate(usage)
+	shortHelp(root)
 }
 
 // flagSections returns the help of flags, wrapped to columns unless 0. A flag without a section,
@@ -97,16 +101,90 @@ func flagSections(title string, all *pflag.FlagSet, columns int) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// usual lists the flags of short help, for commands with more. They are those that people use.
+var usual = strings.Fields("out report index threshold format text-field id-field annotate jobs method marks shard remove listen lines token-file brokers log topic docs memory passages json quiet items keep width line")
+
+// shortHelp makes -h one screen: the usage, three examples and ten flags. --help shows everything.
+func shortHelp(root *cobra.Command) {
+	whole := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if !slices.Contains(args, "-h") || slices.Contains(args, "--help") {
+			whole(cmd, args)
+			return
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n  %s\n", cmd.Short, cmd.UseLine())
+		if cmd.HasAvailableSubCommands() {
+			fmt.Fprintln(cmd.OutOrStdout(), "\nCommands:")
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %-13s %s\n", sub.Name(), sub.Short)
+			}
+		}
+		if cmd.HasExample() {
+			fmt.Fprintf(cmd.OutOrStdout(), "\nExamples:\n%s\n", examples(cmd.Example, 3))
+		}
+		columns, _ := terminal.Style(cmd.OutOrStdout())
+		if few := fewFlags(cmd.LocalFlags(), 10); few.HasFlags() {
+			fmt.Fprintf(cmd.OutOrStdout(), "\nFlags:\n%s", few.FlagUsagesWrapped(columns))
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%s --help says more.\n", cmd.CommandPath())
+	})
+}
+
+// examples returns the first commands of examples, at most so many, with the comments before them.
+func examples(text string, most int) string {
+	var first []string
+	for line := range strings.SplitSeq(text, "\n") {
+		command := strings.TrimSpace(line) != "" && !strings.HasPrefix(strings.TrimSpace(line), "#")
+		if command {
+			most--
+		}
+		if most < 0 {
+			break
+		}
+		first = append(first, line)
+	}
+	for len(first) > 0 && (first[len(first)-1] == "" || strings.HasPrefix(strings.TrimSpace(first[len(first)-1]), "#")) {
+		first = first[:len(first)-1]
+	}
+	return strings.Join(first, "\n")
+}
+
+// fewFlags returns the visible flags, or the first of usual if there are more than most. Their help
+// is one line each.
+func fewFlags(all *pflag.FlagSet, most int) *pflag.FlagSet {
+	var names []string
+	all.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden && f.Name != "help" {
+			names = append(names, f.Name)
+		}
+	})
+	if len(names) > most {
+		lacks := func(name string) bool { return !slices.Contains(names, name) }
+		names = slices.DeleteFunc(slices.Clone(usual), lacks)
+	}
+	few := pflag.NewFlagSet("", pflag.ContinueOnError)
+	few.SortFlags = false
+	for _, name := range names[:min(most, len(names))] {
+		short := *all.Lookup(name)
+		for _, end := range []string{"; ", " (", ", ", ": "} {
+			short.Usage, _, _ = strings.Cut(short.Usage, end)
+		}
+		few.AddFlag(&short)
+	}
+	return few
+}
+
 // commandGroups groups the commands by purpose, in the order of the help.
 func commandGroups(root *cobra.Command) {
 	for _, g := range []struct {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newFollowCommand(), newPlanCommand(), newReadCommand(), newCutCommand(), newContaminationCommand(), newTermsCommand()}},
-		{"ask", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
-		{"bulk", "Beyond one machine:", []*cobra.Command{newFeaturesCommand(), newRowsCommand(), newMarksCommand()}},
-		{"why", "Looking at the copies found:", []*cobra.Command{newReportCommand(), newCompareCommand()}},
+		{"find", "Finding copies:", []*cobra.Command{newDedupCommand(), newServeCommand(), newBulkCommand(), newContaminationCommand()}},
+		{"index", "Asking an index, and changing it:", []*cobra.Command{newQueryCommand(), newIndexCommand()}},
+		{"why", "Looking at inputs, runs and copies:", []*cobra.Command{newReadCommand(), newPlanCommand(), newReportCommand(), newCompareCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
@@ -114,11 +192,10 @@ func commandGroups(root *cobra.Command) {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCommand(), newGenerateCommand())
-	root.AddCommand(earlierCommands()...)
+	root.AddCommand(newGenerateCommand())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
-		help.Args = knownTopic
+		help.Args, help.Hidden = knownTopic, true
 	}
 }
 
@@ -134,8 +211,8 @@ func knownTopic(help *cobra.Command, args []string) error {
 // completions lets the shell complete words, folders, fields and indexes on the command line.
 func completions(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if v, ok := f.Value.(*value); ok && v.words != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown names only
+		if words := flags.Words(f); words != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown names only
 		}
 		switch f.Name {
 		case "index", "against", "out-dir":

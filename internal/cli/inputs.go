@@ -7,89 +7,122 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
-// maxList is the size of the longest list of inputs, in bytes: a million names.
-const maxList = 256 << 20
+// inputFlags are the flags about inputs, and the inputs found by them.
+type inputFlags struct {
+	formats       formats
+	source        corpus.SourceConfig // limits on inputs
+	maxBad        int64               // bad records; negative: any number
+	maxUnreadable int                 // inputs; negative: any number
 
-// readLists replaces an argument @FILE by the names in FILE, unless a file has the argument as its
-// name. Names are lines or, if FILE has zero bytes, separated by these, as by find -print0. A name
-// may be any argument but a list. Empty lines are skipped. No output may replace lists.
-func readLists(args []string) (all []string, lists []input.Input, err error) {
-	for _, arg := range args {
-		name, isList := strings.CutPrefix(arg, "@")
-		if _, err := os.Lstat(arg); !isList || err == nil {
-			all = append(all, arg)
-			continue
+	args    []string // that name the inputs
+	inputs  []input.Input
+	passed  []input.Passed
+	refused input.Unreadable
+	found   corpus.Format // format of the files among the inputs; nil for none
+}
+
+func (f *inputFlags) register(fs *pflag.FlagSet) {
+	f.formats.register(fs, "format", false)
+	f.registerLimits(fs, "")
+}
+
+// registerLimits registers the flag that limits the cost of an input, and of a run.
+func (f *inputFlags) registerLimits(fs *pflag.FlagSet, runs string) *flags.Refined {
+	c := &f.source
+	c.MaxRecord, c.MaxWindow, c.MaxRatio, f.maxBad = corpus.DefaultMaxRecord, compress.DefaultMaxWindow, compress.DefaultMaxRatio, -1
+	r := flags.Refine(fs, nil, "limit", "record=64MiB (a longer one is bad), window=128MiB (of zstd --long, held in memory), ratio=1000 (expansion of an input to over 1 GiB; 0: any), bad=-1 (stop at more bad records than this; -1: never), unreadable=0 (pass over this many inputs that cannot be read; -1: any number)"+runs)
+	r.Add("", "record", flags.Bytes(&c.MaxRecord, leastLimit, mostLimit))
+	r.Add("", "window", flags.Bytes(&c.MaxWindow, leastLimit, mostLimit))
+	r.Add("", "ratio", func(text string) (err error) {
+		if c.MaxRatio, err = strconv.Atoi(text); err != nil || c.MaxRatio < 0 {
+			return errors.New("want 0 or more")
 		}
-		names, err := readList(name)
+		if c.MaxRatio == 0 {
+			c.MaxRatio = -1 // no limit, as 0 is the default of package corpus
+		}
+		return nil
+	})
+	r.Add("", "bad", flags.Whole(&f.maxBad, -1, math.MaxInt64))
+	r.Add("", "unreadable", flags.Whole(&f.maxUnreadable, math.MinInt, math.MaxInt))
+	return r
+}
+
+// The least and the most for limits in bytes. A line of leastLimit can still hold a document, and
+// an int can still count mostLimit.
+const (
+	leastLimit = 1 << 10
+	mostLimit  = min(1<<40, math.MaxInt/4)
+)
+
+// findInputs finds the inputs named by arguments and their format. It reports the files passed over.
+func (f *inputFlags) findInputs(cmd *cobra.Command, args []string) error {
+	if err := f.formats.complete(f.source); err != nil {
+		return usageError{err}
+	}
+	f.source.Stdin = cmd.InOrStdin()
+	var err error
+	f.inputs, f.passed, err = f.formats.expand(args, f.source)
+	if err = f.leaveOut(err); err == nil {
+		f.found, err = f.readable()
+	}
+	if err == nil {
+		f.tellPassed(cmd.ErrOrStderr())
+	}
+	return err
+}
+
+func (f *inputFlags) documents() *corpus.Source { return f.formats.source(f.inputs, f.source) }
+
+// eachDocument reads the documents of all inputs and names the bad records on standard error.
+func eachDocument(cmd *cobra.Command, f *inputFlags, do func(corpus.Record) error) error {
+	bad := bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
+	for r, err := range corpus.Records(cmd.Context(), f.documents()) {
+		good, err := bad.check(r, err, f.maxBad)
+		if good {
+			err = do(r)
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("list of inputs %s: %w", arg, err)
+			return err
 		}
-		all, lists = append(all, names...), append(lists, input.Input{Path: name, Name: arg})
 	}
-	return all, lists, nil
+	return bad.end()
 }
 
-func readList(name string) (names []string, err error) {
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s with an input on each line", name)
-	case err != nil:
-		return nil, err
-	case info.Size() > maxList:
-		return nil, fmt.Errorf("it has %d bytes, at most %d are read", info.Size(), maxList)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	end, list := '\x00', strings.TrimPrefix(string(text), "\ufeff")
-	if !strings.ContainsRune(list, end) {
-		end, list = '\n', strings.ReplaceAll(list+"\n", "\r\n", "\n")
-	}
-	names = strings.FieldsFunc(list, func(r rune) bool { return r == end })
-	if len(names) == 0 {
-		err = errors.New("it names no inputs")
-	}
-	return names, err
-}
-
-// fetched maps the schemes of addresses to commands that read them.
-var fetched = map[string]string{
-	"http": "curl -sSfL %s", "https": "curl -sSfL %s", "ftp": "curl -sSf %s", "s3": "aws s3 cp %s -", "gs": "gcloud storage cat %s",
-}
-
-// noAddresses refuses an argument that names a web address and no local file.
-func noAddresses(args []string) error {
-	for _, arg := range args {
-		scheme, rest, found := strings.Cut(arg, "://")
-		if !found || strings.ContainsAny(scheme, `/\`) {
-			continue
+// inParallel reads the documents of all inputs in several goroutines, each with its own reader.
+// emit gets the results in order. bad counts all records, and takes the bad ones.
+func inParallel[T any](cmd *cobra.Command, f *inputFlags, jobs int, bad *bads, newReader func() (corpus.Reader[T], error), emit func(*corpus.Block, *T) error) error {
+	bad.named = cmd.ErrOrStderr()
+	return corpus.EachParallel(cmd.Context(), f.documents(), jobs, newReader, func(p *corpus.Part[T]) error {
+		bad.noun = p.Block.Format.Noun()
+		bad.all += p.Good + int64(len(p.Bad))
+		for _, record := range p.Bad {
+			bad.add(record)
 		}
-		if _, err := os.Lstat(arg); err == nil {
-			continue
+		if err := bad.over(f.maxBad); err != nil {
+			return err
 		}
-		advice := "fetch it first, and give the file"
-		if command, ok := fetched[strings.ToLower(scheme)]; ok {
-			advice += fmt.Sprintf(", or, except Parquet and zip, read it from a pipe: "+command+" | firstseen ... -", arg)
-		} else if parts := strings.SplitN(rest, "/", 4); scheme == "hf" && len(parts) > 2 && parts[0] == "datasets" {
-			advice = fmt.Sprintf("fetch it with hf download %s/%s --repo-type dataset --local-dir DIR, and give DIR", parts[1], parts[2])
-		}
-		return fmt.Errorf("input %s is an address, and only files are read: %s", arg, advice)
-	}
-	return nil
+		return emit(&p.Block, &p.Result)
+	})
 }
 
 // isFolder returns an error for a file in place of an index.
@@ -134,9 +167,9 @@ func (f *formats) holdsOther(args, usual []string, cfg corpus.SourceConfig, err 
 }
 
 // tellLines reports the lines of a lone document of text: each may be meant as one.
-func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
+func (f *inputFlags) tellLines(ctx context.Context, stderr io.Writer) {
 	one, ok := f.found.(page.Format)
-	if !ok || one.HTML || one.Subtitles || f.formats.chosen != "auto" || len(f.Inputs) != 1 || f.quiet {
+	if !ok || one.HTML || one.Subtitles || f.formats.chosen != "auto" || len(f.inputs) != 1 {
 		return
 	}
 	for r, err := range corpus.Records(ctx, f.documents()) {
@@ -150,30 +183,35 @@ func (f *options) tellLines(ctx context.Context, stderr io.Writer) {
 }
 
 // leaveOut removes unreadable inputs. It returns any other error.
-func (f *options) leaveOut(err error) error {
+func (f *inputFlags) leaveOut(err error) error {
 	var refused input.Unreadable
 	if !errors.As(err, &refused) {
 		return err
 	}
 	f.refused = append(f.refused, refused...)
-	f.Inputs = slices.DeleteFunc(f.Inputs, func(in input.Input) bool {
+	f.inputs = slices.DeleteFunc(f.inputs, func(in input.Input) bool {
 		return slices.ContainsFunc(refused, func(r input.Refused) bool { return r.Name == in.Name })
 	})
 	return nil
 }
 
+// readsPipe reports whether an input can be read only once.
+func (f *inputFlags) readsPipe() bool {
+	return slices.ContainsFunc(f.inputs, func(in input.Input) bool { return in.Size < 0 || in.Path == input.Stdin })
+}
+
 // readable leaves out unreadable inputs, up to --limit unreadable, and returns the format of the
 // other files, or nil without files. It reads only the first bytes of every file.
-func (f *options) readable() (corpus.Format, error) {
+func (f *inputFlags) readable() (corpus.Format, error) {
 	format, others := f.formats.of()
 	cfg := f.source
 	cfg.Formats, cfg.Encoding, cfg.Accept = others, f.formats.decoder, f.formats.accept
-	found, err := corpus.Recognize(f.Inputs, format, cfg)
+	found, err := corpus.Recognize(f.inputs, format, cfg)
 	if err := f.leaveOut(err); err != nil {
 		return nil, err
 	}
 	switch n := len(f.refused); {
-	case n > 0 && len(f.Inputs) == 0:
+	case n > 0 && len(f.inputs) == 0:
 		return nil, f.refused
 	case f.maxUnreadable < 0 || n <= f.maxUnreadable:
 		return found, nil
@@ -185,12 +223,12 @@ func (f *options) readable() (corpus.Format, error) {
 }
 
 // tellPassed reports the unreadable inputs, and the files of directories that are not read.
-func (f *options) tellPassed(stderr io.Writer) {
+func (f *inputFlags) tellPassed(stderr io.Writer) {
 	for _, r := range f.refused {
 		fmt.Fprintln(stderr, "firstseen: passed over an input:", r.Err)
 	}
 	if n := len(f.refused); n > 0 {
-		fmt.Fprintf(stderr, "firstseen: %d of %d inputs cannot be read and are passed over\n", n, n+len(f.Inputs))
+		fmt.Fprintf(stderr, "firstseen: %d of %d inputs cannot be read and are passed over\n", n, n+len(f.inputs))
 	}
 	for _, p := range f.passed {
 		if p.Others != nil {
@@ -198,7 +236,7 @@ func (f *options) tellPassed(stderr io.Writer) {
 			continue
 		}
 		if p.Unpacked > 0 {
-			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, sizeText(uint64(p.Unpacked)), tempVariable())
+			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), temporary.Variable())
 			continue
 		}
 		if p.Like > 0 {
@@ -238,14 +276,14 @@ func tellTwice(inputs []input.Input, stderr io.Writer) {
 }
 
 // tellEmpty counts empty files if each file is a document: a copied tree would lack them unnoticed.
-func (f *options) tellEmpty(stderr io.Writer) {
+func (f *inputFlags) tellEmpty(stderr io.Writer) {
 	if _, single := f.found.(page.Format); !single {
 		return
 	}
 	isEmpty := func(in input.Input) bool { return in.Size == 0 }
-	if first := slices.IndexFunc(f.Inputs, isEmpty); first >= 0 {
-		n := len(f.Inputs) - len(slices.DeleteFunc(slices.Clone(f.Inputs), isEmpty))
-		fmt.Fprintf(stderr, "firstseen: %d of %d files are empty and hold no documents, so no list or output has them; the first is %s\n", n, len(f.Inputs), f.Inputs[first].Name)
+	if first := slices.IndexFunc(f.inputs, isEmpty); first >= 0 {
+		n := len(f.inputs) - len(slices.DeleteFunc(slices.Clone(f.inputs), isEmpty))
+		fmt.Fprintf(stderr, "firstseen: %d of %d files are empty and hold no documents, so no list or output has them; the first is %s\n", n, len(f.inputs), f.inputs[first].Name)
 	}
 }
 
@@ -277,10 +315,10 @@ func othersText(p input.Passed) string {
 // anything. Tables are taken only if there are no such files.
 func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input, []input.Passed, error) {
 	all := f.all()
-	args, lists, err := readLists(args)
+	args, lists, err := input.ReadLists(args)
 	f.lists = lists
 	if err == nil {
-		err = noAddresses(args)
+		err = input.NoAddresses(args)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -302,4 +340,25 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 		return inputs, passed, err
 	}
 	return nil, nil, f.holdsOther(args, usual, cfg, err)
+}
+
+// readWhole reads an input as one text, in the encoding given by cfg.
+func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error) {
+	r := cfg.Stdin
+	if in.Path != input.Stdin {
+		f, err := in.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() // it was only read
+		r = f
+	}
+	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
+	if len(text) > cfg.MaxRecord {
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Encoding.Whole(in.Name, text)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/firstseen/firstseen/internal/amount"
 )
 
 var update = flag.Bool("update", false, "write the golden files inside the scripts, and docs/reference/commands.md, anew")
@@ -69,21 +71,21 @@ func TestSizes(t *testing.T) {
 		{"0.001k", 1, 1},
 		{"10 parsecs", 0, 0},
 	} {
-		if n, err := parseCount(c.text); n != c.count || (err == nil) != (c.count > 0) {
-			t.Errorf("parseCount(%q) = %d, %v; want %d", c.text, n, err, c.count)
+		if n, err := amount.ParseCount(c.text); n != c.count || (err == nil) != (c.count > 0) {
+			t.Errorf("amount.ParseCount(%q) = %d, %v; want %d", c.text, n, err, c.count)
 		}
-		if n, err := parseSize(c.text); n != c.size || (err == nil) != (c.size > 0) {
-			t.Errorf("parseSize(%q) = %d, %v; want %d", c.text, n, err, c.size)
+		if n, err := amount.ParseSize(c.text); n != c.size || (err == nil) != (c.size > 0) {
+			t.Errorf("amount.ParseSize(%q) = %d, %v; want %d", c.text, n, err, c.size)
 		}
 	}
 	for bytes, want := range map[uint64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 1 << 30: "1 GiB", 1 << 50: "1024 TiB"} {
-		if got := sizeText(bytes); got != want {
-			t.Errorf("sizeText(%d) = %q, want %q", bytes, got, want)
+		if got := amount.Size(bytes); got != want {
+			t.Errorf("amount.Size(%d) = %q, want %q", bytes, got, want)
 		}
 	}
 	for n, want := range map[float64]string{0: "0", 999: "999", 1000: "1k", 10_527_205: "10.5M", 3e9: "3G"} {
-		if got := countText(n); got != want {
-			t.Errorf("countText(%v) = %q, want %q", n, got, want)
+		if got := amount.Count(n); got != want {
+			t.Errorf("amount.Count(%v) = %q, want %q", n, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"flag"
 	"fmt"
@@ -23,6 +24,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
 )
 
 var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")
@@ -200,7 +203,7 @@ func memoryCases() []memoryCase {
 		{"all at once, a large window", packed, 20_000, 125_000, zstdOf(full, 128<<20), 128 << 20},
 		{"large pages", kept, 2, 40, largePages, 0},
 		{"bodies that are bombs", kept, 6, 80, bombs, 0},
-		{"large pages, all that is seen", append([]string{"--html", "visible"}, kept...), 2, 40, largePages, 0},
+		{"large pages, all that is seen", append([]string{"--format", "auto:html=visible"}, kept...), 2, 40, largePages, 0},
 		{"large pages, filter only", append([]string{"--filter-only"}, kept...), 2, 40, largePages, 0},
 		{"pages of 3 MB", kept, 30, 1000, mediumPages, 0},
 		{"headers without an end", kept, 400_000, 20_000_000, repeated("WARC/1.0\r\nWARC-Type: response %d\r"), 0},
@@ -254,12 +257,8 @@ func TestMemory(t *testing.T) {
 
 func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	dir := t.TempDir()
-	args := []string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn", "-j", jobs, "-"}
-	if c.window > 0 {
-		args = append(args, "--max-window", strconv.FormatInt(c.window, 10))
-	} else {
-		args = append(args, "--max-window", "8MiB")
-	}
+	window := cmp.Or(c.window, forecast.OrdinaryWindow)
+	args := []string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn,window=" + strconv.FormatInt(window, 10), "-j", jobs, "-"}
 	cmd := program(t, dir, append(args, c.args...)...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -288,16 +287,16 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	if code != exitDone && code != exitBadRecords && !strings.Contains(fmt.Sprint(cmd.Stderr), "--limit ratio=0") {
 		t.Fatalf("%v: %s", err, cmd.Stderr)
 	}
-	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, Bounds: compress.Bounds{MaxWindow: max(ordinaryWindow, c.window)}}
-	if slices.Contains(c.args, "--max-record") {
-		limits.MaxRecord = ordinaryRecord
+	limits := corpus.SourceConfig{MaxRecord: corpus.DefaultMaxRecord, Bounds: compress.Bounds{MaxWindow: max(forecast.OrdinaryWindow, c.window)}}
+	if slices.ContainsFunc(cmd.Args, func(arg string) bool { return strings.Contains(arg, ",record=") }) {
+		limits.MaxRecord = forecast.OrdinaryRecord
 	}
 	filterOnly := c.args[0] == "--filter-only"
 	filter := index.ShapeFor(10_000, feature.Scheme{}, filterOnly).Bytes()
-	got, want := <-most, filter+memoryOf(limits, filterOnly)
-	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), sizeText(want), time.Since(begun).Seconds())
+	got, want := <-most, filter+forecast.Memory(limits, filterOnly)
+	t.Logf("%.1f of %s, %.1f s", float64(got)/(1<<20), amount.Size(want), time.Since(begun).Seconds())
 	if uint64(got) > want {
-		t.Errorf("it took %s of memory, and %s are promised", sizeText(uint64(got)), sizeText(want))
+		t.Errorf("it took %s of memory, and %s are promised", amount.Size(uint64(got)), amount.Size(want))
 	}
 }
 
@@ -308,7 +307,7 @@ func TestMemoryAhead(t *testing.T) {
 	}
 	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
 	filterOnly := []string{"--filter-only", "--annotate", "--out", "out.zst", "--report", "report.zst"}
-	short := func(args []string) []string { return append(slices.Clip(args), "--max-record", "16MiB") }
+	short := func(args []string) []string { return append(slices.Clip(args), ",record=16MiB") } // of --limit
 	for _, c := range []memoryCase{
 		{"gzip", short(packed), 10_000, 200_000, gzipOf(textLines(3600)), 0},
 		{"windows of 4 MiB", short(packed), 0, 200_000, zstdOf(textLines(3600), 4<<20), 0},
@@ -340,8 +339,12 @@ func TestMemoryAhead(t *testing.T) {
 				writeFile(t, filepath.Join(dir, names[i]), data.String())
 			}
 			data = bytes.Buffer{}
-			window := max(ordinaryWindow, c.window)
-			args := append([]string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn", "-j", "64", "--max-window", strconv.FormatInt(window, 10)}, c.args...)
+			window := max(forecast.OrdinaryWindow, c.window)
+			limit := "full=warn,window=" + strconv.FormatInt(window, 10)
+			if last := c.args[len(c.args)-1]; last[0] == ',' {
+				c.args, limit = c.args[:len(c.args)-1], limit+last
+			}
+			args := append([]string{"dedup", "-q", "--docs", "10k", "--limit", limit, "-j", "64"}, c.args...)
 			cmd := program(t, dir, args...)
 			cmd.Args = append(cmd.Args, names...)
 			holdToMemory(t, cmd, &c, func() {})
@@ -373,7 +376,7 @@ func TestLongLinesAnyJobs(t *testing.T) {
 		for _, end := range ends {
 			names := []string{"out" + end, "report" + end, "rejects" + end, "content"}
 			cmd := program(t, dir, "dedup", "-q", "--docs", "10k", "-j", jobs, "--index", "index", "--checkpoint-bytes", "5M", "--annotate",
-				"--max-record", "16MiB", "--out", names[0], "--report", names[1], "--rejects", names[2], "in.jsonl")
+				"--limit", "record=16MiB", "--out", names[0], "--report", names[1], "--rejects", names[2], "in.jsonl")
 			cmd.Env = append(cmd.Env, processorsVariable+"=64")
 			start(t, cmd)
 			exits(t, cmd, exitBadRecords)

@@ -43,7 +43,7 @@ func TestInterruptedMessages(t *testing.T) {
 		{"dedup --docs 1k --index d --out - in.jsonl", "interrupted; a run that writes to a pipe cannot be continued"},
 		{"query --index made in.jsonl", "interrupted"},
 		{"plan in.jsonl", "interrupted"},
-		{"check --index made", "interrupted\n"},
+		{"index check made", "interrupted\n"},
 	} {
 		if strings.Contains(c.args, "/dev/null") && filepath.Separator != '/' {
 			continue
@@ -95,7 +95,7 @@ func TestNoRoomMessages(t *testing.T) {
 	full := fmt.Errorf("writing: %w", syscall.ENOSPC)
 	const again = "free some space and run the same command again"
 	for args, want := range map[string]bool{
-		"dedup --index seen in.jsonl": true, "dedup in.jsonl": false, "check --index seen": false, "plan in.jsonl": false,
+		"dedup --index seen in.jsonl": true, "dedup in.jsonl": false, "index check seen": false, "plan in.jsonl": false,
 	} {
 		cmd, rest, err := newRoot(new([]string)).Find(strings.Fields(args))
 		if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,40 +13,48 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/flags"
 )
 
+// methodFlags say how copies are recognized, and by which rules.
 type methodFlags struct {
-	name, terms string
+	method, terms string
+	scheme        feature.Scheme
+	rules         dedup.Rules
 }
 
-func (m *methodFlags) register(fs *pflag.FlagSet, s *feature.Scheme, score *dedup.Score) {
-	refine(fs, &m.name, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
-	fs.IntVar(&s.Segments, "segments", 0, "longest segments of a document taken as its features (default 50)")
-	fs.IntVar(&s.MinWidth, "min-width", 0, "narrowest segment, in columns: a Chinese character is 2, a letter 1 (default by scheme, see version)")
-	registerScore(fs, score)
-	fs.StringVar(&m.terms, "terms", "", "with --method imatch or simhash: the table of terms that firstseen terms has made; the index keeps a copy")
-	rarity := func(text string) error {
+func (m *methodFlags) registerMethod(fs *pflag.FlagSet) *flags.Refined {
+	s := &m.scheme
+	r := flags.Refine(fs, &m.method, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
+	r.Add("segments", "count", flags.Whole(&s.Segments, 1, feature.MaxSegments))
+	r.Add("segments", "width", flags.Whole(&s.MinWidth, 1, feature.MaxMinWidth))
+	r.Add("segments", "score", flags.Word(&m.rules.Score, scoreWords, scores...))
+	r.Add("shingles", "size", flags.Whole(&s.Shingle, 1, feature.MaxShingle))
+	r.Add("simhash", "distance", flags.Whole(&s.Distance, 1, feature.MaxDistance))
+	r.Add("simhash imatch", "terms", func(text string) error {
+		m.terms = text
+		return nil
+	})
+	r.Add("imatch", "rarity", func(text string) error {
 		n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
 		if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
-			return want("two numbers of 0 to 100, the smaller first, such as 30-70")
+			return errors.New("want two numbers of 0 to 100, the smaller first, such as 30-70")
 		}
 		return nil
-	}
-	readBy(fs, rarity, "rarity", "", "with --method imatch: rarity of the terms that count, in hundredths of the rarest (default 30-70)")
-	fs.IntVar(&s.Shingle, "shingle", 0, "with --method shingles: words or Chinese characters in a shingle (default 5)")
-	fs.IntVar(&s.Distance, "distance", 0, "with --method simhash: bits in which the fingerprints of copies may differ (default 3)")
+	})
+	return r
 }
 
 // registerPassages registers the flag for an index that finds documents by their passages.
-func registerPassages(fs *pflag.FlagSet, s *feature.Scheme) {
-	fs.IntVar(&s.Passages, "passages", 0, fmt.Sprintf("find the passages of this many `words` or more that kept documents share with earlier ones, and name the earlier ones, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
+func (m *methodFlags) registerPassages(fs *pflag.FlagSet) {
+	fs.IntVar(&m.scheme.Passages, "passages", 0, fmt.Sprintf("find the passages of this many `words` or more that kept documents share with earlier ones, and name the earlier ones, with places (%d words without a number); chosen when the index is made", feature.DefaultPassage))
 	fs.Lookup("passages").NoOptDefVal = fmt.Sprint(feature.DefaultPassage)
 }
 
-func registerScore(fs *pflag.FlagSet, score *dedup.Score) {
-	oneOf(fs, score, "score", "unit of the share: text (runs of letters; in short texts words) or segments (each as one)",
-		[]string{"text", "segments"}, dedup.ScoreText, dedup.ScoreSegments)
-}
+var (
+	scoreWords = []string{"text", "segments"}
+	scores     = []dedup.Score{dedup.ScoreText, dedup.ScoreSegments}
+)
 
 func methodWords() (names []string) {
 	for _, m := range feature.Methods() {
@@ -72,19 +81,17 @@ func methodsHelp() string {
 	return strings.TrimSuffix(help, "\n")
 }
 
-// complete adds the method and its settings to s. An existing index in dir has its table of terms.
-func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64) (err error) {
-	methods := feature.Methods()
-	i := slices.IndexFunc(methods, func(info feature.Info) bool { return info.Name == cmp.Or(m.name, methods[0].Name) })
+// checkMethod completes the scheme, and refuses flags that the method does not have. An existing
+// index in dir has its table of terms.
+func (m *methodFlags) checkMethod(dir string, filterOnly bool) (err error) {
+	methods, s, r := feature.Methods(), &m.scheme, &m.rules
+	i := slices.IndexFunc(methods, func(info feature.Info) bool { return info.Name == cmp.Or(m.method, methods[0].Name) })
 	if i < 0 {
-		return fmt.Errorf("--method %q: want %s", m.name, methodNames())
+		return fmt.Errorf("--method %q: want %s", m.method, methodNames())
 	}
 	s.Method = methods[i].Name
-	if err := m.refuse(s); err != nil {
-		return err
-	}
-	if s.Method == "shingles" && threshold > 0 {
-		s.Bands, s.Rows = feature.BandsFor(threshold)
+	if s.Method == "shingles" && r.Threshold > 0 {
+		s.Bands, s.Rows = feature.BandsFor(r.Threshold)
 	}
 	switch {
 	case m.terms != "":
@@ -92,50 +99,31 @@ func (m *methodFlags) complete(s *feature.Scheme, dir string, threshold float64)
 	case s.WeighsTerms() && dir != "":
 		s.Terms, err = index.ReadTerms(dir)
 	}
-	return err
+	return cmp.Or(err, m.refuse(filterOnly), s.Validate())
 }
 
-func (m *methodFlags) refuse(s *feature.Scheme) error {
-	name := s.Info().Name
-	return meaning([]conflict{
-		noMeaning(s.Segments != 0 && !s.BySegments(), spelled("segments"), name),
-		noMeaning(s.MinWidth != 0 && !s.BySegments(), spelled("min-width"), name),
-		noMeaning(s.Shingle != 0 && s.Method != "shingles", spelled("shingle"), name),
-		noMeaning(s.Passages != 0 && s.Method != feature.Methods()[0].Name, "--passages", name),
-		noMeaning(s.Distance != 0 && s.Method != "simhash", spelled("distance"), name),
-		noMeaning(s.MostRare != 0 && s.Method != "imatch", spelled("rarity"), name),
-		noMeaning(m.terms != "" && !s.WeighsTerms(), spelled("terms"), name),
-	})
-}
-
-// checkMethod checks the method and the flags that only some methods have.
-func (f *options) checkMethod() error {
-	if err := f.method.complete(&f.Scheme, f.index, f.Rules.Threshold); err != nil {
-		return err
+func (m *methodFlags) refuse(filterOnly bool) error {
+	info := m.scheme.Info()
+	none := func(is bool, flag string) conflict {
+		return conflict{is, fmt.Sprintf("%s has no meaning with --method %s: leave it out", flag, info.Name)}
 	}
-	return cmp.Or(f.checkRules(), f.Scheme.Validate())
+	return meaning(
+		none(m.scheme.Passages != 0 && info.Name != feature.Methods()[0].Name, "--passages"),
+		none(m.rules.Score != dedup.ScoreText && !m.scheme.BySegments(), "--method segments:score"),
+		none(m.rules.Threshold != 0 && info.Threshold == 0, "--threshold"),
+		none(filterOnly && !info.FilterOnly, "--filter-only"),
+	)
 }
 
-// checkRules refuses rules that mean nothing to the method.
-func (f *options) checkRules() error {
-	info, others := f.Scheme.Info(), !f.Scheme.BySegments()
-	return meaning([]conflict{
-		noMeaning(others && f.Rules.Score != dedup.ScoreText, spelled("score"), info.Name),
-		noMeaning(others && f.Rules.RemoveMosaics, spelled("mosaics"), info.Name),
-		noMeaning(f.Rules.Threshold != 0 && info.Threshold == 0, "--threshold", info.Name),
-		noMeaning(f.filterOnly && !info.FilterOnly, "--filter-only", info.Name),
-	})
-}
-
-// asMade takes the method and its settings from an index, unless flags choose others.
-func (m *methodFlags) asMade(s *feature.Scheme, made feature.Scheme) {
-	own := *m != (methodFlags{}) || s.Segments != 0 || s.MinWidth != 0 || s.Passages != 0 || s.Shingle != 0 || s.Distance != 0 || s.MostRare != 0
+// takeMade takes the method and its settings from an index, unless flags choose others.
+func (m *methodFlags) takeMade(made feature.Scheme) {
 	plain := made
 	plain.Bands, plain.Rows = 0, 0
-	if own || plain.Name() != made.Name() { // a threshold chose the bands
+	if m.method != "" || m.scheme.Passages != 0 || plain.Name() != made.Name() { // a threshold chose the bands
 		return
 	}
-	m.name = made.Info().Name
+	s := &m.scheme
+	m.method = made.Info().Name
 	s.Segments, s.MinWidth, s.Passages, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Passages, made.Shingle, made.Distance
 	s.LeastRare, s.MostRare = made.LeastRare, made.MostRare
 }

@@ -184,7 +184,7 @@ func TestKilledPipe(t *testing.T) {
 			flags = []string{"--filter-only"}
 		}
 		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "20k", "--checkpoint-every", "5ms")...)
+		d := startDaemon(t, dir, append(flags, "--docs", "20k", "--limit", "checkpoint=5ms")...)
 		answered, most := 0, 20_000
 		go func() {
 			for i := range most {
@@ -199,7 +199,7 @@ func TestKilledPipe(t *testing.T) {
 			}
 		}
 		answered += len(d.kill())
-		known, said := remembered(t, dir, answered+100, append(flags, "--checkpoint-every", "0")...)
+		known, said := remembered(t, dir, answered+100, append(flags, "--limit", "checkpoint=0")...)
 		if known > answered {
 			t.Errorf("round %d: %d documents are remembered, only %d were answered", round, known, answered)
 		}
@@ -217,7 +217,7 @@ func TestKilledPipe(t *testing.T) {
 func TestKilledIdlePipe(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms")...)
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=1ms")...)
 		d.send(withID("a", 0))
 		if !d.answer().Kept {
 			t.Fatal("it is not kept")
@@ -242,7 +242,7 @@ func TestKilledIdlePipe(t *testing.T) {
 func TestReaderOfAnswersGone(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms")...)
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=1ms")...)
 		d.send(withID("a", 0))
 		d.answer()
 		for !savedSomething(t, dir) { // an idle pipe is saved
@@ -264,7 +264,7 @@ func TestReaderOfAnswersGone(t *testing.T) {
 func TestKilledWithFiles(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "1ms", "--report", "dups.jsonl")...)
+		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=1ms", "--report", "dups.jsonl")...)
 		d.send(withID("a", 0))
 		d.answer()
 		d.kill()
@@ -288,7 +288,7 @@ func TestEndingSignals(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, flags := range [][]string{{"--filter-only"}, {}} {
 			dir := t.TempDir()
-			d := startDaemon(t, dir, append(flags, "--docs", "1k", "--checkpoint-every", "0")...)
+			d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=0")...)
 			for i := range 3 {
 				d.send(withID("a", i))
 				d.answer()

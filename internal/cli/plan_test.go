@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
 	"github.com/firstseen/firstseen/internal/sizes"
 )
 
@@ -43,7 +44,7 @@ func TestPlannedDisk(t *testing.T) {
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			said, _ := runProgram(t, dir, exitDone, "plan", "--json", "in.jsonl")
-			var plan forecast
+			var plan forecast.Forecast
 			if err := json.Unmarshal([]byte(said), &plan); err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -21,11 +20,4 @@ func endSignals() []os.Signal {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signals
-}
-
-// ours reports whether a directory belongs to this user and is closed to others, like temporary
-// ones. In a shared place, others could have filled it with links.
-func ours(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Getuid() && info.Mode().Perm()&0o077 == 0
 }

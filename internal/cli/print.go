@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,9 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/amount"
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/report/table"
 	"github.com/firstseen/firstseen/internal/visible"
 )
 
@@ -35,8 +36,8 @@ func (p *printed) print(cmd *cobra.Command, value any, text string, data any) er
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"size":    func(bytes any) string { return sizeText(uint64(float(bytes))) },
-	"count":   func(n any) string { return countText(float(n)) },
+	"size":    func(bytes any) string { return amount.Size(uint64(float(bytes))) },
+	"count":   func(n any) string { return amount.Count(float(n)) },
 	"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
 	"times":   func(a, b float64) float64 { return a * b },
 	"oneIn":   report.OneIn,
@@ -104,75 +105,26 @@ func writeOutput(cmd *cobra.Command, f file, write func(*output.Writer) error) (
 	return w.Close()
 }
 
-// A table is lines of JSON, each an object with its columns in order. A name ending in .csv or .tsv
-// gives values between commas or tabs under a line of column names, as in RFC 4180. If .gz or .zst
-// follows, the file is compressed.
-type table struct {
-	out     io.Writer // gets a row in each call
-	columns []string
-	csv     *csv.Writer // nil for lines of JSON
-	buf     bytes.Buffer
-	line    []byte
+// writeSummary writes a summary to the file of --summary, unless "".
+func writeSummary(cmd *cobra.Command, name string, s any) error {
+	if name == input.Stdin {
+		return encodeIndented(cmd.OutOrStdout(), s)
+	}
+	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
+		if w == nil {
+			return nil
+		}
+		return encodeIndented(w, s)
+	})
 }
 
 // writeTable writes a table of these columns. The file gets its name if write does not fail.
-func writeTable(cmd *cobra.Command, name string, columns []string, write func(*table) error) error {
+func writeTable(cmd *cobra.Command, name string, columns []string, write func(*table.Table) error) error {
 	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
-		t, err := newTable(w, name, columns...)
+		t, err := table.New(w, name, columns...)
 		if err != nil {
 			return err
 		}
 		return write(t)
 	})
-}
-
-func newTable(out io.Writer, name string, columns ...string) (*table, error) {
-	t := &table{out: out, columns: columns}
-	ending, _ := promised(name)
-	if endings[ending] != holdsCSV {
-		return t, nil
-	}
-	t.csv = csv.NewWriter(&t.buf)
-	if ending == ".tsv" {
-		t.csv.Comma = '\t'
-	}
-	return t, t.writeCSV(columns)
-}
-
-// write writes a row: a value for each column, a string, a number, a bool or nil.
-func (t *table) write(values ...any) error {
-	if t.csv == nil {
-		return t.writeJSON(values)
-	}
-	fields := make([]string, len(values))
-	for i, v := range values {
-		if v != nil {
-			fields[i] = fmt.Sprint(v)
-		}
-	}
-	return t.writeCSV(fields)
-}
-
-func (t *table) writeCSV(fields []string) error {
-	t.buf.Reset()
-	err := t.csv.WriteAll([][]string{fields})
-	if err == nil {
-		_, err = t.out.Write(t.buf.Bytes())
-	}
-	return err
-}
-
-func (t *table) writeJSON(values []any) (err error) {
-	t.line = append(t.line[:0], '{')
-	for i, v := range values {
-		if i > 0 {
-			t.line = append(t.line, ',')
-		}
-		t.line = fmt.Appendf(t.line, "%q:", t.columns[i]) // our own names
-		if t.line, err = report.AppendJSON(t.line, v); err != nil {
-			return err
-		}
-	}
-	_, err = t.out.Write(visible.JSON(nil, append(t.line, "}\n"...)))
-	return err
 }

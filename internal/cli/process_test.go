@@ -205,11 +205,11 @@ func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	scheme := &options{Job: pipeline.Job{Workers: 1}}
+	scheme := &dedupOptions{}
 	if err := scheme.check([]string{filepath.Join(dir, "in.jsonl")}); err != nil {
 		t.Fatal(err)
 	}
-	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.Scheme})
+	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.scheme})
 	if err != nil {
 		t.Fatal(err)
 	}

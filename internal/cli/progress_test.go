@@ -17,7 +17,7 @@ func TestProgressBar(t *testing.T) {
 		4 << 20: {"1.0 MiB / 4.0 MiB", "]", "7.0% removed", "left"},
 		-1:      {"1.0 MiB read", "7.0% removed"},
 	} {
-		task := &options{Job: pipeline.Job{Inputs: []input.Input{{Size: size}}}}
+		task := &dedupOptions{inputFlags: inputFlags{inputs: []input.Input{{Size: size}}}}
 		live := &pipeline.Live{}
 		live.Documents.Store(100)
 		live.Removed.Store(7)

@@ -22,7 +22,7 @@ func TestLibrariesAreSilent(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "firstseen") // by which it knows that it is the program
 	indextest.Must(t, os.Symlink(exe, name))
-	for _, args := range [][]string{{"version"}, {"dedup", "-q", "--out", "-", "-"}, {"serve", "--help"}} {
+	for _, args := range [][]string{{"--version"}, {"dedup", "-q", "--out", "-", "-"}, {"serve", "--help"}} {
 		cmd := exec.Command("unshare", append([]string{"--mount", "sh", "-c", mask, name}, args...)...)
 		cmd.Dir = dir
 		var said bytes.Buffer

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/temporary"
 )
 
 // startWithoutIndex starts a run without an index, keeps its input open, and waits for an answer.
@@ -31,7 +31,7 @@ func startWithoutIndex(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
 
 func tempIndexes(t *testing.T, dir string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	names, err := filepath.Glob(filepath.Join(dir, temporary.Prefix+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,16 +87,16 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 }
 
 // openTemporary opens the temporary index of a run over one document.
-func openTemporary(t *testing.T) (task *options, x *index.Index, remove func() error) {
+func openTemporary(t *testing.T) (task *dedupOptions, x *index.Index, remove func() error) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv(epochVariable, "")
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
-	task = &options{docs: "1k", Job: pipeline.Job{Workers: 1}}
+	task = &dedupOptions{indexFlags: indexFlags{docs: "1k"}}
 	err := task.check([]string{path})
 	if err == nil {
-		x, remove, err = task.openIndex(context.Background())
+		x, remove, err = task.openIndex(context.Background(), &task.scheme, index.Options{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -107,8 +107,8 @@ func openTemporary(t *testing.T) (task *options, x *index.Index, remove func() e
 // TestSecretOfATemporaryIndex checks that the secret is only in memory.
 func TestSecretOfATemporaryIndex(t *testing.T) {
 	task, x, remove := openTemporary(t)
-	if stored, err := index.ReadKey(task.openedIn); len(task.Scheme.Key) == 0 || stored != nil || err != nil {
-		t.Errorf("the secret is %x, the stored one %x, %v", task.Scheme.Key, stored, err)
+	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
+		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
 	}
 	if err := errors.Join(x.Close(), remove()); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	}
 	stay := tempIndexes(t, dir) // the live run's
 	make := func(name string, mode os.FileMode, files ...string) {
-		path := filepath.Join(dir, tempPrefix+name)
+		path := filepath.Join(dir, temporary.Prefix+name)
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -154,16 +154,16 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	make("notes", 0o700, "lock", index.TableFile, "notes.txt")
 	make("shared", 0o777, "lock", index.TableFile)
 	make("links", 0o700, "lock")
-	if err := os.Symlink("/", filepath.Join(dir, tempPrefix+"links", index.TableFile)); err != nil {
+	if err := os.Symlink("/", filepath.Join(dir, temporary.Prefix+"links", index.TableFile)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(left[0], filepath.Join(dir, tempPrefix+"link")); err != nil {
+	if err := os.Symlink(left[0], filepath.Join(dir, temporary.Prefix+"link")); err != nil {
 		t.Fatal(err)
 	}
-	stay = append(stay, filepath.Join(dir, tempPrefix+"link"))
+	stay = append(stay, filepath.Join(dir, temporary.Prefix+"link"))
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
 	_, said := runProgram(t, dir, 0, "dedup", "--docs", "1k", "in.jsonl")
-	if want := "firstseen: temporary index in " + filepath.Join(dir, tempPrefix); !strings.Contains(said, want) || !strings.Contains(said, "; set TMPDIR to have it elsewhere\n") {
+	if want := "firstseen: temporary index in " + filepath.Join(dir, temporary.Prefix); !strings.Contains(said, want) || !strings.Contains(said, "; set TMPDIR to have it elsewhere\n") {
 		t.Errorf("it said %q, want %q", said, want)
 	}
 	slices.Sort(stay)

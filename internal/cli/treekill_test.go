@@ -70,7 +70,7 @@ type treeKilling struct {
 func newTreeKilling(t *testing.T, flags ...string) *treeKilling {
 	k := &treeKilling{killing: killing{t: t, dir: indextest.TempDir(t), signal: syscall.SIGKILL, rng: rand.New(rand.NewPCG(7, uint64(len(flags))))}, flags: flags}
 	treeInput(t, k.dir)
-	k.args = append([]string{"dedup", "-q", "--no-key", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out"}, append(flags, "in")...)
+	k.args = append([]string{"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "12k", "--index", "index", "--report", "dups.jsonl", "--out-dir", "out"}, append(flags, "in")...)
 	begun := time.Now()
 	runProgram(t, k.dir, exitBadRecords, k.args...)
 	k.took = time.Since(begun)

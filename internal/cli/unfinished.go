@@ -55,7 +55,7 @@ var choiceWords = map[pipeline.Choice]string{
 	pipeline.ChosenOutputs: "another --out, --out-dir, --report or --rejects", pipeline.ChosenPipe: "a pipe",
 	"annotate": "a different --annotate", "rules": "another --threshold, --method or --verify",
 	"format": "another --format, --text-field or --id-field", "max_record": "another --limit record", "replace": "another --same-id",
-	"against": "another --against, or other documents in it", "others": "another --keep", "spans": "a different --spans",
+	"against": "another --against, or other documents in it", "spans": "a different --spans",
 	"window": "another window or --format auto:time=FIELD",
 }
 
@@ -76,14 +76,14 @@ func missing(u *pipeline.Unfinished) string {
 
 // tellBefore reports a finished run over the same inputs. If none is known, it returns the message
 // for a run that keeps nothing, "" without an index.
-func (f *options) tellBefore(stderr io.Writer, ledger *pipeline.Ledger) (noneKept string, err error) {
+func (f *dedupOptions) tellBefore(stderr io.Writer, ledger *pipeline.Ledger) (noneKept string, err error) {
 	same, other, err := ledger.Before()
 	known := ""
 	if run := cmp.Or(same, other); run != nil {
 		known = fmt.Sprintf(", as of the run over %s that ended %s and kept %d of %d documents", run.Over, timeText(run.Ended), run.Tally.Kept, run.Tally.Documents)
 	}
 	switch {
-	case err != nil || f.index == "":
+	case err != nil || f.dir == "":
 		return "", err
 	case same != nil:
 		fmt.Fprintf(stderr, "firstseen: this index has these inputs%s; this run removes all that it still has of them; to decide again, give another --index or none\n", known)

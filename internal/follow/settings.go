@@ -148,7 +148,7 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 	}
 	s, err := parse(&head, jsonl.Fields{})
 	if err == nil && (s.Kind != journal.Settings) {
-		err = errors.New("its first record does not hold settings; begin with an empty topic and firstseen follow or serve --log, before others append")
+		err = errors.New("its first record does not hold settings; begin with an empty topic and firstseen serve follow or serve --log, before others append")
 	}
 	settings := new(Settings)
 	if err == nil {

@@ -27,7 +27,6 @@ type Choices struct {
 	Batch     string `json:"batch,omitempty"` // of the kept documents
 	// ReplaceSameID: see [index.Policy].
 	ReplaceSameID bool `json:"replace,omitempty"`
-	Others        bool `json:"others,omitempty"` // Out gets the removed records instead
 	ReportChoices
 	Against []index.AgainstID `json:"against,omitempty"` // their documents count as earlier
 	Window  Window            `json:"window,omitzero"`

@@ -274,7 +274,7 @@ func TestNotContinued(t *testing.T) {
 		{"inputs in another order", func(r *told) error { slices.Reverse(r.command.Inputs); return nil }, OtherCommand, []Choice{ChosenInputs}},
 		{"a batch", func(r *told) error { r.command.Batch = "b"; return nil }, OtherCommand, []Choice{"batch"}},
 		{"a window", func(r *told) error { r.command.Window.Seconds = 9; return nil }, OtherCommand, []Choice{"window"}},
-		{"what is told beside", func(r *told) error { r.command.Spans, r.command.Others = true, true; return nil }, OtherCommand, []Choice{"others", "spans"}},
+		{"what is told beside", func(r *told) error { r.command.Spans = true; return nil }, OtherCommand, []Choice{"spans"}},
 		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{"replace"}},
 		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{"against"}},
 		{"to a pipe", func(r *told) error { r.command.Out = input.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
@@ -498,11 +498,10 @@ func TestLaterInputChanged(t *testing.T) {
 // them anew, and any other puts them aside.
 func TestBegunByAnother(t *testing.T) {
 	for what, change := range map[string]func(c *Job){
-		"":                 func(*Job) {},
-		"rules":            func(c *Job) { c.Rules.Threshold = .9 },
-		"inputs":           func(c *Job) { c.Inputs = c.Inputs[1:] },
-		"order of inputs":  func(c *Job) { slices.Reverse(c.Inputs) },
-		"records that are": func(c *Job) { c.Others = true },
+		"":                func(*Job) {},
+		"rules":           func(c *Job) { c.Rules.Threshold = .9 },
+		"inputs":          func(c *Job) { c.Inputs = c.Inputs[1:] },
+		"order of inputs": func(c *Job) { slices.Reverse(c.Inputs) },
 	} {
 		r := newTold(t)
 		step.Hook = func(name string) error {
@@ -535,7 +534,7 @@ func TestStoredChoices(t *testing.T) {
 	few, all := files, files
 	all.Dir, all.Tree = "/dir", "digest"
 	all.Choices = Choices{
-		Annotate: true, Format: "jsonl", MaxRecord: 7, Batch: "b", ReplaceSameID: true, Others: true, ReportChoices: ReportChoices{Spans: true},
+		Annotate: true, Format: "jsonl", MaxRecord: 7, Batch: "b", ReplaceSameID: true, ReportChoices: ReportChoices{Spans: true},
 		Against: []index.AgainstID{{}}, Window: Window{Seconds: 9, Told: true},
 	}
 	against, err := json.Marshal(all.Against)
@@ -543,7 +542,7 @@ func TestStoredChoices(t *testing.T) {
 	for want, c := range map[string]choices{
 		head + `"annotate":false,` + rules + `"format":"","max_record":0}`: few,
 		head + `"dir":"/dir","tree":"digest","annotate":true,` + rules + `"format":"jsonl","max_record":7,"batch":"b","replace":true,` +
-			`"others":true,"spans":true,"against":` + string(against) + `,"window":{"Seconds":9,"Told":true}}`: all,
+			`"spans":true,"against":` + string(against) + `,"window":{"Seconds":9,"Told":true}}`: all,
 	} {
 		got, err := json.Marshal(c)
 		if string(got) != want || err != nil {

@@ -130,7 +130,7 @@ func (c *committer) record(b *block, rec *record, l *lines) error {
 		return format.Keep(c.out.Kept, rec.Raw)
 	case rec.Empty && c.job.Annotate:
 		return format.Keep(c.out.Kept, nil)
-	case rec.Empty, l.kept == c.job.Others && !c.job.Annotate:
+	case rec.Empty, !l.kept && !c.job.Annotate:
 		return nil
 	}
 	if err := c.shard(len(rec.Raw)); err != nil {

@@ -185,8 +185,8 @@ func install(t *testing.T, wheel string) {
 	for _, command := range [][]string{
 		{"python3", "-m", "venv", venv},
 		{python, "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel},
-		{filepath.Join(bin, "firstseen"), "version"},
-		{python, "-m", "firstseen", "version"},
+		{filepath.Join(bin, "firstseen"), "--version"},
+		{python, "-m", "firstseen", "--version"},
 		{python, "-B", "-m", "unittest", "discover", "-s", tests},
 	} {
 		cmd := exec.Command(command[0], command[1:]...)
@@ -196,7 +196,7 @@ func install(t *testing.T, wheel string) {
 		if err != nil {
 			t.Fatalf("%q: %v\n%s", command, err, text)
 		}
-		if command[len(command)-1] == "version" && !strings.HasPrefix(string(text), "firstseen 1.2.3 ") {
+		if command[len(command)-1] == "--version" && !strings.HasPrefix(string(text), "firstseen 1.2.3 ") {
 			t.Errorf("%q prints %s", command, text)
 		}
 	}

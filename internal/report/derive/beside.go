@@ -82,7 +82,7 @@ func compare(end *report.End, met report.End) error {
 	case end.Documents != met.Documents || end.Bad != met.Bad:
 		return fmt.Errorf("%w; it is about %d documents and %d bad records, and the inputs have %d and %d", ErrOther, end.Documents, end.Bad, met.Documents, met.Bad)
 	case end.Texts != met.Texts:
-		return fmt.Errorf("%w; the inputs have other texts or ids than firstseen features has read", ErrOther)
+		return fmt.Errorf("%w; the inputs have other texts or ids than firstseen bulk features has read", ErrOther)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (c *lineCount) add(b *corpus.Block, line *Line, end *report.End) error {
 }
 
 func (c *lineCount) cutOff() error {
-	return fmt.Errorf("the report %s is not whole: %d lines came, and no line with this count after them; copy it again, or run firstseen dedup --features again", c.name, c.lines)
+	return fmt.Errorf("the report %s is not whole: %d lines came, and no line with this count after them; copy it again, or run firstseen bulk decide again", c.name, c.lines)
 }
 
 // parse reads a line of a report, or the counts at the end of one.

@@ -391,7 +391,7 @@ class DedupTest(Case):
         self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout, "True\n")
 
     def test_main(self):
-        done = subprocess.run([sys.executable, "-m", "firstseen", "version"], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-m", "firstseen", "--version"], capture_output=True, text=True)
         self.assertTrue(done.stdout.startswith("firstseen "), done)
         self.assertEqual(subprocess.run([sys.executable, "-m", "firstseen", "dedup", "--nonsense"], capture_output=True).returncode, 2)
 

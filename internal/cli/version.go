@@ -15,12 +15,10 @@ import (
 	"github.com/firstseen/firstseen/feature"
 )
 
-func newVersionCommand() *cobra.Command {
-	return command("version", noArgs, func(cmd *cobra.Command, _ []string) error {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "firstseen %s (%s, %s/%s)\nscheme %s; new indexes, unless made with --no-key, have siphash+highway and the number of their key instead of xxh3\n",
-			versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, feature.Scheme{}.Name())
-		return err
-	})
+// versionText describes the program, and the scheme of its new indexes.
+func versionText() string {
+	return fmt.Sprintf("firstseen %s (%s, %s/%s)\nscheme %s; new indexes, unless made with --no-key, have siphash+highway and the number of their key instead of xxh3\n",
+		versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, feature.Scheme{}.Name())
 }
 
 func versionString() string {

@@ -1,4 +1,4 @@
-package cli
+package table
 
 import (
 	"bytes"
@@ -19,12 +19,12 @@ func TestTables(t *testing.T) {
 		size := rapid.Int().Draw(rt, "size")
 		for _, name := range []string{"t.csv", "t.tsv", "t.jsonl"} {
 			var text bytes.Buffer
-			rows, err := newTable(&text, name, "id", "size", "none")
+			rows, err := New(&text, name, "id", "size", "none")
 			if err != nil {
 				rt.Fatal(err)
 			}
 			for range 2 {
-				if err := rows.write(id, size, nil); err != nil {
+				if err := rows.Write(id, size, nil); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -64,11 +64,11 @@ func TestNamesAndSigns(t *testing.T) {
 		"T.CSV": "id\n<&>\n", "t.Tsv": "id\n<&>\n", "t.JSONL": "{\"id\":\"<&>\"}\n", "csv": "{\"id\":\"<&>\"}\n",
 	} {
 		var text bytes.Buffer
-		rows, err := newTable(&text, name, "id")
+		rows, err := New(&text, name, "id")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := rows.write("<&>"); err != nil {
+		if err := rows.Write("<&>"); err != nil {
 			t.Fatal(err)
 		}
 		if text.String() != want {

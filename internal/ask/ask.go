@@ -1,4 +1,5 @@
-package cli
+// Package ask asks about an index: the server that holds it or, without one, its files.
+package ask
 
 import (
 	"context"
@@ -7,14 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/firstseen/firstseen/client"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/report"
 )
 
-// holder is a client of the server that holds an index, for commands on the index.
+// holder is a client of the server that holds an index.
 type holder struct{ *client.Client }
 
 // holderOf returns the server that holds the index in dir, or nil if there is none.
@@ -59,20 +59,13 @@ func (h *holder) check(ctx context.Context, id string, text []byte, exact bool) 
 	return line, err
 }
 
-// stored returns the kept documents of an id.
-func (h *holder) stored(ctx context.Context, id string) ([]storedDoc, error) {
-	docs := []storedDoc{}
-	var kept []struct {
-		Number  uint32 `json:"number"`
-		Verdict string `json:"verdict"`
-		Time    int64  `json:"time"`
+// Check returns the findings of the server that holds an index, or nil without one.
+func Check(ctx context.Context, dir string) (*index.Checked, error) {
+	h, err := holderOf(dir)
+	if err != nil || h == nil {
+		return nil, err
 	}
-	if id == "" {
-		return docs, errors.New("the empty id names no document")
-	}
-	err := h.ask(ctx, http.MethodGet, "/v1/documents?id="+url.QueryEscape(id), nil, &kept)
-	for _, k := range kept {
-		docs = append(docs, storedDoc{Number: k.Number, Verdict: k.Verdict, Time: time.Unix(k.Time, 0).UTC()})
-	}
-	return docs, err
+	found := new(index.Checked)
+	err = h.ask(ctx, http.MethodGet, "/v1/check", nil, found)
+	return found, err
 }

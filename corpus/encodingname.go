@@ -1,0 +1,57 @@
+package corpus
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/firstseen/firstseen/internal/charset"
+)
+
+// detectedBy is the number of first bytes that decide the detected encoding of a file.
+const detectedBy = 64 << 10
+
+// EncodingNamed returns the encoding of --encoding: a name, "" for UTF-8, or auto to detect it from
+// the beginning of each file.
+func EncodingNamed(label string) (Encoding, error) {
+	label = strings.ToLower(label)
+	if label == "auto" {
+		return Encoding{Sample: detectedBy, Of: detected}, nil
+	}
+	given, err := EncodingOf(cmp.Or(label, "utf-8"))
+	if err != nil {
+		err = fmt.Errorf("--encoding: %w", err)
+	}
+	return given, err
+}
+
+func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
+	if piped {
+		return nil, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
+	}
+	found, err := charset.Detect(head, whole)
+	if err != nil {
+		return nil, fmt.Errorf("--encoding auto: %w: name it with --encoding, or convert the file first", err)
+	}
+	return found, nil
+}
+
+// Whole converts a whole text to UTF-8 without a byte order mark.
+func (e Encoding) Whole(name string, text []byte) ([]byte, error) {
+	d, err := e.Of(text, true, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !d.IsUTF8() {
+		if text, err = io.ReadAll(d.NewReader(bytes.NewReader(text))); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if bytes.IndexByte(text, charset.Malformed) >= 0 {
+			return nil, fmt.Errorf("%s is not valid %s: name its encoding with --encoding", name, d.Name())
+		}
+	}
+	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
+}

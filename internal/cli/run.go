@@ -1,0 +1,367 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/pipeline/revisit"
+	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/temporary"
+)
+
+func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
+	stderr := cmd.ErrOrStderr()
+	f.Workers = checkJobs(f.Workers, stderr)
+	runtime.GOMAXPROCS(f.processors())
+	_, outside := decodersFor(f.Workers, f.filterOnly)
+	if terms := f.scheme.Terms; terms != nil {
+		outside -= terms.Bytes()
+	}
+	limitHeap(f.source.MaxWindow, outside-int64(forecast.MemoryOfParquet(f.found)))
+	temporary.Sweep(os.TempDir())
+	if err := f.openAgainst(cmd.Context()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.further.Close()) }()
+	f.shape = f.filterShape()
+	o := index.Options{MemtableKeys: f.memtableKeys}
+	if f.further != nil {
+		o.Secret = f.further.Scheme().Key // which a new index takes over
+	}
+	x, remove, err := f.openIndex(cmd.Context(), &f.scheme, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close(), remove()) }()
+	f.Scheme = f.scheme
+	if err = f.Window.Check(x); err == nil && f.further != nil {
+		err = x.UseAgainst(f.further)
+	}
+	if err != nil {
+		return err
+	}
+	if !f.quiet {
+		f.tellStart(stderr, x)
+	}
+	ledger, err := pipeline.OpenLedger(x, &f.Job)
+	if err != nil {
+		return err
+	}
+	if over, full, err := ledger.Completed(); over != nil || err != nil {
+		if x.Table() != nil { // its filter may just have been rebuilt
+			err = errors.Join(err, x.Save())
+		}
+		return f.isOver(cmd, over, full, err)
+	}
+	noneKept, err := f.tellBefore(stderr, ledger)
+	if err != nil {
+		return err
+	}
+	if err := f.prepare(cmd.Context(), cmd.InOrStdin(), stderr, ledger); err != nil {
+		return refusal(err)
+	}
+	defer func() { err = errors.Join(err, f.Outputs.Abort(), f.earlier.Close()) }()
+	if f.notice != "" {
+		fmt.Fprintln(stderr, "firstseen:", f.notice)
+	}
+	summaryFile, err := opened(cmd.Context(), f.openSummary)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, summaryFile.Abort()) }()
+	tellTreeAside(stderr, f.Outputs.Tree)
+	tellAside(stderr, f.Outputs.Kept, f.Outputs.Report, f.Outputs.Rejects, summaryFile)
+	stop := f.showProgress(stderr)
+	summary, runErr := pipeline.Run(cmd.Context(), x, f.Job)
+	stop()
+	// A signal ends a run over a pipe for good: a pipe cannot be read again, and the index has the
+	// part read. A run over files continues from its last checkpoint or starts again, as if killed.
+	endsHere := errors.Is(runErr, context.Canceled) && f.dir != "" && f.readsPipe()
+	if runErr != nil && !errors.Is(runErr, index.ErrFull) && !endsHere {
+		return f.stopped(runErr, ledger)
+	}
+	summary.Unreadable = len(f.refused)
+	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
+	}
+	if noneKept != "" && summary.Kept == 0 && summary.Documents > 0 {
+		fmt.Fprintln(stderr, noneKept)
+	}
+	if err := f.tell(cmd, summary, summaryFile); err != nil {
+		return err
+	}
+	if errors.Is(runErr, index.ErrFull) && ledger.CanContinue() {
+		err := fmt.Errorf("%w; to continue run the same command with --limit full=grow, or with more --docs or --memory", runErr)
+		return errors.Join(err, x.Save())
+	}
+	return f.finish(ledger, summary, runErr)
+}
+
+// isOver reports that an earlier run of this command has finished, and ends the same way.
+func (f *dedupOptions) isOver(cmd *cobra.Command, over *report.Summary, full bool, err error) error {
+	if err == nil {
+		err = writeSummary(cmd, f.summary, over)
+	}
+	switch {
+	case err != nil:
+		return err
+	case full:
+		return fmt.Errorf("%w, and this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; give the rest to the same --index and other outputs",
+			index.ErrFull, over.Documents, over.Kept)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: this run is over: of %d documents it kept %d; nothing was done, and its outputs are unchanged; ask about its documents with firstseen query, or name other outputs to compare these inputs with the index again\n",
+		over.Documents, over.Kept)
+	return f.badRecords(over)
+}
+
+// stopped adds the remedy to the error of an unfinished run.
+func (f *dedupOptions) stopped(err error, ledger *pipeline.Ledger) error {
+	switch {
+	case errors.Is(err, corpus.ErrChanged):
+		return inputChanged(err)
+	case !errors.Is(err, context.Canceled):
+		return err
+	case ledger.CanContinue() && !ledger.Saved():
+		return fmt.Errorf("%w before the first checkpoint: nothing is remembered, and the same command starts over", errInterrupted)
+	case ledger.CanContinue():
+		return fmt.Errorf("%w; run the same command again to finish", errInterrupted)
+	case f.dir == "" || f.filterOnly:
+		return fmt.Errorf("%w; nothing is remembered, run the same command again", errInterrupted)
+	}
+	return fmt.Errorf("%w; a run that writes to a pipe cannot be continued: give it up with firstseen index abandon DIR", errInterrupted)
+}
+
+func (f *dedupOptions) openSummary() (*output.Writer, error) {
+	if f.summary == "" || f.summary == input.Stdin || f.watched != nil {
+		return nil, nil
+	}
+	return output.Create(f.summary)
+}
+
+const openingPatience = time.Second
+
+// opened opens an output. Opening a named pipe waits for a reader, which may never come. A signal
+// ends the wait, and the program.
+func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
+	var output T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		output, err = open()
+	}()
+	select {
+	case <-done:
+		return output, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done: // a file opens at once, and the run reports its own end
+		return output, err
+	case <-time.After(openingPatience):
+		var none T
+		return none, fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
+	}
+}
+
+// tellAside reports the new names of earlier runs' files in the way of outputs. Outputs may be nil.
+func tellAside(stderr io.Writer, outputs ...*output.Writer) {
+	for _, w := range outputs {
+		if w != nil {
+			tellLeft(stderr, w.Name(), w.Aside())
+		}
+	}
+}
+
+// tellLeft reports the new name of an earlier run's file, "" for none.
+func tellLeft(stderr io.Writer, name, aside string) {
+	if aside != "" {
+		fmt.Fprintf(stderr, "firstseen: an earlier run left %s unfinished; its output was put aside as %s\n", name, aside)
+	}
+}
+
+// finish ends a run that read everything, or cannot be continued after a signal or a full filter.
+func (f *dedupOptions) finish(ledger *pipeline.Ledger, s *report.Summary, early error) error {
+	err := f.Outputs.Close()
+	if err == nil {
+		err = ledger.Note(early)
+	}
+	if errors.Is(early, context.Canceled) {
+		early = errInterrupted
+	}
+	switch {
+	case err != nil:
+		return errors.Join(early, err)
+	case early != nil:
+		return fmt.Errorf("%w; the outputs and the index are complete for the %d records read; give the rest to the same --index and other outputs", early, s.Documents+s.Bad)
+	}
+	return f.badRecords(s)
+}
+
+// tellStart reports the memory of the run before the run takes any time.
+func (f *dedupOptions) tellStart(stderr io.Writer, x *index.Index) {
+	if f.dir == "" {
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, temporary.Variable())
+	}
+	if x.Rebuilt() != "" {
+		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
+	}
+	shape, perDoc := x.Filter().Shape(), f.scheme.KeysPerDoc(f.filterOnly)
+	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
+		amount.Size(shape.Bytes()), shape.Capacity(), amount.Count(float64(shape.Capacity()/perDoc)), perDoc)
+	if f.further != nil {
+		fmt.Fprintf(stderr, "firstseen: against %d documents of %d further indexes, whose filters take %s more\n",
+			f.further.Documents(), len(f.against), amount.Size(f.further.Bytes()))
+	}
+}
+
+// tell writes the summary, to file unless nil.
+func (f *dedupOptions) tell(cmd *cobra.Command, s *report.Summary, file *output.Writer) error {
+	if f.watched != nil { // written when the survivors are known
+		*f.watched = *s
+		return nil
+	}
+	if !f.quiet {
+		_ = s.WriteText(cmd.ErrOrStderr()) // a failure cannot be reported elsewhere
+	}
+	switch {
+	case f.summary == input.Stdin:
+		return encodeIndented(cmd.OutOrStdout(), s)
+	case file == nil:
+		return nil
+	}
+	if err := encodeIndented(file, s); err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func (f *dedupOptions) badRecords(s *report.Summary) error {
+	bad := bads{n: s.Bad, all: s.Bad + s.Documents, noun: "line", first: s.FirstBad, run: true}
+	if f.found != nil {
+		bad.noun = f.found.Noun()
+	}
+	if f.Annotate {
+		bad.fate = `have the verdict "bad" in the output`
+	}
+	return bad.end()
+}
+
+// prepare completes the job, and continues or abandons an unfinished run.
+func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
+	f.Live, f.Save = &pipeline.Live{}, ledger.Save
+	f.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
+	if err := f.readEarlier(ctx); err != nil {
+		return err
+	}
+	source := f.source
+	source.Stdin = stdin
+	source.Ahead, _ = decodersFor(f.Workers, f.filterOnly)
+	var err error
+	switch u := ledger.Unfinished(); {
+	case u != nil && u.Gone:
+		f.notice = missing(u)
+	case u != nil:
+		if f.Resume, err = ledger.Continue(); err == nil {
+			at := f.Resume.At
+			source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
+		}
+	}
+	if err != nil {
+		return err
+	}
+	f.Pipe = !f.Temporary && f.readsPipe()
+	if f.Pipe && f.every > 0 {
+		f.Ticks = time.Tick(f.every)
+	}
+	revisit.Write(&f.Job, f.formats.warc)
+	if f.Tree != nil {
+		f.Tree.Early = ledger.CanContinue()
+	}
+	f.Source = f.formats.source(f.inputs, source)
+	f.Outputs, err = opened(ctx, ledger.OpenOutputs)
+	f.Retries = f.Annotate && f.readsPipe() && f.Outputs.Kept != nil && f.Outputs.Kept.Live()
+	return err
+}
+
+// giveUp abandons the unfinished run and reports the consequences.
+func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
+	u := ledger.Unfinished()
+	if !u.Foreign {
+		fmt.Fprintf(stderr, "firstseen: gave up the interrupted run over %s; the %d documents it kept up to its last checkpoint stay known\n",
+			strings.Join(u.Args, " "), u.Progress.Tally.Kept)
+	}
+	left, err := ledger.GiveUp()
+	for _, name := range left {
+		fmt.Fprintf(stderr, "firstseen: the only copy of what it wrote is %s\n", name)
+	}
+	return err
+}
+
+// openAgainst opens the further indexes, and refuses meaningless combinations.
+func (f *dedupOptions) openAgainst(ctx context.Context) (err error) {
+	if len(f.against) == 0 {
+		return nil
+	}
+	if f.further, err = index.OpenAgainst(ctx, f.against, pipeline.CheckCompleted); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(usageError{err}, f.further.Close())
+		}
+	}()
+	secret := f.further.Scheme().Key
+	if f.dir != "" && f.further.Has(f.dir) {
+		return fmt.Errorf("%s is given as --index and as --against: leave out --against, since the documents of --index count as earlier anyway", f.dir)
+	}
+	for _, dir := range f.against {
+		if err := output.CheckOutputs(nil, dir, f.outputs()...); err != nil {
+			return err
+		}
+	}
+	if f.key == index.KeyNew || f.key == index.KeyAsIs { // a new index must be comparable with them
+		key := index.KeyAsIs
+		if secret != nil {
+			key = index.KeyNew
+		}
+		f.key = key
+	}
+	f.Against = f.further.IDs()
+	if f.dir == "" {
+		f.scheme.Key = secret
+	}
+	return nil
+}
+
+// filterShape returns the size of the filter, or zero for the usual one. A temporary index that may
+// grow gets a smaller one if the inputs cannot have that many keys, because all of it is zeroed. A
+// text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
+// most one key in two bytes. For more, the filter grows.
+func (f *dedupOptions) filterShape() bloomstore.Shape {
+	if f.dir != "" || f.filterOnly || f.onFull != index.OnFullGrow || f.shape != (bloomstore.Shape{}) || f.readsPipe() {
+		return f.shape
+	}
+	bytes, _ := input.TotalSize(f.inputs)
+	usual := index.ShapeFor(index.DefaultDocs, f.scheme, false)
+	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
+}
+
+// leastTempKeys is the number of keys for a filter of 128 KiB.
+const leastTempKeys = 1 << 16
