@@ -47,6 +47,25 @@ func TestCountEqualsOracle(t *testing.T) {
 	})
 }
 
+// TestCount has stretches that overlap, and long runs that differ in the middle alone.
+func TestCount(t *testing.T) {
+	overlapping := &finder{later: []byte("abcdefghijklmnopqr"), earlier: []byte("abcdefghijkl.ghijklmnopqr")}
+	if got := overlapping.count(leastRun); got != 18 {
+		t.Errorf("%d letters of 18", got)
+	}
+	rng := rand.New(rand.NewPCG(4, 1))
+	middles := func() (runs []byte) {
+		for range 500 {
+			runs = append(runs, "aaaaaaaa"+strings.ReplaceAll(lettersOf(rng, 8, 'c', 'z'), " ", "")+"bbbbbbbb"...)
+		}
+		return runs
+	}
+	apart := &finder{later: middles(), earlier: middles()}
+	if got := apart.count(maxRun); got != 0 {
+		t.Errorf("%d letters of runs with other middles", got)
+	}
+}
+
 func TestRunGrows(t *testing.T) {
 	for letters, want := range map[int]int{0: 8, 4095: 8, 4096: 9, 8191: 9, 8192: 10, 1 << 20: 17, 1 << 30: maxRun, 1 << 40: maxRun} {
 		if got := runIn(letters); got != want {
