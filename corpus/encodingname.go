@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/charset"
 )
 
@@ -54,4 +55,25 @@ func (e Encoding) Whole(name string, text []byte) ([]byte, error) {
 		}
 	}
 	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), nil
+}
+
+// ReadWhole reads an input as one text, in the encoding given by cfg.
+func ReadWhole(in input.Input, cfg SourceConfig) (text []byte, err error) {
+	r := cfg.Stdin
+	if in.Path != input.Stdin {
+		f, err := in.Open()
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close() // it was only read
+		r = f
+	}
+	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
+	if len(text) > cfg.MaxRecord {
+		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Encoding.Whole(in.Name, text)
 }

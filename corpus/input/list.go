@@ -1,10 +1,14 @@
 package input
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -79,4 +83,52 @@ func NoAddresses(args []string) error {
 		return fmt.Errorf("input %s is an address, and only files are read: %s", arg, advice)
 	}
 	return nil
+}
+
+// Twice returns the number of inputs that were given before, and the name of the first.
+func Twice(inputs []Input) (n int, first string) {
+	type place struct {
+		path string
+		at   int64 // of a member
+	}
+	met := map[place]bool{}
+	for i := range inputs {
+		in := &inputs[i]
+		p := place{path: in.Path}
+		if path, err := filepath.Abs(in.Path); err == nil {
+			p.path = path
+		}
+		if in.Member != nil {
+			p.at = in.Member.At()
+		}
+		if met[p] {
+			n++
+			first = cmp.Or(first, in.Name)
+		}
+		met[p] = true
+	}
+	return n, first
+}
+
+// SayOthers describes the skipped files of a directory by their most frequent endings.
+func (p *Passed) SayOthers() string {
+	all := 0
+	for _, n := range p.Others {
+		all += n
+	}
+	endings := slices.SortedFunc(maps.Keys(p.Others), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
+	})
+	var counts []string
+	for _, ending := range endings[:min(len(endings), 5)] {
+		counts = append(counts, fmt.Sprintf("%d %s", p.Others[ending], cmp.Or(ending, "without ending")))
+	}
+	if len(endings) > len(counts) {
+		counts = append(counts, "and others")
+	}
+	files := "files"
+	if all == 1 {
+		files = "file"
+	}
+	return fmt.Sprintf("passed over %d %s in %s with names of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
 }

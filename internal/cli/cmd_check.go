@@ -3,17 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/ask"
 	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/terminal"
+	"github.com/firstseen/firstseen/internal/progress"
 )
 
 // errUnsound is the error of a check that found damage.
@@ -56,35 +52,15 @@ func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error)
 			return found, err
 		}
 	}
-	progress, stop := f.progress(cmd.ErrOrStderr())
-	defer stop()
+	var drawn func(string, uint64, uint64)
+	if !f.quiet {
+		bar, stop := progress.OfCheck(cmd.ErrOrStderr())
+		defer stop()
+		drawn = bar
+	}
 	return index.Check(cmd.Context(), dir, index.CheckOptions{
-		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: progress,
+		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: drawn,
 	})
-}
-
-// progress draws a bar while standard error is a terminal. stop removes it.
-func (f *checking) progress(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
-	if f.quiet || terminal.Of(stderr) == nil {
-		return nil, func() {}
-	}
-	var step atomic.Value
-	step.Store("")
-	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
-	bar := bars.New(0, mpb.BarStyle(),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
-		mpb.BarRemoveOnComplete(),
-	)
-	progress = func(name string, done, of uint64) {
-		step.Store(name)
-		// The total is one too high, because a full bar ends.
-		bar.SetTotal(int64(of)+1, false)
-		bar.SetCurrent(int64(done))
-	}
-	return progress, func() {
-		bar.Abort(true)
-		bars.Wait()
-	}
 }
 
 // mostFindings is the most findings of a file shown as text.

@@ -126,7 +126,7 @@ func twoFiles(args []string, cfg corpus.SourceConfig) (docs [2]explain.Document,
 		in, err := inputs.Find(name)
 		var text []byte
 		if err == nil {
-			text, err = readWhole(in, cfg)
+			text, err = corpus.ReadWhole(in, cfg)
 		}
 		if err != nil {
 			return docs, fmt.Errorf("reading the text: %w", err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -65,17 +64,25 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 	if items == nil {
 		return badItems
 	}
-	s := search{items: items, found: map[uint32]bool{}}
+	s := contamination.NewSearch(items)
+	var met bads
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
 	err := writeTable(cmd, f.report, columns, func(t *table.Table) error {
-		if bad = s.run(cmd, &f.inputFlags, f.jobs, t); errors.Is(bad, errBadRecords) {
+		bad = inParallel(cmd, &f.inputFlags, f.jobs, &met, s.NewReader, func(b *corpus.Block, hits *[]contamination.PageHit) error {
+			return s.Emit(*hits, func(h *contamination.PageHit) error {
+				return t.Write(h.Item, h.Repeats, h.Page, b.File, h.At, h.Share, h.Units, h.Start, h.End, h.Text)
+			})
+		})
+		met.noun = "page"
+		bad = cmp.Or(bad, met.end())
+		if errors.Is(bad, errBadRecords) {
 			return nil // the others were searched
 		}
 		return bad
 	})
 	if err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.summary())
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.Summary(met.all-met.n))
 	}
 	return cmp.Or(err, errors.Join(badItems, bad))
 }
@@ -104,56 +111,3 @@ func (e itemError) Error() string {
 }
 
 func (e itemError) Unwrap() error { return e.error }
-
-type search struct {
-	items    *contamination.Items
-	hitPages int64
-	bad      bads            // bad pages
-	found    map[uint32]bool // numbers of items
-}
-
-type pageHit struct {
-	contamination.Hit
-	page string
-	at   corpus.Place
-	text string
-}
-
-func (s *search) run(cmd *cobra.Command, f *inputFlags, jobs int, list *table.Table) error {
-	newReader := func() (corpus.Reader[[]pageHit], error) {
-		searcher := s.items.NewSearcher()
-		var found []contamination.Hit
-		return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], hits *[]pageHit) error {
-			*hits = (*hits)[:0]
-			for page := range pages {
-				found = searcher.Append(found[:0], page.Text)
-				for _, h := range found {
-					*hits = append(*hits, pageHit{h, string(page.ID), page.At, string(page.Text[h.From:h.To])})
-				}
-			}
-			return nil
-		}, nil
-	}
-	err := inParallel(cmd, f, jobs, &s.bad, newReader, func(b *corpus.Block, hits *[]pageHit) error {
-		for i, h := range *hits {
-			if i == 0 || h.at != (*hits)[i-1].at {
-				s.hitPages++
-			}
-			s.found[h.Number] = true
-			if err := list.Write(h.Item, h.Repeats, h.page, b.File, h.at, h.Share, h.Units, h.Start, h.End, h.text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	s.bad.noun = "page"
-	return cmp.Or(err, s.bad.end())
-}
-
-func (s *search) summary() string {
-	line := fmt.Sprintf("%d of %d items found in %d of %d pages", len(s.found), s.items.Len(), s.hitPages, s.bad.all-s.bad.n)
-	if s.items.Short > 0 {
-		line += fmt.Sprintf("; %d with fewer than %d words not searched for", s.items.Short, contamination.Run)
-	}
-	return line
-}

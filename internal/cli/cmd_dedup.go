@@ -25,7 +25,6 @@ import (
 // set the fields that follow from flags and inputs.
 type dedupOptions struct {
 	inputFlags
-	methodFlags
 	indexFlags
 	pipeline.Job
 
@@ -133,17 +132,10 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 // check checks the flags. Its errors are usage errors, except about unreadable inputs.
 func (f *dedupOptions) check(args []string) error {
 	f.args = args
-	if err := f.asMade(&f.methodFlags); err != nil {
+	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := checkFlags(
-		func() error { return f.checkMethod(f.dir, f.filterOnly) },
-		f.checkReading,
-		func() error { return meaning(f.conflicts()...) },
-		f.checkVerify,
-		func() error { return f.checkIndex(f.scheme) },
-		f.checkPolicy,
-	); err != nil {
+	if err := checkFlags(f.checkReading, func() error { return f.checkIndex(f.furtherConflicts()...) }, f.checkVerify, f.checkPolicy); err != nil {
 		return err
 	}
 	if err := inTurn(f.expand, f.checkRereads, func() error { return f.recognize(f.Out, f.outDir != "", f.Annotate) }, f.checkTimes, f.planTree, f.enclose, f.checkPolicyInputs); err != nil {
@@ -185,9 +177,9 @@ func (f *dedupOptions) checkReading() error {
 	return f.checkEndings()
 }
 
-// conflicts are those for any inputs. Others stand beside the flags that they are about.
-func (f *dedupOptions) conflicts() []conflict {
-	return slices.Concat(f.formats.conflicts(f), f.indexFlags.conflicts(f.scheme), f.verify.conflicts(f), f.outputConflicts(), []conflict{
+// furtherConflicts are those for any inputs. Others stand beside the flags that they are about.
+func (f *dedupOptions) furtherConflicts() []conflict {
+	return slices.Concat(f.formats.conflicts(f), f.verify.conflicts(f), f.outputConflicts(), []conflict{
 		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop applies to the answers of --annotate to a pipe: leave it out; without --annotate a document sent again is removed anyway, as a copy"},
 		{f.filterOnly && f.Batch != "", "--batch needs the side table, and --filter-only has none: a filter cannot take anything back"},
 		{f.filterOnly && f.sameID == "replace", "--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back"},

@@ -29,24 +29,17 @@ func newIndexCommand() *cobra.Command {
 }
 
 func newCreateCommand() *cobra.Command {
-	var f struct {
-		methodFlags
-		indexFlags
-	}
+	var f indexFlags
 	cmd := onIndex("index-create", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
 		made, _ := index.ReadMade(dir)
 		if index.Exists(dir) && (made == nil || !made.HalfMade) {
 			return fmt.Errorf("index %s already exists and keeps its properties; firstseen index stats %s shows them", dir, dir)
 		}
 		f.dir, f.onFull = dir, onFullDefault
-		if err := checkFlags(
-			func() error { return f.checkMethod(dir, f.filterOnly) },
-			func() error { return meaning(f.conflicts(f.scheme)...) },
-			func() error { return f.checkIndex(f.scheme) },
-		); err != nil {
+		if err := f.checkIndex(); err != nil {
 			return err
 		}
-		x, remove, err := f.openIndex(cmd.Context(), &f.scheme, index.Options{})
+		x, remove, err := f.openIndex(cmd.Context(), index.Options{})
 		if err != nil {
 			return err
 		}

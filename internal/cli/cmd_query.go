@@ -85,7 +85,7 @@ func (f *queryOptions) run(cmd *cobra.Command, dir string, args []string) (err e
 func (f *queryOptions) eachText(do func(doc *corpus.Document, file string) error) error {
 	f.source.Encoding = f.formats.decoder
 	for _, in := range f.inputs {
-		text, err := readWhole(in, f.source)
+		text, err := corpus.ReadWhole(in, f.source)
 		if err != nil {
 			return fmt.Errorf("reading the text: %w", err)
 		}

@@ -24,7 +24,6 @@ import (
 )
 
 type serving struct {
-	methodFlags
 	indexFlags
 	jobs      int
 	listen    []string
@@ -101,14 +100,10 @@ func (f *serving) checkAddresses() error {
 }
 
 func (f *serving) check() error {
-	if err := f.asMade(&f.methodFlags); err != nil {
+	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := checkFlags(
-		func() error { return f.checkMethod(f.dir, f.filterOnly) },
-		func() error { return meaning(f.conflicts(f.scheme)...) },
-		func() error { return f.checkIndex(f.scheme) },
-	); err != nil {
+	if err := f.checkIndex(); err != nil {
 		return err
 	}
 	if f.filterOnly {
@@ -147,7 +142,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	x, _, err := f.openIndex(cmd.Context(), &f.scheme, index.Options{Serve: !byLog, Follow: byLog})
+	x, _, err := f.openIndex(cmd.Context(), index.Options{Serve: !byLog, Follow: byLog})
 	if err != nil {
 		return err
 	}

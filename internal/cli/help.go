@@ -112,43 +112,25 @@ func shortHelp(root *cobra.Command) {
 			whole(cmd, args)
 			return
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n  %s\n", cmd.Short, cmd.UseLine())
+		out := cmd.OutOrStdout()
+		fmt.Fprintf(out, "%s\n\n  %s\n", cmd.Short, cmd.UseLine())
 		if cmd.HasAvailableSubCommands() {
-			fmt.Fprintln(cmd.OutOrStdout(), "\nCommands:")
+			fmt.Fprintln(out, "\nCommands:")
 		}
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(cmd.OutOrStdout(), "  %-13s %s\n", sub.Name(), sub.Short)
+				fmt.Fprintf(out, "  %-13s %s\n", sub.Name(), sub.Short)
 			}
 		}
-		if cmd.HasExample() {
-			fmt.Fprintf(cmd.OutOrStdout(), "\nExamples:\n%s\n", examples(cmd.Example, 3))
+		if blocks := strings.Split(cmd.Example, "\n\n"); cmd.HasExample() {
+			fmt.Fprintf(out, "\nExamples:\n%s\n", strings.Join(blocks[:min(3, len(blocks))], "\n\n"))
 		}
-		columns, _ := terminal.Style(cmd.OutOrStdout())
+		columns, _ := terminal.Style(out)
 		if few := fewFlags(cmd.LocalFlags(), 10); few.HasFlags() {
-			fmt.Fprintf(cmd.OutOrStdout(), "\nFlags:\n%s", few.FlagUsagesWrapped(columns))
+			fmt.Fprintf(out, "\nFlags:\n%s", few.FlagUsagesWrapped(columns))
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "\n%s --help says more.\n", cmd.CommandPath())
+		fmt.Fprintf(out, "\n%s --help says more.\n", cmd.CommandPath())
 	})
-}
-
-// examples returns the first commands of examples, at most so many, with the comments before them.
-func examples(text string, most int) string {
-	var first []string
-	for line := range strings.SplitSeq(text, "\n") {
-		command := strings.TrimSpace(line) != "" && !strings.HasPrefix(strings.TrimSpace(line), "#")
-		if command {
-			most--
-		}
-		if most < 0 {
-			break
-		}
-		first = append(first, line)
-	}
-	for len(first) > 0 && (first[len(first)-1] == "" || strings.HasPrefix(strings.TrimSpace(first[len(first)-1]), "#")) {
-		first = first[:len(first)-1]
-	}
-	return strings.Join(first, "\n")
 }
 
 // fewFlags returns the visible flags, or the first of usual if there are more than most. Their help
@@ -235,12 +217,11 @@ func completions(cmd *cobra.Command) {
 func completeFields(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	names := map[string]bool{}
 	for _, path := range args {
-		var first map[string]any
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			continue // a pipe would lose the bytes read
 		}
-		in := []input.Input{{Path: path, Name: path, Size: info.Size()}}
+		var first map[string]any
+		in := []input.Input{{Path: path, Name: path}}
 		for r, err := range corpus.Records(context.Background(), corpus.NewSource(in, jsonl.Format{}, corpus.SourceConfig{})) {
 			if err == nil && json.Unmarshal(r.Raw, &first) == nil {
 				addFields(names, "", first)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/amount"
 	"github.com/firstseen/firstseen/internal/flags"
@@ -21,8 +20,9 @@ import (
 	"github.com/firstseen/firstseen/internal/temporary"
 )
 
-// indexFlags are the flags about the index.
+// indexFlags are the flags about an index to make, or to open and add to.
 type indexFlags struct {
+	methodFlags
 	dir            string
 	docs, memory   string
 	keyed, unkeyed bool
@@ -47,10 +47,10 @@ func (f *indexFlags) registerWindow(fs *pflag.FlagSet) {
 }
 
 // conflicts are those of any command that opens an index.
-func (f *indexFlags) conflicts(scheme feature.Scheme) []conflict {
+func (f *indexFlags) conflicts() []conflict {
 	return []conflict{
 		{f.window > 0 && f.filterOnly, "--window needs the side table, and --filter-only has none: a filter cannot forget"},
-		{scheme.Passages > 0 && f.filterOnly, "--passages names the earlier document, and --filter-only does not know it"},
+		{f.scheme.Passages > 0 && f.filterOnly, "--passages names the earlier document, and --filter-only does not know it"},
 		{f.keyed && f.unkeyed, "--key and --no-key are opposites: give one"},
 		{f.docs != "" && f.memory != "", "--docs and --memory both size the filter: give one"},
 		{f.onFull == index.OnFullGrow && f.filterOnly, "--limit full=grow needs the side table to grow from; with --filter-only use stop or warn"},
@@ -70,7 +70,7 @@ func (f *indexFlags) limitFull(limit *flags.Refined) {
 }
 
 // asMade takes the properties that the command line leaves out from an existing index.
-func (f *indexFlags) asMade(m *methodFlags) error {
+func (f *indexFlags) asMade() error {
 	if f.dir == "" {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (f *indexFlags) asMade(m *methodFlags) error {
 	if now := f.window; now > 0 && made.Window > 0 && now != made.Window {
 		return usageError{fmt.Errorf("--window: index %s was made with a window of %v, and keeps it: leave --window out, or make another index with firstseen index create DIR --window %v", f.dir, time.Duration(made.Window)*time.Second, time.Duration(now)*time.Second)}
 	}
-	if p, has := m.scheme.Passages, made.Scheme.Passages; p > 0 && p != has {
+	if p, has := f.scheme.Passages, made.Scheme.Passages; p > 0 && p != has {
 		without := "without --passages"
 		if has > 0 {
 			without = fmt.Sprintf("with --passages=%d", has)
@@ -90,22 +90,31 @@ func (f *indexFlags) asMade(m *methodFlags) error {
 	}
 	f.filterOnly = f.filterOnly || made.FilterOnly
 	f.window = cmp.Or(f.window, made.Window)
-	m.takeMade(made.Scheme)
+	f.takeMade(made.Scheme)
 	return nil
 }
 
-// checkIndex chooses the size of the filter, the clock, and whether keys have a secret. A
+// checkIndex checks the flags for a new index or an existing one, with further conflicts.
+func (f *indexFlags) checkIndex(more ...conflict) error {
+	return checkFlags(
+		func() error { return f.checkMethod(f.dir, f.filterOnly) },
+		func() error { return meaning(append(more, f.conflicts()...)...) },
+		f.chooseIndex,
+	)
+}
+
+// chooseIndex chooses the size of the filter, the clock, and whether keys have a secret. A
 // reproducible run has none unless it is demanded.
-func (f *indexFlags) checkIndex(scheme feature.Scheme) (err error) {
+func (f *indexFlags) chooseIndex() (err error) {
 	switch {
 	case f.docs != "":
 		docs, err := amount.ParseCount(f.docs)
 		if err != nil {
 			return fmt.Errorf("--docs: %w", err)
 		}
-		f.shape = index.ShapeFor(docs, scheme, f.filterOnly)
+		f.shape = index.ShapeFor(docs, f.scheme, f.filterOnly)
 	case f.memory != "":
-		if f.shape, err = filterOf(f.memory, scheme.KeysPerDoc(f.filterOnly)); err != nil {
+		if f.shape, err = filterOf(f.memory, f.scheme.KeysPerDoc(f.filterOnly)); err != nil {
 			return err
 		}
 	}
@@ -154,7 +163,7 @@ func filterOf(memory string, perDoc uint64) (bloomstore.Shape, error) {
 
 // openIndex opens the index, or a temporary one that remove removes. It sets the scheme's key. o has
 // further options.
-func (f *indexFlags) openIndex(ctx context.Context, scheme *feature.Scheme, o index.Options) (_ *index.Index, remove func() error, err error) {
+func (f *indexFlags) openIndex(ctx context.Context, o index.Options) (_ *index.Index, remove func() error, err error) {
 	dir, remove := f.dir, func() error { return nil }
 	if dir == "" {
 		if dir, remove, err = temporary.New("index"); err != nil {
@@ -163,13 +172,13 @@ func (f *indexFlags) openIndex(ctx context.Context, scheme *feature.Scheme, o in
 	}
 	o.Key, o.Shape, o.FilterOnly, o.Temporary = f.key, f.shape, f.filterOnly, f.dir == ""
 	if o.Secret == nil && f.dir == "" && (f.key == index.KeyNew || f.key == index.KeyRequired) {
-		scheme.Key = index.DrawKey() // for this run alone; users need not know it
+		f.scheme.Key = index.DrawKey() // for this run alone; users need not know it
 	}
 	if epoch := os.Getenv(epochVariable); epoch != "" { // the filter must be the same byte for byte
-		sum := sha256.Sum256([]byte("firstseen table " + scheme.Name() + " " + epoch))
+		sum := sha256.Sum256([]byte("firstseen table " + f.scheme.Name() + " " + epoch))
 		o.UUID = [16]byte(sum[:])
 	}
-	o.Scheme = *scheme
+	o.Scheme = f.scheme
 	x, err := index.Open(ctx, dir, o)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -182,7 +191,7 @@ func (f *indexFlags) openIndex(ctx context.Context, scheme *feature.Scheme, o in
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	*scheme, f.openedIn = x.Scheme(), dir
+	f.scheme, f.openedIn = x.Scheme(), dir
 	return x, remove, nil
 }
 

@@ -2,15 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,7 +229,7 @@ func (f *inputFlags) tellPassed(stderr io.Writer) {
 	}
 	for _, p := range f.passed {
 		if p.Others != nil {
-			fmt.Fprintln(stderr, "firstseen:", othersText(p))
+			fmt.Fprintln(stderr, "firstseen:", p.SayOthers())
 			continue
 		}
 		if p.Unpacked > 0 {
@@ -248,29 +245,7 @@ func (f *inputFlags) tellPassed(stderr io.Writer) {
 
 // tellTwice names inputs that stand twice: the second time, all their documents are copies.
 func tellTwice(inputs []input.Input, stderr io.Writer) {
-	type place struct {
-		path string
-		at   int64 // of a member
-	}
-	met := map[place]bool{}
-	var first string
-	n := 0
-	for i := range inputs {
-		in := &inputs[i]
-		p := place{path: in.Path}
-		if path, err := filepath.Abs(in.Path); err == nil {
-			p.path = path
-		}
-		if in.Member != nil {
-			p.at = in.Member.At()
-		}
-		if met[p] {
-			n++
-			first = cmp.Or(first, in.Name)
-		}
-		met[p] = true
-	}
-	if n > 0 {
+	if n, first := input.Twice(inputs); n > 0 {
 		fmt.Fprintf(stderr, "firstseen: %d of %d inputs stand twice, and all their documents will be copies of their own; the first is %s\n", n, len(inputs), first)
 	}
 }
@@ -285,29 +260,6 @@ func (f *inputFlags) tellEmpty(stderr io.Writer) {
 		n := len(f.inputs) - len(slices.DeleteFunc(slices.Clone(f.inputs), isEmpty))
 		fmt.Fprintf(stderr, "firstseen: %d of %d files are empty and hold no documents, so no list or output has them; the first is %s\n", n, len(f.inputs), f.inputs[first].Name)
 	}
-}
-
-// othersText describes the skipped files of a directory by their most frequent endings.
-func othersText(p input.Passed) string {
-	all := 0
-	for _, n := range p.Others {
-		all += n
-	}
-	endings := slices.SortedFunc(maps.Keys(p.Others), func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
-	})
-	var counts []string
-	for _, ending := range endings[:min(len(endings), 5)] {
-		counts = append(counts, fmt.Sprintf("%d %s", p.Others[ending], cmp.Or(ending, "without ending")))
-	}
-	if len(endings) > len(counts) {
-		counts = append(counts, "and others")
-	}
-	files := "files"
-	if all == 1 {
-		files = "file"
-	}
-	return fmt.Sprintf("passed over %d %s in %s with names of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
 }
 
 // expand turns arguments into inputs. From a directory it takes the files of the given format or,
@@ -340,25 +292,4 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 		return inputs, passed, err
 	}
 	return nil, nil, f.holdsOther(args, usual, cfg, err)
-}
-
-// readWhole reads an input as one text, in the encoding given by cfg.
-func readWhole(in input.Input, cfg corpus.SourceConfig) (text []byte, err error) {
-	r := cfg.Stdin
-	if in.Path != input.Stdin {
-		f, err := in.Open()
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close() // it was only read
-		r = f
-	}
-	text, err = io.ReadAll(io.LimitReader(r, int64(cfg.MaxRecord)+1))
-	if len(text) > cfg.MaxRecord {
-		return nil, fmt.Errorf("%s is longer than the limit of %d bytes; allow it with --limit record=SIZE", in.Name, cfg.MaxRecord)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return cfg.Encoding.Whole(in.Name, text)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/firstseen/firstseen/internal/pipeline"
 	"github.com/firstseen/firstseen/internal/pipeline/forecast"
 	"github.com/firstseen/firstseen/internal/pipeline/revisit"
+	"github.com/firstseen/firstseen/internal/progress"
 	"github.com/firstseen/firstseen/internal/report"
 	"github.com/firstseen/firstseen/internal/temporary"
 )
@@ -44,17 +45,16 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	if f.further != nil {
 		o.Secret = f.further.Scheme().Key // which a new index takes over
 	}
-	x, remove, err := f.openIndex(cmd.Context(), &f.scheme, o)
+	x, remove, err := f.openIndex(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close(), remove()) }()
 	f.Scheme = f.scheme
-	if err = f.Window.Check(x); err == nil && f.further != nil {
-		err = x.UseAgainst(f.further)
-	}
-	if err != nil {
-		return err
+	if f.further != nil {
+		if err := x.UseAgainst(f.further); err != nil {
+			return err
+		}
 	}
 	if !f.quiet {
 		f.tellStart(stderr, x)
@@ -87,7 +87,10 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, summaryFile.Abort()) }()
 	tellTreeAside(stderr, f.Outputs.Tree)
 	tellAside(stderr, f.Outputs.Kept, f.Outputs.Report, f.Outputs.Rejects, summaryFile)
-	stop := f.showProgress(stderr)
+	stop := func() {}
+	if !f.quiet {
+		stop = progress.OfRun(stderr, f.Live, f.inputs)
+	}
 	summary, runErr := pipeline.Run(cmd.Context(), x, f.Job)
 	stop()
 	// A signal ends a run over a pipe for good: a pipe cannot be read again, and the index has the

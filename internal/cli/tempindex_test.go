@@ -96,7 +96,7 @@ func openTemporary(t *testing.T) (task *dedupOptions, x *index.Index, remove fun
 	task = &dedupOptions{indexFlags: indexFlags{docs: "1k"}}
 	err := task.check([]string{path})
 	if err == nil {
-		x, remove, err = task.openIndex(context.Background(), &task.scheme, index.Options{})
+		x, remove, err = task.openIndex(context.Background(), index.Options{})
 	}
 	if err != nil {
 		t.Fatal(err)

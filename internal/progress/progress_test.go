@@ -1,4 +1,4 @@
-package cli
+package progress
 
 import (
 	"bytes"
@@ -17,7 +17,6 @@ func TestProgressBar(t *testing.T) {
 		4 << 20: {"1.0 MiB / 4.0 MiB", "]", "7.0% removed", "left"},
 		-1:      {"1.0 MiB read", "7.0% removed"},
 	} {
-		task := &dedupOptions{inputFlags: inputFlags{inputs: []input.Input{{Size: size}}}}
 		live := &pipeline.Live{}
 		live.Documents.Store(100)
 		live.Removed.Store(7)
@@ -25,7 +24,7 @@ func TestProgressBar(t *testing.T) {
 		refresh := make(chan any)
 		var shown bytes.Buffer
 		bars := mpb.New(mpb.WithOutput(&shown), mpb.WithManualRefresh(refresh), mpb.WithWidth(200))
-		bar := task.newBar(bars, live)
+		bar := newBar(bars, live, []input.Input{{Size: size}})
 		bar.SetCurrent(1 << 20)
 		refresh <- nil
 		refresh <- nil // taken when the first is drawn

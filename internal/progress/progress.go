@@ -1,8 +1,10 @@
-package cli
+// Package progress draws the progress of runs and checks while standard error is a terminal.
+package progress
 
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -13,20 +15,19 @@ import (
 	"github.com/firstseen/firstseen/internal/terminal"
 )
 
-// progressInterval is the time between updates of the bar, so documents cost nothing.
-const progressInterval = 200 * time.Millisecond
+// interval is the time between updates of the bar, so documents cost nothing.
+const interval = 200 * time.Millisecond
 
-// showProgress draws a bar while standard error is a terminal. stop removes it.
-func (f *dedupOptions) showProgress(stderr io.Writer) (stop func()) {
-	if f.quiet || terminal.Of(stderr) == nil {
+// OfRun draws a bar for a run over inputs. stop removes it.
+func OfRun(stderr io.Writer, live *pipeline.Live, inputs []input.Input) (stop func()) {
+	if terminal.Of(stderr) == nil {
 		return func() {}
 	}
-	live := f.Live
-	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(progressInterval))
-	bar := f.newBar(bars, live)
+	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(interval))
+	bar := newBar(bars, live, inputs)
 	go func() {
 		for bar.IsRunning() {
-			time.Sleep(progressInterval)
+			time.Sleep(interval)
 			bar.SetCurrent(live.Stored.Load()) // does nothing if the bar was removed
 		}
 	}()
@@ -37,9 +38,9 @@ func (f *dedupOptions) showProgress(stderr io.Writer) (stop func()) {
 }
 
 // newBar returns a bar with the share read or, if a pipe has no total, only the amount read.
-func (f *dedupOptions) newBar(bars *mpb.Progress, live *pipeline.Live) *mpb.Bar {
+func newBar(bars *mpb.Progress, live *pipeline.Live, inputs []input.Input) *mpb.Bar {
 	start := time.Now()
-	total, known := input.TotalSize(f.inputs)
+	total, known := input.TotalSize(inputs)
 	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
 		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")
@@ -63,4 +64,28 @@ func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
 		s += fmt.Sprintf("  %s left", left.Round(time.Second))
 	}
 	return s
+}
+
+// OfCheck draws a bar for a check, which calls progress. stop removes it.
+func OfCheck(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
+	if terminal.Of(stderr) == nil {
+		return nil, func() {}
+	}
+	var step atomic.Value
+	step.Store("")
+	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(interval))
+	bar := bars.New(0, mpb.BarStyle(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
+		mpb.BarRemoveOnComplete(),
+	)
+	progress = func(name string, done, of uint64) {
+		step.Store(name)
+		// The total is one too high, because a full bar ends.
+		bar.SetTotal(int64(of)+1, false)
+		bar.SetCurrent(int64(done))
+	}
+	return progress, func() {
+		bar.Abort(true)
+		bars.Wait()
+	}
 }
