@@ -14,6 +14,7 @@ type millionReport struct {
 	Docs         uint64          `json:"docs"`
 	Seed         uint64          `json:"seed"`
 	Duplicates   float64         `json:"duplicates"`
+	Posts        float64         `json:"posts"`
 	FilterOnly   bool            `json:"filter_only"`
 	FilterBytes  uint64          `json:"filter_bytes"`
 	Rows         []row           `json:"rows"`
@@ -66,7 +67,7 @@ type memory struct {
 
 func newMillionReport(cfg millionConfig) *millionReport {
 	return &millionReport{
-		Docs: cfg.gen.Docs, Seed: cfg.gen.Seed, Duplicates: cfg.gen.Duplicates, FilterOnly: cfg.filterOnly,
+		Docs: cfg.gen.Docs, Seed: cfg.gen.Seed, Duplicates: cfg.gen.Duplicates, Posts: cfg.gen.Posts, FilterOnly: cfg.filterOnly,
 	}
 }
 

@@ -83,9 +83,15 @@ func mustFind(k gen.Kind, filterOnly bool) bool {
 	return k == gen.Exact || !filterOnly && (k == gen.Near90 || k == gen.Near80)
 }
 
-// newPassage is the rate at which the replaced fifth of a near80 looks like one new passage, which
-// no copy has (rule 13). Then it is related to its source. Of 125,296 were 13, of 375,383 were 27.
-const newPassage = 1e-4
+const (
+	// newPassage is the rate at which the replaced fifth of a near80 may look like one new passage,
+	// which no copy has (rule 8). Then it is related to its source. Of 125,296 none was.
+	newPassage = 2.5e-5
+
+	// postsTaken is the rate at which posts that fill one template may be called copies: where a
+	// character of other names agrees, the post seems edited. Of 600,000 were 15.
+	postsTaken = 5e-5
+)
 
 // evaluate adds the checks of verdicts.
 func (v *verdicts) evaluate(r *millionReport) {
@@ -107,7 +113,8 @@ func (v *verdicts) evaluate(r *millionReport) {
 			r.expect(duplicates <= int64(may), fmt.Sprintf("at most %d %v called duplicate, as sketches err: %.2g expected", may, k, v.Chance*float64(c.Documents)),
 				"%d of %d", duplicates, c.Documents)
 		case k == gen.Unique:
-			r.expect(duplicates == 0, fmt.Sprintf("no %v called duplicate", k), "%d of %d", duplicates, c.Documents)
+			may := atMost(int(r.Posts*float64(c.Documents)), postsTaken)
+			r.expect(duplicates <= int64(may), fmt.Sprintf("at most %d %v called duplicate", may, k), "%d of %d", duplicates, c.Documents)
 		case k == gen.Mosaic && !r.FilterOnly:
 			r.expect(c.Mosaics == c.Documents, "every mosaic found", "%d of %d", c.Mosaics, c.Documents)
 		}
