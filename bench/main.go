@@ -1,28 +1,5 @@
-// Command bench measures firstseen: its removals, whether it decides as the oracle does, and its
-// speed. Its figures are in docs/quality.md and docs/performance.md.
-//
-//	go run ./bench eval DOCS...    removals of each method from documents with known copies
-//	go run ./bench quality DIR...  removals from labelled sets and raw corpora
-//	go run ./bench pages DIR...    articles on the pages of two sites, found by their text
-//	go run ./bench verify FILE...  every verdict against the exact oracle
-//	go run ./bench generate        documents with planted copies
-//	go run ./bench ten-million     the whole pipeline on ten million of them
-//	go run ./bench window          twenty million of them through a window of five million
-//	go run ./bench speed FILE...   time of the pipeline, on one and more processors
-//	go run ./bench passages REPORT INPUT         passages against a table of all rows of 50 words,
-//	                                             and the output of firstseen report cut, word by word
-//	go run ./bench contamination ITEMS PAGES...  questions planted in pages, and found
-//	go run ./bench methods DIR...  verdicts of the methods against plain forms of their rules
-//
-// For docs/robustness.md:
-//
-//	go run ./bench kills           runs killed at random, and continued
-//	go run ./bench takings         commands that take documents back or outlive them, killed too
-//	go run ./bench faults          runs whose n-th system call fails
-//	go run ./bench fleet           front ends, followers and broker of a log, killed under load
-//	go run ./bench serve           a server under load: answers, checkpoints, memory, descriptors
-//	go run ./bench flips           every bit of an index flipped
-//	go run ./bench mutants         small wrong changes, and whether a test detects them
+// Command bench measures firstseen: its removals, whether it decides as the oracle does, its speed,
+// and what is left after kills and faults. README.md says which command proves which sentence.
 package main
 
 import (

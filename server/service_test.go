@@ -61,13 +61,17 @@ func closed(t *testing.T, s *Service, x *index.Index) {
 	indextest.Must(t, x.Close())
 }
 
-// texts returns n documents, every third an edited copy of an earlier one.
+// texts returns n documents. Every third has the text of an earlier one, half of them with a sentence
+// more: these are kept.
 func texts(n int) (docs []*apply.Step) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		from, edit := i, ""
 		if i > 0 && i%3 == 0 {
 			from, edit = rnd.IntN(i), fmt.Sprintf(" One more sentence, the %dth of them.", i)
+		}
+		if i%6 == 0 {
+			edit = ""
 		}
 		docs = append(docs, apply.NewDocument("d"+strconv.Itoa(i), []byte(indextest.Sentences(from)+edit), false))
 	}

@@ -44,8 +44,8 @@ const (
 // Finished is a finished run, for messages.
 type Finished struct {
 	Tally report.Tally `json:"tally"`
-	Over  string       `json:"over,omitempty"`  // the INPUT arguments, shortened
-	Ended int64        `json:"ended,omitempty"` // Unix seconds; 0 for a run of version 0.2
+	Over  string       `json:"over,omitempty"` // the INPUT arguments, shortened
+	Ended int64        `json:"ended"`          // Unix seconds
 }
 
 type completedRun struct {
@@ -91,7 +91,7 @@ func (l *Ledger) Before() (same, other *Finished, err error) {
 	for i := range slices.Backward(runs) {
 		run := &runs[i].Finished
 		switch {
-		case run.Tally.Kept == 0 || run.Ended == 0:
+		case run.Tally.Kept == 0:
 		case runs[i].Inputs == inputs && l.found == nil && l.canStartOver():
 			return run, other, err
 		default:

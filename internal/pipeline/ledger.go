@@ -65,7 +65,7 @@ type Ledger struct {
 type Unfinished struct {
 	Args     []string `json:"command"` // the INPUT arguments, for messages
 	Choices  choices  `json:"choices"`
-	Version  int      `json:"version"`  // dedup.RulesVersion; 0 in version 0.2
+	Version  int      `json:"version"`  // dedup.RulesVersion
 	Progress Progress `json:"progress"` // up to its last checkpoint
 	Pipe     bool     `json:"pipe"`     // cannot be continued: it read or wrote a pipe
 	// Gone marks a run that read a pipe and wrote no file. No file can then be the only copy of a
