@@ -44,7 +44,7 @@ func Check(scheme feature.Scheme) error {
 
 // Errors about schemes that cannot be decided from features.
 var (
-	ErrScheme = errors.New("the features have a scheme that this firstseen does not know, or that needs a secret: give --secret, or make them anew with firstseen features")
+	ErrScheme = errors.New("the features have a scheme that this firstseen does not know, or that needs a secret: give --secret, or make them anew with firstseen bulk features")
 	ErrRules  = errors.New("the features were made by rules that this firstseen does not have: extract them again from the documents, under another --out, or use the version that made them")
 	ErrMethod = errors.New("features work with the methods segments, exact, bytes and shingles: simhash needs more than equal keys, and imatch a table of terms; use firstseen dedup with an --index")
 )

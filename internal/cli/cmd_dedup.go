@@ -125,7 +125,7 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
 	flags.Size(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
-	hide(fs, "checkpoint-bytes", "memtable-keys")
+	flags.Hide(fs, "checkpoint-bytes", "memtable-keys")
 	section(fs, "Work")
 }
 

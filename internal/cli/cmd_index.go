@@ -236,7 +236,7 @@ func onIndex(name string, args cobra.PositionalArgs, run func(cmd *cobra.Command
 		return run(cmd, dir, rest)
 	})
 	cmd.Flags().StringVar(&dir, "index", "", "directory of the index")
-	hide(cmd.Flags(), "index")
+	flags.Hide(cmd.Flags(), "index")
 	return cmd
 }
 

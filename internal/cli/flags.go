@@ -107,12 +107,6 @@ func checkGiven(flags *pflag.FlagSet) error {
 	return err
 }
 
-func hide(fs *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		_ = fs.MarkHidden(name) // fails for unknown names only
-	}
-}
-
 // conflict is a meaningless combination of flags, and whether it was given.
 type conflict struct {
 	is   bool

@@ -224,3 +224,10 @@ func wanted(kind string, err error) string {
 
 // smallestShare is above 0 and below any possible share of a text.
 const smallestShare = 1e-300
+
+// Hide leaves flags out of the help.
+func Hide(fs *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = fs.MarkHidden(name) // fails for unknown names only
+	}
+}
