@@ -52,7 +52,8 @@ func modulePackages(t *testing.T) []goPackage {
 }
 
 // mayImport reads the table "Packages" of docs/design.md, which lists the imports allowed to each
-// package of this module. Packages of internal that the table omits are allowed to all.
+// package of this module. Packages of internal/base that the table omits are
+// allowed to all.
 func mayImport(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("docs/design.md")
@@ -92,14 +93,14 @@ func TestLayers(t *testing.T) {
 		if !listed {
 			if parent, _, nested := strings.Cut(name, "/"); nested && parent != "bench" && parent != "internal" {
 				allowed = append([]string{parent}, may[parent]...)
-			} else if parent == "bench" || name == "bench" {
+			} else if parent == "bench" || name == "bench" || strings.HasPrefix(name, "internal/testing/") {
 				continue
 			}
 		}
 		for _, imported := range p.Imports {
 			inside, ours := strings.CutPrefix(imported, module+"/")
 			_, known := may[inside]
-			helper := strings.HasPrefix(inside, "internal/") && !known
+			helper := strings.HasPrefix(inside, "internal/base/") && !known
 			if ours && !helper && !slices.Contains(allowed, inside) {
 				t.Errorf("%s imports %s", name, inside)
 			}
@@ -112,11 +113,46 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// floors are those of the module, the highest first. A package imports from its own floor and from
+// lower ones. Packages outside internal are the library; internal/testing is for tests alone.
+var floors = []string{"internal/cli", "internal/engine", "", "internal/base"}
+
+func floorOf(name string) int {
+	if name == "" { // main
+		return 0
+	}
+	for i, floor := range floors {
+		if floor != "" && (name == floor || strings.HasPrefix(name, floor+"/")) {
+			return i
+		}
+	}
+	return 2
+}
+
+// TestFloors checks that imports run down, and that tools of tests stay out of the program.
+func TestFloors(t *testing.T) {
+	for _, p := range modulePackages(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if name == "bench" || strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "internal/testing/") {
+			continue
+		}
+		if strings.HasPrefix(name, "internal/") && floorOf(name) == 2 {
+			t.Errorf("%s is on no floor: put it into internal/engine, internal/base or internal/testing", name)
+		}
+		for _, imported := range p.Imports {
+			inside, ours := strings.CutPrefix(imported, module+"/")
+			if ours && (floorOf(inside) < floorOf(name) || strings.HasPrefix(inside, "internal/testing/")) {
+				t.Errorf("%s imports up: %s", name, inside)
+			}
+		}
+	}
+}
+
 // TestNoGoroutines checks that pure packages start no goroutine and lock nothing, so that .ci/run
 // need not run them under the race detector.
 func TestNoGoroutines(t *testing.T) {
 	starts := regexp.MustCompile(`(?m)^\s*(go [a-z].*|.*\.Go\(.*|.*sync\.(Mutex|RWMutex|WaitGroup|Pool|Map)\b.*)$`)
-	for _, root := range []string{"feature", "internal/html", "internal/charset", "internal/report"} {
+	for _, root := range []string{"feature", "internal/base/html", "internal/base/charset", "internal/engine/report"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -154,8 +190,8 @@ func TestOnlyTheCommandLineImportsFlags(t *testing.T) {
 	for _, p := range modulePackages(t) {
 		for _, imported := range p.Imports {
 			cobra := strings.HasPrefix(imported, "github.com/spf13/")
-			values := imported == "github.com/spf13/pflag" && p.ImportPath == module+"/internal/flags" // parsers, for internal/cli alone
-			if cobra && !values && p.ImportPath != module+"/internal/cli" || strings.HasSuffix(imported, "internal/flags") && p.ImportPath != module+"/internal/cli" || imported == "flag" && p.Name != "main" {
+			values := imported == "github.com/spf13/pflag" && p.ImportPath == module+"/internal/cli/flags" // parsers, for internal/cli alone
+			if cobra && !values && p.ImportPath != module+"/internal/cli" || strings.HasSuffix(imported, "internal/cli/flags") && p.ImportPath != module+"/internal/cli" || imported == "flag" && p.Name != "main" {
 				t.Errorf("%s imports %s", p.ImportPath, imported)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/compare/contamination"
+	"github.com/firstseen/firstseen/internal/engine/compare/contamination"
 )
 
 // plantings is the number of items planted each way, half of them of plantedShort words at most.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
 // A madeCut is a line of the list written by firstseen report cut.

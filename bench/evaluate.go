@@ -14,7 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 const evalHelp = `eval DOCS... (--pairs FILE | --clusters FILE): each method judges documents whose copies are

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
 // millionReport holds all figures of a run. The JSON form is for comparing runs.

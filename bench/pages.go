@@ -13,7 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/vary"
-	"github.com/firstseen/firstseen/internal/html"
+	"github.com/firstseen/firstseen/internal/base/html"
 )
 
 // modes lists the modes of web/html.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/lines"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
 // checkedPassages compares a report's passages with the texts, and with a table of all rows of

@@ -6,7 +6,7 @@ import (
 
 	"github.com/firstseen/firstseen/bench/eval"
 	"github.com/firstseen/firstseen/bench/vary"
-	"github.com/firstseen/firstseen/internal/html"
+	"github.com/firstseen/firstseen/internal/base/html"
 )
 
 // Bounds of the sets: long texts, most of them running text, that share little.

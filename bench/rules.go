@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/bench/peers"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 // A ruleMaker makes a new rule.

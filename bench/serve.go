@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/client"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // load holds the options and state of a trial of a server.

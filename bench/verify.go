@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 // verify compares every verdict of the real index (filter, runs, merges) with the exact oracle, on

@@ -16,7 +16,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sys/cpu"
 
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 const (

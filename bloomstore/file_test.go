@@ -14,7 +14,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 func saved(t testing.TB, f *Filter, stamp []byte) []byte {

@@ -29,7 +29,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
 )
 
 // Errors for callers to distinguish, wrapped with the file and the remedy.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // TestKilledBeforeRename kills a child process between writing the new filter and renaming it.

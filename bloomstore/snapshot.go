@@ -11,7 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 // snapshotWords is the number of words copied at a time: 1 MiB. Add waits 0.1 to 0.4 ms for it.

@@ -15,9 +15,9 @@ import (
 	"github.com/firstseen/firstseen/client"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/listen"
-	"github.com/firstseen/firstseen/server"
+	"github.com/firstseen/firstseen/internal/base/listen"
+	"github.com/firstseen/firstseen/internal/engine/server"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // served serves an index at a Unix socket, behind wrap, and returns a client of it.

@@ -17,11 +17,11 @@ import (
 
 	. "github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // archiveEndings holds an ending for each kind of archive.

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/internal/charset"
-	"github.com/firstseen/firstseen/internal/hugemem"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/charset"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // A Block is a piece of one input: whole records, in the order of the input. It is for one goroutine

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 func sourceOf(text string) *corpus.Source {

@@ -20,16 +20,16 @@ import (
 	"pgregory.net/rapid"
 
 	. "github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/csv"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	plain "github.com/firstseen/firstseen/corpus/text"
-	"github.com/firstseen/firstseen/internal/charset"
+	"github.com/firstseen/firstseen/internal/base/charset"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // told returns an Encoding that assumes label for inputs without a byte order mark.

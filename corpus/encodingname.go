@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/charset"
+	"github.com/firstseen/firstseen/internal/base/charset"
 )
 
 // detectedBy is the number of first bytes that decide the detected encoding of a file.

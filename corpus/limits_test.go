@@ -19,9 +19,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // TestLineAtLimit reads lines of MaxRecord bytes and of one more, with every possible end, in

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // asArchive is advice for archives that do not have the name of one.

@@ -19,9 +19,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // readAll reads inputs to their end or an error, and checks the invariants of blocks.

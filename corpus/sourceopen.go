@@ -15,7 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/charset"
+	"github.com/firstseen/firstseen/internal/base/charset"
 )
 
 func (s *Source) open(ctx context.Context) error {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // Text returns the text of a body, in any encoding, and the value of [Document.Exact]. The text may

@@ -12,7 +12,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // TestSourceFileGone removes a listed file before it is read, or replaces it with a directory.

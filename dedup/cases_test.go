@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 const casesDir = "../testdata/decision"

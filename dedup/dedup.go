@@ -18,7 +18,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/method"
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 // RulesVersion counts the changes of the rules in docs/design.md, "The decision". A change of any

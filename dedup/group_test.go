@@ -16,10 +16,10 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
+	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 // poolOf returns a pool of size goroutines, which begin with the last task.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestNearIsExact checks that exact copies are found by their whole text, even if the method

@@ -16,7 +16,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 // textsByID holds earlier texts by ID.

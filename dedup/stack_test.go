@@ -12,9 +12,9 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/oracle"
-	"github.com/firstseen/firstseen/dedup/storetest"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/testing/oracle"
+	"github.com/firstseen/firstseen/internal/testing/storetest"
 )
 
 // A dealt store is a stack that fills its earlier stores first, so that they are not empty.

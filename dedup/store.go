@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 // The numbers in the results of a look-up in a [Store].

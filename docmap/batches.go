@@ -15,7 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 // MaxBatchName is the maximum length of a batch name in bytes.

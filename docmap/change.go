@@ -7,7 +7,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 // A change is a write transaction. After its first error, which update returns, its methods do

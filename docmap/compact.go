@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 // Compact rewrites the table without the entries of dead documents, frees unused space, and closes

@@ -8,7 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 const (

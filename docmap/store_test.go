@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/storetest"
 	"github.com/firstseen/firstseen/docmap"
+	"github.com/firstseen/firstseen/internal/testing/storetest"
 )
 
 // TestTableIsAStore checks the contract of a store in memory, and amid checkpoints and merges.

@@ -13,7 +13,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 // Counted is the number that look-ups return for a document that only counts: it holds the key but

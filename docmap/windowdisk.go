@@ -7,8 +7,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/internal/fields"
-	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/base/fields"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
 )
 
 const needsWindow = 1 << 0

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
 )
 
 // MaxDistance is the maximum Scheme.Distance. With more, blocks would be so short that look-ups

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/dedup/oracle"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 // believed is the expected state of an index by the rules of docs/design.md. The oracle gives

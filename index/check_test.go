@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index/filterlog"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 
 	"github.com/gofrs/flock"
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/index/filterlog"
-	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/owners"
+	"github.com/firstseen/firstseen/internal/base/journal"
+	"github.com/firstseen/firstseen/internal/base/owners"
 )
 
 const fromACopy = "put the index back from a copy, or begin a new one"

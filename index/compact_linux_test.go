@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 func init() { children["compact"] = compactWithoutFiles }

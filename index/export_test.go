@@ -12,7 +12,7 @@ import (
 	"github.com/bits-and-blooms/bloom/v3"
 
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestExport checks that an exported filter has all keys of its documents, with or without table.

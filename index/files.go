@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
-	"github.com/firstseen/firstseen/internal/owners"
+	"github.com/firstseen/firstseen/internal/base/owners"
 )
 
 // The files of an index.

@@ -14,8 +14,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index/filterlog"
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // life is one opening of an index without a table. It runs without a pipe, so that tests control

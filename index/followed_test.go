@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/owners"
+	"github.com/firstseen/firstseen/internal/base/owners"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestFollowedIsRefused checks that only a follower changes or compacts an index that follows a

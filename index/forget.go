@@ -9,7 +9,7 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 // SetBatch puts documents kept from now on into a batch, for [Editor.Cancel]. "" means no batch.

@@ -3,7 +3,7 @@ package index
 import (
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestNothingUnansweredIsInstalled checks that a copied filter is installed only after the answers

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // ending is a context that ends when it was asked left times. Before left is set, it lives on.

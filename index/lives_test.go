@@ -13,8 +13,8 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/index/filterlog"
-	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // aloneOptions describe an index without a table, whose filter is one piece.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestReadMade reads the properties that an index was made with. An empty folder has none.

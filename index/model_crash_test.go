@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/firstseen/firstseen/docmap"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 func (m *model) crash() {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 
 	"github.com/firstseen/firstseen/bloomstore"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 func stat(t *testing.T, path string) os.FileInfo {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/firstseen/firstseen/internal/claim"
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/base/claim"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 // TemporaryReport is the name of a report in a temporary folder of its own.

@@ -13,8 +13,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/firstseen/firstseen/docmap"
-	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/owners"
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/base/owners"
 )
 
 // A server writes a run, or the keys pending since a checkpoint, in one transaction between two

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/owners"
+	"github.com/firstseen/firstseen/internal/base/owners"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestServedIsRefused checks that only a server opens an index with a server's journal.

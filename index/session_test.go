@@ -16,8 +16,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/sizes"
+	"github.com/firstseen/firstseen/internal/engine/sizes"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // tiny is full after a few documents.

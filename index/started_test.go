@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/claim"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/base/claim"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestBegun checks that a note about a begun run lasts until documents are saved, and does not

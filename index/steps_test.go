@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/filetest"
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // childIndex is the environment variable that makes this test binary work on an index. childStep is

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 func (x *Index) windowed() bool { return x.Window() > 0 }

@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/fields"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/base/fields"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestWindowRenews checks that a filter full of expired keys is rebuilt under any policy, and that

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 // TestAdjustedRandAsScikitLearn compares with values of sklearn.metrics.adjusted_rand_score.

@@ -3,7 +3,7 @@ package eval
 import (
 	"context"
 
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 // A removal is false if its text is unlike the witness's: both measures are below these.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 // A Rule decides documents in order, and names an earlier document as witness for each it removes.

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/firstseen/firstseen/client"
-	"github.com/firstseen/firstseen/internal/follow"
+	"github.com/firstseen/firstseen/internal/engine/follow"
 )
 
 // makeTopics creates the topics of a fleet.

@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/terms"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 const minDocs = 2

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // readings caches the slow canontest for rules that decide the same texts, not concurrently.

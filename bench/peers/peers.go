@@ -4,7 +4,7 @@ package peers
 
 import (
 	"github.com/firstseen/firstseen/bench/eval"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 // A Rule is a method, and a Doc is a document it decides.

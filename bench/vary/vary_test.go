@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/bench/texts"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 )
 
 // material returns texts that share nothing.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
 )
 
 // Ahead decodes compressed files in several goroutines, before they are read. It returns the

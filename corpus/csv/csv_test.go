@@ -17,9 +17,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/csv"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 func read(f csv.Format, in io.Reader, cfg corpus.SourceConfig) (got []string, err error) {

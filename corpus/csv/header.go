@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/charset"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/charset"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // delimiters are the possible field separators, in order of preference.

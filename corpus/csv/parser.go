@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 type parser struct {

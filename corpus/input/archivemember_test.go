@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	. "github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // jsonEndings holds the file name endings of JSON lines.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/internal/scratch"
+	"github.com/firstseen/firstseen/internal/base/scratch"
 )
 
 // zipEnding and tarEndings are endings of archives. That of a compression may follow .tar.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 )
 
 // annotated appends raw to dst, with one more field in its object.

@@ -3,7 +3,7 @@ package jsonl
 import (
 	"golang.org/x/sys/cpu"
 
-	"github.com/firstseen/firstseen/internal/packing"
+	"github.com/firstseen/firstseen/internal/base/packing"
 )
 
 // maxBlock is the number of bytes the processor can decode at once: 64 by decodeAVX512, 32 by

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // maxEscape is the maximum length of an escape for one byte.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/corpus/jsonl/jsonltest"
+	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 )
 
 var oneStdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}

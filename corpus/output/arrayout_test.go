@@ -12,7 +12,7 @@ import (
 
 	. "github.com/firstseen/firstseen/corpus/output"
 
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // TestArrayOut checks that an output is one array, closed once, even if it was aborted and

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // mustLink makes a hard or symbolic link, or skips the test if links are unsupported.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 // fault is a file whose nth call of one method fails.

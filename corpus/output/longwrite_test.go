@@ -10,7 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // TestLongLinesWritten writes lines in parts, of lengths around the one that avoids a copy, with

@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/claim"
-	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/claim"
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 // ErrBusy is returned if another run is writing the output.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/claim"
+	"github.com/firstseen/firstseen/internal/base/claim"
 
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 func put(t *testing.T, path, text string) {

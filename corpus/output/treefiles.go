@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 // CreateTree begins the outputs of a plan. Partial files of an earlier run are put aside, see

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/claim"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/claim"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 // treeName is the name whose partial file locks a tree. All outputs share a lock, since each lock

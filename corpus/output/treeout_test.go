@@ -16,7 +16,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 func writeTree(t *testing.T, dir string, files map[string]string) {

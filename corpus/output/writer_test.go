@@ -18,7 +18,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/filetest"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 var newline = []byte{'\n'}

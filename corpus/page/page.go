@@ -11,7 +11,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // Format is the format of files with one document each.

@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/page"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 // got is the content of a record.

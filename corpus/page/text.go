@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/charset"
-	"github.com/firstseen/firstseen/internal/html"
+	"github.com/firstseen/firstseen/internal/base/charset"
+	"github.com/firstseen/firstseen/internal/base/html"
 )
 
 // TextOf returns a maker of extractors for pages and texts in any encoding.

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 // wanted is a row of the files in testdata, which bench/parquet/fixtures.py writes.

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/output"
 	plain "github.com/firstseen/firstseen/corpus/text"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 func read(f corpus.Format, text string, cfg corpus.SourceConfig) (got []string, err error) {

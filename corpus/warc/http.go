@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/firstseen/firstseen/internal/lexical"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // answer is the header of an HTTP response.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 // TestAnswers covers HTTP that the standard allows, and violations found in practice.

@@ -14,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/corpustest"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/warc"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 const bodyText = "<p>The body of a page, which was fetched twice.</p>"

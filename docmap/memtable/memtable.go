@@ -18,7 +18,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/firstseen/firstseen/internal/hugemem"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/canon/vector"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 func all(int) bool { return true }

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // appendUnits computes AppendUnits word by word, from the segments of a text.

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/canon/fold"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // oracleLetters returns the letters of a canonical form by docs/canonical.md, section 7.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // pass scans text and counts its pieces.

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // TestTablesFrozen fails if the tables or the gear hash change without a new version of the rules.

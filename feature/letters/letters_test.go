@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 func newScanner() *canon.Scanner {

@@ -13,7 +13,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/firstseen/firstseen/internal/fields"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // failer is the common interface of testing.TB and rapid.T.

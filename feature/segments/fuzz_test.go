@@ -3,7 +3,7 @@ package segments
 import (
 	"testing"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 func FuzzExtractEqualsOracle(f *testing.F) {

@@ -9,9 +9,9 @@ import (
 	"github.com/minio/highwayhash"
 	"github.com/zeebo/xxh3"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // oracle returns the expected sketch, from a sorted list of the pieces that canontest reads.

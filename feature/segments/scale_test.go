@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 func TestOneCharacter(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/digest"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // xxh3Secret is the start of the constant that XXH3 mixes in (kSecret in its specification).

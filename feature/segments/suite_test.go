@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // A suiteCase is one paragraph of testdata/feature, whose README describes the format.

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/canon/fold"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 // This file has the rules of the package once more, in strings and maps. It shares the tables of

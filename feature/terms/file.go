@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/firstseen/firstseen/internal/durable"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 // ReadFile reads a table of terms.

@@ -13,11 +13,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/canon"
-	"github.com/firstseen/firstseen/feature/canon/canontest"
 	"github.com/firstseen/firstseen/feature/letters"
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
 	"github.com/firstseen/firstseen/feature/short"
+	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
 var secret = []byte("0123456789abcdef")

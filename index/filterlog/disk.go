@@ -16,7 +16,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/base/journal"
 )
 
 // FilterFile is the name of the filter's file.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/durable"
-	"github.com/firstseen/firstseen/internal/journal"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/base/journal"
+	"github.com/firstseen/firstseen/internal/base/step"
 )
 
 const (

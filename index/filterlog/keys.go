@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/base/journal"
 )
 
 // token identifies logs, and the filters they belong to.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstseen/firstseen/bloomstore"
-	"github.com/firstseen/firstseen/internal/journal"
+	"github.com/firstseen/firstseen/internal/base/journal"
 )
 
 // TestLogReadsWhatWasAppended checks all fields of a log. Package journal has the tests of torn and

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/claim"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/base/claim"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestKilledAndAbandoned kills runs after a checkpoint, over files and a pipe, and abandons them

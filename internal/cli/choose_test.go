@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/dedup/oracle"
-	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 // copiesOf returns documents in three folders. Half are copies, some edited. Ids are not unique.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/terminal"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/terminal"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 // Exit codes, documented in the manual and in --help.

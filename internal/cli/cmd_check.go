@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/ask"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/progress"
+	"github.com/firstseen/firstseen/internal/engine/ask"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/progress"
 )
 
 // errUnsound is the error of a check that found damage.

@@ -12,14 +12,14 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/compare/explain"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
-	"github.com/firstseen/firstseen/internal/compare/textdiff"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/terminal"
-	"github.com/firstseen/firstseen/internal/visible"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/terminal"
+	"github.com/firstseen/firstseen/internal/base/visible"
+	"github.com/firstseen/firstseen/internal/engine/compare/explain"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/compare/textdiff"
+	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
 type explaining struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/compare/contamination"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/report/table"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/compare/contamination"
+	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/report/table"
 )
 
 type contaminationFlags struct {

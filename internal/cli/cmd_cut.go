@@ -9,11 +9,11 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/report/cut"
-	"github.com/firstseen/firstseen/internal/report/derive"
-	"github.com/firstseen/firstseen/internal/report/table"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/report/cut"
+	"github.com/firstseen/firstseen/internal/engine/report/derive"
+	"github.com/firstseen/firstseen/internal/engine/report/table"
 )
 
 type cutFlags struct {

@@ -13,12 +13,12 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/pipeline/choose"
-	"github.com/firstseen/firstseen/internal/pipeline/confirm"
-	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/choose"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/confirm"
+	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
 // dedupOptions are the flags of dedup. Flags about the run itself set the fields of its job. Checks

@@ -19,9 +19,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/bulk"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/follow"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/bulk"
+	"github.com/firstseen/firstseen/internal/engine/follow"
 )
 
 type featuresFlags struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/follow"
+	"github.com/firstseen/firstseen/internal/engine/follow"
 )
 
 type logFlags struct {

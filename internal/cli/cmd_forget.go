@@ -12,8 +12,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/lexical"
-	"github.com/firstseen/firstseen/internal/visible"
+	"github.com/firstseen/firstseen/internal/base/lexical"
+	"github.com/firstseen/firstseen/internal/base/visible"
 )
 
 // forgetting takes documents back and names them: when all is durable, unless they are many.

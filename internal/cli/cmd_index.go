@@ -16,11 +16,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/ask"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/visible"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/visible"
+	"github.com/firstseen/firstseen/internal/engine/ask"
+	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 func newIndexCommand() *cobra.Command {

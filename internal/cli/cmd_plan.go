@@ -11,10 +11,10 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/amount"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/pipeline/forecast"
-	"github.com/firstseen/firstseen/server"
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/engine/server"
 )
 
 func newPlanCommand() *cobra.Command {

@@ -13,9 +13,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/ask"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/visible"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/visible"
+	"github.com/firstseen/firstseen/internal/engine/ask"
 )
 
 type queryOptions struct {

@@ -13,13 +13,13 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/report/clusters"
-	"github.com/firstseen/firstseen/internal/report/cut"
-	"github.com/firstseen/firstseen/internal/report/derive"
-	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/table"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/report/clusters"
+	"github.com/firstseen/firstseen/internal/engine/report/cut"
+	"github.com/firstseen/firstseen/internal/engine/report/derive"
+	"github.com/firstseen/firstseen/internal/engine/report/lines"
+	"github.com/firstseen/firstseen/internal/engine/report/table"
 )
 
 func newReportCommand() *cobra.Command {

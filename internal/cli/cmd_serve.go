@@ -15,12 +15,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/follow"
-	"github.com/firstseen/firstseen/internal/html"
-	"github.com/firstseen/firstseen/internal/listen"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/server"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/html"
+	"github.com/firstseen/firstseen/internal/base/listen"
+	"github.com/firstseen/firstseen/internal/engine/follow"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/server"
 )
 
 type serving struct {

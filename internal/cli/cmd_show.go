@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/report/derive"
-	"github.com/firstseen/firstseen/internal/report/lines"
-	"github.com/firstseen/firstseen/internal/report/show"
-	"github.com/firstseen/firstseen/internal/terminal"
+	"github.com/firstseen/firstseen/internal/base/terminal"
+	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/report/derive"
+	"github.com/firstseen/firstseen/internal/engine/report/lines"
+	"github.com/firstseen/firstseen/internal/engine/report/show"
 )
 
 type showing struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
-	"github.com/firstseen/firstseen/internal/ending"
-	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/ending"
 )
 
 // termsTold is the output of firstseen index terms. The JSON form is a contract.

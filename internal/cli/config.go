@@ -12,7 +12,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 )
 
 // fillFlags sets flags missing on the command line, from the environment or else from the file of

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus/corpustest"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // packed packs the folder "in" into an archive beside it.

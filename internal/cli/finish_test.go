@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstseen/firstseen/internal/filetest"
-	"github.com/firstseen/firstseen/internal/step"
+	"github.com/firstseen/firstseen/internal/base/step"
+	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
 // stopping is the program name that makes a test binary run firstseen and stop after a step. The
-// environment gives the number of the step. See internal/step.
+// environment gives the number of the step. See internal/base/step.
 const (
 	stopping   = "firstseen-stopping"
 	stopNumber = "FIRSTSEEN_STOP_AFTER" // counted from 1; 0: never

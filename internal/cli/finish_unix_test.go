@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // finishing lists the last steps of a run. They must come in this order: if the index forgot the

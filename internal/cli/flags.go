@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 )
 
 // flagError reports a mistake in the flags of a command and refers to its help.

@@ -19,9 +19,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/corpus/warc"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/html"
-	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/html"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 // formats holds the formats of inputs. The first is for inputs that no other recognizes.

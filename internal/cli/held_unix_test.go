@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/indextest"
-	"github.com/firstseen/firstseen/internal/owners"
+	"github.com/firstseen/firstseen/internal/base/owners"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // see posts a body to a server and returns its answer.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/amount"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/hugemem"
-	"github.com/firstseen/firstseen/internal/temporary"
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/base/hugemem"
+	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
 // indexFlags are the flags about an index to make, or to open and add to.

@@ -20,12 +20,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/page"
-	"github.com/firstseen/firstseen/internal/advice"
-	"github.com/firstseen/firstseen/internal/amount"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/temporary"
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/advice"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
 // inputFlags are the flags about inputs, and the inputs found by them.

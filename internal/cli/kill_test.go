@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 var killings = flag.Int("killings", 1, "kill this many times as many runs")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/compress"
-	"github.com/firstseen/firstseen/internal/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
 )
 
 // decodersFor returns the number of goroutines that decode compressed inputs ahead, and the memory

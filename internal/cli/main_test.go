@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/firstseen/firstseen/internal/amount"
+	"github.com/firstseen/firstseen/internal/base/amount"
 )
 
 var update = flag.Bool("update", false, "write the golden files inside the scripts, and docs/reference/commands.md, anew")

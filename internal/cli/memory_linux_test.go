@@ -24,8 +24,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/amount"
-	"github.com/firstseen/firstseen/internal/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
 )
 
 var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")

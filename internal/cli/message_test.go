@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 // noInsides fails if a message has words that only a reader of the source understands.

@@ -13,7 +13,7 @@ import (
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/flags"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 )
 
 // methodFlags say how copies are recognized, and by which rules.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/firstseen/firstseen/corpus/corpustest"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 func init() {

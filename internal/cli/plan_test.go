@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/pipeline/forecast"
-	"github.com/firstseen/firstseen/internal/sizes"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/engine/sizes"
 )
 
 // pages returns n documents with a common menu of menu segments and ten segments of their own.

@@ -18,11 +18,11 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/flags"
-	"github.com/firstseen/firstseen/internal/pipeline/choose"
-	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/derive"
-	"github.com/firstseen/firstseen/internal/temporary"
+	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/choose"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/report/derive"
+	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
 func registerPolicy(fs *pflag.FlagSet, p *choose.Policy) {

@@ -15,11 +15,11 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
-	"github.com/firstseen/firstseen/internal/amount"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/report/table"
-	"github.com/firstseen/firstseen/internal/visible"
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/base/visible"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/report/table"
 )
 
 // printed selects the form of a command's result: text or JSON.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 // program returns the program itself as a command: the test binary, called firstseen, runs main.

@@ -17,13 +17,13 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/amount"
-	"github.com/firstseen/firstseen/internal/pipeline"
-	"github.com/firstseen/firstseen/internal/pipeline/forecast"
-	"github.com/firstseen/firstseen/internal/pipeline/revisit"
-	"github.com/firstseen/firstseen/internal/progress"
-	"github.com/firstseen/firstseen/internal/report"
-	"github.com/firstseen/firstseen/internal/temporary"
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/revisit"
+	"github.com/firstseen/firstseen/internal/engine/progress"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
 func (f *dedupOptions) run(cmd *cobra.Command) (err error) {

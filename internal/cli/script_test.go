@@ -22,7 +22,7 @@ import (
 
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/report"
+	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
 // scriptCommands has the commands of scripts beyond those of testscript.

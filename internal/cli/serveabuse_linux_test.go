@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstseen/firstseen/server"
+	"github.com/firstseen/firstseen/internal/engine/server"
 )
 
 // peakOf returns the peak memory of a process, in bytes.

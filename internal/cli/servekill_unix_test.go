@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 var serverKills = flag.Int("kills", 4, "how often TestServerKilled kills the server")

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/temporary"
+	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
 // startWithoutIndex starts a run without an index, keeps its input open, and waits for an answer.

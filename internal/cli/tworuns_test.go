@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/firstseen/firstseen/internal/indextest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // twoRuns holds two commands that write the same output.

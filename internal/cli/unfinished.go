@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 // Parts of several messages about unfinished runs.

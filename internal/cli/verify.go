@@ -9,8 +9,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/compare/similarity"
-	"github.com/firstseen/firstseen/internal/pipeline/confirm"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/confirm"
 )
 
 // verifyFlag is the condition for removing a copy, by its text beside the earlier one. The word

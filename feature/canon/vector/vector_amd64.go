@@ -3,7 +3,7 @@ package vector
 import (
 	"golang.org/x/sys/cpu"
 
-	"github.com/firstseen/firstseen/internal/packing"
+	"github.com/firstseen/firstseen/internal/base/packing"
 )
 
 // hasWords reports whether the CPU can run hashWordsAVX2: Intel since 2013, AMD since 2015.

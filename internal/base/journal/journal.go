@@ -1,0 +1,145 @@
+// Package journal appends groups of bytes to a file. A group survives a crash once Append has
+// returned nil for it. A torn group at the end is recognized and skipped; damage before the end is
+// refused. docs/format.md, "Journals", describes the file.
+package journal
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/firstseen/firstseen/internal/base/durable"
+	"github.com/firstseen/firstseen/internal/base/step"
+)
+
+// A Kind names what the groups of a journal hold.
+type Kind struct {
+	Magic  string // 16 bytes
+	Remedy string // how to go on without a damaged journal, for messages
+}
+
+var (
+	// ErrDamaged means that a journal is damaged, and not merely cut off at its end.
+	ErrDamaged = errors.New("the journal is damaged")
+	// ErrVersion means that another version wrote the journal.
+	ErrVersion = errors.New("another version of firstseen wrote it")
+)
+
+const (
+	version    = 2
+	prefixSize = 24 // magic, version, length of the description
+	mostAbout  = 16 << 20
+	sumSize    = 8
+	headSize   = 32 // of a group: checksum, number, length and checksum of its body
+	mostBody   = 1 << 30
+)
+
+// Name returns the file name of a journal of a generation.
+func Name(prefix string, generation uint64) string {
+	return fmt.Sprintf("%s.%d.log", prefix, generation)
+}
+
+// Generations returns the generations of the journals in dir, ascending.
+func Generations(dir, prefix string) (generations []uint64, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		number, _ := strings.CutPrefix(strings.TrimSuffix(e.Name(), ".log"), prefix+".")
+		if n, bad := strconv.ParseUint(number, 10, 64); bad == nil && e.Name() == Name(prefix, n) {
+			generations = append(generations, n)
+		}
+	}
+	slices.Sort(generations)
+	return generations, err
+}
+
+// A Log is a journal open for appending. It is not safe for concurrent use.
+type Log struct {
+	file *os.File
+	sync func(*os.File) error
+	path string
+	seed uint64
+	next uint64 // number of the next group
+	size int64
+	head []byte
+	err  error // of a failed append: anything after it would be lost
+}
+
+// Create creates a journal complete with its header, or none. It replaces the content of path.
+// The header holds about as JSON.
+func (k *Kind) Create(path string, about any) (*Log, error) {
+	text, err := json.Marshal(about)
+	if err == nil && len(text) > mostAbout {
+		err = fmt.Errorf("a description of %d bytes, at most %d fit", len(text), mostAbout)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("creating %s: %w", path, err)
+	}
+	le := binary.LittleEndian
+	header := le.AppendUint32(le.AppendUint32([]byte(k.Magic), version), uint32(len(text)))
+	header = append(header, text...)
+	seed := xxh3.Hash(header)
+	header = le.AppendUint64(header, seed)
+	err = durable.Replace(path, func(f *os.File) error {
+		_, err := f.Write(header)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{file: f, sync: (*os.File).Sync, path: path, seed: seed, next: 1, size: int64(len(header))}, nil
+}
+
+// Append appends a group of 1 byte to 1 GiB and brings it to disk. After an error the journal
+// accepts no more, because groups after a torn one are never read.
+func (l *Log) Append(body []byte) error {
+	if l.err != nil {
+		return l.err
+	}
+	if len(body) == 0 || len(body) > mostBody {
+		return fmt.Errorf("appending to %s: a group of %d bytes, want 1 to %d", l.path, len(body), mostBody)
+	}
+	le := binary.LittleEndian
+	l.head = le.AppendUint64(append(l.head[:0], make([]byte, 8)...), l.next)
+	l.head = le.AppendUint64(le.AppendUint64(l.head, uint64(len(body))), xxh3.HashSeed(body, l.seed))
+	le.PutUint64(l.head, xxh3.HashSeed(l.head[8:], l.seed))
+	if err := l.write(body); err != nil {
+		l.err = fmt.Errorf("appending to %s: %w", l.path, err)
+		return l.err
+	}
+	l.next++
+	l.size += int64(len(l.head) + len(body))
+	return nil
+}
+
+func (l *Log) write(body []byte) error {
+	for _, b := range [][]byte{l.head, body} {
+		if _, err := l.file.Write(b); err != nil {
+			return err
+		}
+	}
+	if err := step.Done("wrote the journal"); err != nil {
+		return err
+	}
+	return l.sync(l.file)
+}
+
+// Size returns the length of the file in bytes.
+func (l *Log) Size() int64 { return l.size }
+
+// Close closes the file. The appended groups are on the disk already.
+func (l *Log) Close() error { return l.file.Close() }

@@ -1,0 +1,236 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/internal/engine/report"
+)
+
+// A Decision decides all documents of a set in order.
+type Decision struct {
+	Set   []*Manifest
+	Marks string // the file of marks; "" and - mean Stdin
+	Stdin io.Reader
+	Key   []byte // the secret of the scheme, or nil
+	Rules dedup.Rules
+	// Begin is called before the documents of each shard. Line is called with the report line of
+	// each document that is not unique. With Prefer, unique documents that were removed or have
+	// copies have lines too. Either may be nil.
+	Begin func(m *Manifest) error
+	Line  func(line *report.Reported) error
+	// Prefer, if not nil, returns the group and the rank of a document for [report.Member]. All
+	// documents are then decided twice: the first pass finds the copies of each.
+	Prefer func(file string, made time.Time) (group string, rank int64)
+
+	Tally  report.Tally
+	Marked uint64 // marked places
+	table  *table
+}
+
+// Check returns ErrMethod for a scheme that cannot be decided from features.
+func Check(scheme feature.Scheme) error {
+	if scheme.WeighsTerms() {
+		return ErrMethod
+	}
+	return nil
+}
+
+// Errors about schemes that cannot be decided from features.
+var (
+	ErrScheme = errors.New("the features have a scheme that this firstseen does not know, or that needs a secret: give --secret, or make them anew with firstseen bulk features")
+	ErrRules  = errors.New("the features were made by rules that this firstseen does not have: extract them again from the documents, under another --out, or use the version that made them")
+	ErrMethod = errors.New("features work with the methods segments, exact, bytes and shingles: simhash needs more than equal keys, and imatch a table of terms; use firstseen dedup with an --index")
+)
+
+// Run decides all documents. The results are those of one firstseen dedup over the inputs of all
+// shards in order.
+func (d *Decision) Run(ctx context.Context) error {
+	if d.Prefer == nil {
+		return d.pass(ctx, nil, nil)
+	}
+	plan := report.NewSurvivors()
+	first := Decision{Set: d.Set, Marks: d.Marks, Key: d.Key, Rules: d.Rules, Prefer: d.Prefer}
+	if err := first.pass(ctx, plan.Offer, nil); err != nil {
+		return err
+	}
+	return d.pass(ctx, nil, plan.Ask)
+}
+
+// pass decides all documents once. offer gets each copy and, before a component's first, the kept
+// document. fate is asked about both, and about kept documents without copies. Both may be nil.
+func (d *Decision) pass(ctx context.Context, offer func(component uint32, m report.Member), fate func(component uint32) (bool, report.Fate)) error {
+	table, deduper, err := d.begin()
+	if err != nil {
+		return err
+	}
+	d.table = table
+	w := &decider{Decision: d, deduper: deduper, offer: offer, fate: fate, sample: newSample()}
+	if w.places, err = openMarks(d.Marks, d.Stdin); err != nil {
+		return err
+	}
+	defer w.places.close()
+	for _, m := range d.Set {
+		if d.Begin != nil {
+			if err := d.Begin(m); err != nil {
+				return err
+			}
+		}
+		if err := m.eachRecord(ctx, w.document); err != nil {
+			return err
+		}
+		w.Tally.Bad += int64(m.Bad)
+	}
+	if w.places.some {
+		return fmt.Errorf("%w: there is no place %v", ErrMarks, w.places.next)
+	}
+	return w.sample.end()
+}
+
+func (d *Decision) begin() (*table, *dedup.Deduper, error) {
+	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
+	switch name := d.Set[0].Scheme; {
+	case feature.MethodOf(name) == "":
+		return nil, nil, fmt.Errorf("%w: %s", ErrRules, name)
+	case !ok:
+		return nil, nil, fmt.Errorf("%w: %s", ErrScheme, name)
+	}
+	if err := Check(scheme); err != nil {
+		return nil, nil, err
+	}
+	table := newTable()
+	deduper, err := dedup.New(dedup.Config{Scheme: scheme, Rules: d.Rules, Table: table})
+	return table, deduper, err
+}
+
+// Decide decides a document by a sketch that another process made. A judge panics on data that its
+// method does not write, as a later version may. Decide returns an error instead.
+func Decide(d *dedup.Deduper, doc dedup.Document) (r dedup.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w; %v", errRecord, p)
+		}
+	}()
+	return d.Decide(doc)
+}
+
+// Bytes returns the approximate memory of the kept documents.
+func (d *Decision) Bytes() int64 { return d.table.bytes() }
+
+type decider struct {
+	*Decision
+	offer   func(component uint32, m report.Member)
+	fate    func(component uint32) (bool, report.Fate)
+	places  *marks
+	deduper *dedup.Deduper
+	sample  *sample
+	marks   []bool // which keys of the document are marked
+	doc     Doc
+	kept    []keptDoc // by number, if documents are offered
+}
+
+type keptDoc struct {
+	file    string
+	at      corpus.Place
+	made    time.Time
+	offered bool
+}
+
+func (w *decider) document(m *Manifest, owner Place, record []byte) error {
+	rest, err := w.doc.readKeys(record)
+	if err != nil {
+		return err
+	}
+	some, err := w.readMarks(owner)
+	if err != nil {
+		return err
+	}
+	if err := w.sample.check(owner, w.doc.keys, w.marks); err != nil {
+		return err
+	}
+	if !some { // no other document shares a key
+		w.Tally.Count(&dedup.Result{Kept: true})
+		return nil
+	}
+	if err := w.doc.readRest(rest); err != nil {
+		return err
+	}
+	file, err := m.fileOf(&w.doc)
+	if err != nil {
+		return err
+	}
+	id := string(w.doc.ID)
+	r, err := Decide(w.deduper, dedup.Document{ID: id, Sketch: &w.doc.Sketch})
+	if err != nil {
+		return err
+	}
+	if w.offer != nil {
+		w.offerCopy(file, id, &r)
+	}
+	component, fate := r.Of.Num, report.Fate{} // the number of the kept document it copies, or 0
+	if r.Kept {
+		component = uint32(len(w.table.docs)) // its own: it was just added
+	}
+	if w.fate != nil && component != 0 {
+		r.Kept, fate = w.fate(component)
+	}
+	w.Tally.Count(&r)
+	if r.Verdict == dedup.Unique && r.Kept && fate.Copies == 0 || w.Line == nil {
+		return nil
+	}
+	line := report.First(id, file, w.doc.At, w.doc.Time)
+	if r.Verdict != dedup.Unique {
+		made := line.Time
+		line = report.Report(&r, id, &w.doc.Sketch, nil)
+		line.File, line.Line, line.Time = file, w.doc.At, made
+	}
+	line.Kept, line.Fate, line.Shard = r.Kept, fate, m.Shard
+	return w.Line(&line)
+}
+
+// offerCopy remembers a kept document, or offers a copy.
+func (w *decider) offerCopy(file, id string, r *dedup.Result) {
+	for len(w.kept) < len(w.table.docs) {
+		w.kept = append(w.kept, keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
+	}
+	if r.Kept || r.Of.Num == 0 {
+		return
+	}
+	offer := func(id string, d *keptDoc) {
+		m := report.Member{Survivor: report.Survivor{ID: id, File: d.file, Line: d.at}}
+		m.Group, m.Rank = w.Prefer(d.file, d.made)
+		w.offer(r.Of.Num, m)
+	}
+	if first := &w.kept[r.Of.Num-1]; !first.offered {
+		first.offered = true
+		offer(r.Of.ID, first)
+	}
+	offer(id, &keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
+}
+
+// readMarks reads the marks of a document's keys, and reports whether there are any.
+func (w *decider) readMarks(owner Place) (some bool, err error) {
+	keys := w.doc.keys
+	w.marks, w.table.marked = append(w.marks[:0], make([]bool, len(keys))...), w.table.marked[:0]
+	for {
+		p := w.places.next
+		if !w.places.some || p.owner() > owner {
+			return len(w.table.marked) > 0, nil
+		}
+		if p.owner() < owner || p.slot() >= len(keys) {
+			return false, fmt.Errorf("%w: there is no place %v", ErrMarks, p)
+		}
+		w.marks[p.slot()] = true
+		w.table.marked = append(w.table.marked, keys[p.slot()])
+		w.Marked++
+		if err := w.places.advance(); err != nil {
+			return false, err
+		}
+	}
+}

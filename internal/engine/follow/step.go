@@ -1,0 +1,161 @@
+package follow
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/base/journal"
+	"github.com/firstseen/firstseen/internal/engine/apply"
+	"github.com/firstseen/firstseen/internal/engine/bulk"
+)
+
+// Record is a record of a log.
+type Record struct {
+	Offset int64
+	Time   time.Time
+	Key    []byte // ignored
+	Value  []byte
+	Mark   bool // the end of a transaction, not a document
+	// Stamped means that Time is the broker's (LogAppendTime). It then replaces that of an entry.
+	Stamped bool
+}
+
+// refuse turns s into the step of a record without meaning.
+func refuse(s *apply.Step, why string) {
+	offset := s.Offset
+	*s = *apply.Refused(&corpus.BadRecord{At: corpus.Place{Record: offset}, Reason: why})
+	s.Offset = offset
+}
+
+func (f *Follower) prepare(records []Record) ([]*apply.Step, error) {
+	steps := make([]*apply.Step, len(records))
+	var g errgroup.Group
+	g.SetLimit(cap(f.extractors))
+	for i := range records {
+		g.Go(func() error {
+			s, err := parse(&records[i], f.fields)
+			switch {
+			case err != nil:
+				return err
+			case s.Kind == journal.Sketched:
+				takeFeatures(s, f.scheme)
+			default:
+				f.extractors.Sketch(s)
+			}
+			s.Stamped = records[i].Stamped
+			steps[i] = s
+			return nil
+		})
+	}
+	return steps, g.Wait()
+}
+
+// parse returns the step of a record. An error means that a later version wrote the record.
+func parse(r *Record, fields jsonl.Fields) (*apply.Step, error) {
+	s := &apply.Step{Offset: r.Offset}
+	if r.Mark {
+		return s, nil // without an answer
+	}
+	if line := bytes.TrimLeft(r.Value, " \t\r\n"); bytes.HasPrefix(line, []byte("{")) {
+		return s, parseLine(s, r, line, fields)
+	}
+	e, rest, err := journal.CutEntry(r.Value)
+	switch {
+	case errors.Is(err, journal.ErrVersion) && len(rest) == 0: // otherwise its first bytes are by chance those of an entry
+		return nil, fmt.Errorf("offset %d: %w; update this follower", r.Offset, err)
+	case err != nil || len(rest) > 0:
+		refuse(s, "it is neither an entry nor a line of JSON")
+	case len(e.Batch) > index.MaxBatchName || !utf8.ValidString(e.Batch):
+		refuse(s, "the name of its batch is too long, or not UTF-8")
+	case (e.Kind == journal.Seen || e.Kind == journal.Sketched) && e.ID == "":
+		refuse(s, noID)
+	case len(e.ID) > corpus.MaxID || !utf8.ValidString(e.ID):
+		refuse(s, fmt.Sprintf("its id is longer than %d bytes, or not UTF-8", corpus.MaxID))
+	default:
+		if s.Entry = e; r.Stamped {
+			s.Time = r.Time.UnixNano()
+		}
+	}
+	return s, nil
+}
+
+func parseLine(s *apply.Step, r *Record, line []byte, fields jsonl.Fields) error {
+	p, err := jsonl.Format{Fields: fields}.NewParser("")
+	if err != nil {
+		return err
+	}
+	n := 0
+	for doc := range p.Parse(apply.Lines(line, r.Offset)) {
+		n++
+		*s = *apply.Parsed(doc)
+	}
+	if s.Offset, s.Time = r.Offset, r.Time.UnixNano(); n != 1 {
+		refuse(s, "a record holds one document, and this one has several lines")
+	}
+	return nil
+}
+
+// AppendFeatures appends the record of a document with known features. The scheme has no secret.
+func AppendFeatures(b []byte, id string, arrival int64, scheme string, s *feature.Sketch) []byte {
+	text := append([]byte(scheme), '\n')
+	text = bulk.AppendSketch(text, s)
+	text = binary.LittleEndian.AppendUint64(text, xxh3.Hash(text))
+	e := journal.Entry{Kind: journal.Sketched, Time: arrival, ID: id, Text: text}
+	return e.Append(b)
+}
+
+// Reasons to refuse a record.
+const (
+	noFeatures    = "it has features, and this log takes none: its first follower had a key"
+	otherScheme   = "its features have another scheme than the log"
+	otherFeatures = "its features are damaged"
+	noID          = "it has no id, and later verdicts name documents by their ids"
+)
+
+// takeFeatures turns s into the step of a document with its sketch.
+func takeFeatures(s *apply.Step, scheme string) {
+	text := s.Text
+	s.Kind, s.Text = journal.Seen, nil
+	sum := max(len(text)-8, 0)
+	name, record, _ := bytes.Cut(text[:sum], []byte("\n"))
+	switch {
+	case scheme == "":
+		refuse(s, noFeatures)
+	case len(text) < 8 || binary.LittleEndian.Uint64(text[sum:]) != xxh3.Hash(text[:sum]):
+		refuse(s, otherFeatures)
+	case string(name) != scheme:
+		refuse(s, otherScheme)
+	case bulk.ParseSketch(&s.Sketch, record) != nil || !judged(scheme, &s.Sketch):
+		refuse(s, otherFeatures)
+	}
+}
+
+// judged reports whether a sketch can be of the scheme.
+func judged(scheme string, s *feature.Sketch) bool {
+	of, known := feature.Named(scheme, nil)
+	if !known || len(s.Features) > of.Features() {
+		return false
+	}
+	d, err := dedup.New(dedup.Config{Scheme: of, Table: new(dedup.Memory)})
+	if err != nil {
+		return false
+	}
+	for range 2 { // the second time it is compared with itself
+		if _, err = bulk.Decide(d, dedup.Document{ID: "x", Sketch: s}); err != nil {
+			return false
+		}
+	}
+	return true
+}

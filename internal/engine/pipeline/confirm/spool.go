@@ -1,0 +1,147 @@
+package confirm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/internal/base/fields"
+	"github.com/firstseen/firstseen/internal/base/scratch"
+)
+
+// pieceSize is the length in bytes at which a piece of the spool ends. Reading a text reads one
+// piece, and each piece takes some 50 bytes of memory.
+const pieceSize = 64 << 10
+
+// A spool is a temporary file of texts. It is safe for concurrent use.
+type spool struct {
+	mu     sync.Mutex
+	file   *os.File // created with the first text
+	length int64
+}
+
+// write appends documents in pieces: each its part, record, length of the id, id, length of the
+// text, text. It reuses buf, returns it for the next call, and calls last with each place.
+func (s *spool) write(buf []byte, docs iter.Seq[*corpus.Document], last func(corpus.Place)) (pieces []piece, _ []byte, err error) {
+	out := buf[:0]
+	var first corpus.Place
+	for doc := range docs {
+		if doc.Bad != nil || doc.Empty || doc.Other {
+			continue
+		}
+		if len(out) == 0 {
+			first = doc.At
+		}
+		last(doc.At)
+		out = binary.AppendUvarint(out, uint64(doc.At.Part))
+		out = binary.AppendUvarint(out, uint64(doc.At.Record))
+		out = append(binary.AppendUvarint(out, uint64(len(doc.ID))), doc.ID...)
+		out = append(binary.AppendUvarint(out, uint64(len(doc.Text))), doc.Text...)
+		if len(out) < pieceSize {
+			continue
+		}
+		if pieces, err = s.add(pieces, first, out); err != nil {
+			return pieces, out, err
+		}
+		out = out[:0]
+	}
+	if len(out) > 0 {
+		pieces, err = s.add(pieces, first, out)
+	}
+	return pieces, out, err
+}
+
+func (s *spool) add(pieces []piece, first corpus.Place, out []byte) (_ []piece, err error) {
+	s.mu.Lock()
+	if s.file == nil {
+		s.file, err = scratch.New()
+	}
+	file, at, n := s.file, s.length, len(out)
+	s.length += int64(n)
+	s.mu.Unlock()
+	if err != nil {
+		return pieces, err
+	}
+	if _, err := file.WriteAt(out, at); err != nil {
+		return pieces, fmt.Errorf("writing texts to a temporary file: %w; set TMPDIR to have it elsewhere", err)
+	}
+	return append(pieces, piece{first: first, offset: at, length: n}), nil
+}
+
+func (s *spool) read(dst []byte, at int64) error {
+	if _, err := s.file.ReadAt(dst, at); err != nil {
+		return fmt.Errorf("reading a temporary file: %w", err)
+	}
+	return nil
+}
+
+func (s *spool) close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
+
+// spooled finds a document in a piece of the spool.
+func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+	for r := (fields.Reader{Rest: b}); len(r.Rest) > 0; {
+		place := corpus.Place{Part: int64(r.Uvarint()), Record: int64(r.Uvarint())}
+		id, text := r.Bytes(), r.Bytes()
+		if place == at && !r.Short {
+			return string(id), append(dst, text...), nil
+		}
+	}
+	return "", nil, errNotThere
+}
+
+// keptInput is the data that a run keeps of an input it reads.
+type keptInput struct {
+	inFile bool // its texts are read from the file itself
+	pieces []piece
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Keep writes the documents of a parsed block to the temporary file, unless a plain file has them.
+// So no input is decoded twice. Several goroutines may call it, in any order of blocks. An error
+// ends the run.
+func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) error {
+	in.mu.Lock()
+	x := in.kept[b.File]
+	if x == nil {
+		x = &keptInput{inFile: in.standsInPlainFile(b)}
+		in.kept[b.File] = x
+	}
+	in.mu.Unlock()
+	if x.inFile {
+		return nil
+	}
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	pieces, used, err := in.spool.write(*buf, docs, func(corpus.Place) {})
+	if *buf = used; cap(used) > 8*pieceSize {
+		*buf = nil // of a long text
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(pieces) > 0 {
+		x.pieces = slices.Insert(x.pieces, pieceOf(x.pieces, pieces[0].first)+1, pieces...)
+	}
+	return err
+}
+
+// standsInPlainFile reports whether the records of a block are probably in its file as they are. If
+// that is wrong, the input is read again.
+func (in *Inputs) standsInPlainFile(b *corpus.Block) bool {
+	if b.Format.Kind() != corpus.ByEnds || b.Charset != "" {
+		return false
+	}
+	found, err := in.find(b.File)
+	return err == nil && !found.Compressed()
+}

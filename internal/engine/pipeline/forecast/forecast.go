@@ -1,0 +1,138 @@
+// Package forecast predicts the memory, disk and time of a run, by a sample of its inputs.
+package forecast
+
+import (
+	"math"
+
+	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/parquet"
+	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/passages"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/engine/sizes"
+)
+
+// Forecast is the output of firstseen plan. The JSON form is a contract.
+type Forecast struct {
+	Documents       uint64  `json:"documents"`
+	KeysPerDoc      float64 `json:"keys_per_document"`
+	FilterBytes     uint64  `json:"filter_bytes"`
+	Capacity        uint64  `json:"filter_capacity"` // keys at design load
+	Load            float64 `json:"filter_load"`     // share of the capacity used; above 1 the filter grows
+	Rate            float64 `json:"false_positive_rate"`
+	DocRate         float64 `json:"false_positive_rate_document"` // at least one key of a document wrongly seen
+	MemoryBytes     uint64  `json:"memory_bytes"`
+	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if a table is needed
+	ServeBytes      uint64  `json:"memory_bytes_serve"`       // including requests; 0 with passages
+	TableBytes      uint64  `json:"table_bytes"`              // at most, see sizes.TableDisk
+	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
+	// With --filter-only, a pipe and --index: the filter, its replacement and its journals.
+	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
+	Sample         *Sample `json:"sample"`  // null without inputs
+	Seconds        float64 `json:"seconds"` // 0 without a sample
+	Window         float64 `json:"window_seconds,omitempty"`
+}
+
+// Plan is a run to forecast.
+type Plan struct {
+	Documents uint64           // those of the window, if there is one
+	Window    uint32           // seconds; 0 for none
+	Shape     bloomstore.Shape // zero if the documents decide it
+	Scheme    feature.Scheme
+	Limits    corpus.SourceConfig
+	Format    corpus.Format // nil if it is unknown
+}
+
+// Forecast predicts the run, by a sample unless nil.
+func (p Plan) Forecast(measured *Sample) *Forecast {
+	known := p.Documents
+	if p.Window > 0 {
+		known *= 2 // the filter and the method's memory hold as many expired documents again
+	}
+	if p.Shape == (bloomstore.Shape{}) {
+		p.Shape = index.ShapeFor(known, p.Scheme, false)
+	}
+	c := predict(p.Documents, p.Shape, p.Scheme, measured)
+	if p.Window > 0 { // add the times of documents, slices about to be dropped and one being merged
+		c.Window = float64(p.Window)
+		c.MemoryBytes = sizes.WindowMemory(c.Documents)
+		c.DiskBytes += c.TableBytes / 2
+		c.TableBytes += c.TableBytes / 2
+	}
+	beside := MemoryOfParquet(p.Format)
+	c.MemoryBytes += c.FilterBytes + Memory(p.Limits, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
+	if p.Scheme.Passages > 0 {
+		return c // found neither by serve nor with --filter-only
+	}
+	if p.Scheme.Info().FilterOnly && p.Window == 0 {
+		c.FilterOnlyBytes = c.FilterBytes + Memory(p.Limits, true) + beside
+		c.FilterOnlyDisk = sizes.StreamDisk(p.Shape)
+	}
+	return c
+}
+
+// predict derives the forecast from the number of documents, the filter and the sample, if any.
+func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *Sample) *Forecast {
+	c := &Forecast{
+		Documents: docs, KeysPerDoc: float64(scheme.KeysPerDoc(false)), Sample: m,
+		FilterBytes: shape.Bytes(), Capacity: shape.Capacity(),
+	}
+	idBytes := 32.0
+	if m != nil {
+		c.KeysPerDoc, idBytes = m.KeysPerDoc, m.IDBytes
+		c.Seconds = float64(docs) / m.DocsASecond
+	}
+	if scheme.Passages > 0 { // each pick takes four bytes, and the document's place is stored
+		idBytes += passages.EntryBytes*max(c.KeysPerDoc-float64(scheme.Features()/2), 0) + placeBytes
+	}
+	keys := float64(docs) * c.KeysPerDoc
+	allKeys := keys
+	if m != nil {
+		allKeys = float64(docs) * m.AllKeysPerDoc
+	}
+	c.Load = keys / float64(c.Capacity)
+	c.Rate = shape.FalsePositiveRate(uint64(keys))
+	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
+	c.TableBytes = sizes.TableDisk(float64(docs), allKeys, keys, idBytes, 0)
+	c.DiskBytes = c.TableBytes + c.FilterBytes
+	return c
+}
+
+// placeBytes is the approximate size of a document's place in its record.
+const placeBytes = 60
+
+// These constants bound the memory of a run beside its filter, for lines up to 16 MiB and windows
+// up to 8 MiB. A longer line is in memory twice, as it came and as its text, which differs if it
+// has escapes. Nothing else is then in flight. A large page is in memory a third time, decoded with
+// its tags; the rest of the allowance covers that. A larger window adds its excess.
+const (
+	memoryBeside     = 256 << 20
+	memoryFilterOnly = 168 << 20
+	OrdinaryRecord   = 16 << 20
+	OrdinaryWindow   = 8 << 20
+)
+
+// Memory returns the most bytes of a run beside its filter, for any inputs, outputs and jobs.
+func Memory(c corpus.SourceConfig, filterOnly bool) uint64 {
+	beside := int64(memoryBeside)
+	if filterOnly {
+		beside = memoryFilterOnly
+	}
+	return uint64(beside + 2*max(0, int64(c.MaxRecord)-OrdinaryRecord) + WindowBeyond(c.MaxWindow))
+}
+
+// parquetWritten is the memory for writing Parquet in addition to that for other formats. It covers
+// rows of frames by columns, and their pages, for each compressed output.
+const parquetWritten = 130 << 20
+
+// MemoryOfParquet returns the most further bytes of a run that rewrites the rows of Parquet.
+func MemoryOfParquet(found corpus.Format) uint64 {
+	if _, ok := found.(parquet.Format); !ok {
+		return 0
+	}
+	return parquet.Memory + parquetWritten
+}
+
+// WindowBeyond returns the bytes of a window beyond those of ordinary inputs.
+func WindowBeyond(window int64) int64 { return max(0, window-OrdinaryWindow) }

@@ -1,0 +1,213 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/firstseen/firstseen/internal/base/journal"
+	"github.com/firstseen/firstseen/internal/base/owners"
+	"github.com/firstseen/firstseen/internal/base/step"
+)
+
+// state is the value owners.Served: the journal entries that the index includes.
+type state struct {
+	Next  uint64 `json:"next"`            // first journal not wholly in the index
+	Done  uint64 `json:"done,omitempty"`  // entries of that journal in the index
+	Ended bool   `json:"ended,omitempty"` // the last server ended cleanly
+}
+
+// values returns the owner's values of an index in this state.
+func (s state) values() map[string][]byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // numbers and a bool only
+	}
+	return map[string][]byte{owners.Served: b}
+}
+
+// header describes a journal. docs/format.md, "A server's journal", has its fields.
+type header struct {
+	Generation uint64
+	Table      string          // the uuid of the side table in hexadecimal
+	Rules      json.RawMessage // by which its documents were decided
+}
+
+// recorder writes the journal in groups. Entries that arrive while one is being written form the
+// next group, so a group waits for at most one other. Its methods are for one goroutine.
+type recorder struct {
+	dir     string
+	header  header
+	log     *journal.Log
+	entries uint64                       // in this journal
+	bytes   int64                        // in this journal
+	limit   int64                        // bytes after which to rotate it
+	next    func() (*journal.Log, error) // waits for the next journal, created early; nil for none
+	dropped func() error                 // waits until old journals are removed
+	pending []byte                       // entries not yet in the queue
+	queue   chan handed
+	room    *semaphore.Weighted // for bytes in the queue
+	fail    func(error)         // called once, after a failed write
+	stopped chan error          // gets the error of write when it returns
+}
+
+// handed is part of a group.
+type handed struct {
+	entries []byte
+	done    func(error) // nil for none
+}
+
+// maxPending bounds the bytes of entries not yet on disk, beside those of one request.
+const maxPending = 256 << 20
+
+// newRecorder creates a journal in the folder dir. It should be rotated after limit bytes. fail
+// receives the error of a write.
+func newRecorder(dir string, h header, limit int64, fail func(error)) (*recorder, error) {
+	log, err := journal.Served.Create(journalPath(dir, h.Generation), h)
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{
+		dir: dir, header: h, log: log, limit: limit, dropped: func() error { return nil }, fail: fail,
+		queue: make(chan handed, 256), room: semaphore.NewWeighted(maxPending), stopped: make(chan error, 1),
+	}
+	go func() { r.stopped <- r.write() }()
+	return r, nil
+}
+
+func journalPath(dir string, generation uint64) string {
+	return filepath.Join(dir, owners.Journal(generation))
+}
+
+// add encodes an entry for the next hand.
+func (r *recorder) add(e *journal.Entry) {
+	before := len(r.pending)
+	r.pending = e.Append(r.pending)
+	r.entries++
+	if r.bytes += int64(len(r.pending) - before); r.bytes > r.limit/2 {
+		r.prepare()
+	}
+	if len(r.pending) >= maxPending/4 { // of one large request
+		r.hand(nil)
+	}
+}
+
+// state returns the position in the journals after all added entries.
+func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
+
+// prepare creates the next journal in the background, so that rotate does not wait for the disk.
+func (r *recorder) prepare() {
+	if r.next != nil {
+		return
+	}
+	h := r.header
+	h.Generation++
+	r.next = sync.OnceValues(func() (*journal.Log, error) { return journal.Served.Create(journalPath(r.dir, h.Generation), h) })
+	go func(next func() (*journal.Log, error)) { _, _ = next() }(r.next)
+}
+
+// hand queues the added entries for writing. done, if not nil, is called when they and all before
+// them are on disk, or have failed.
+func (r *recorder) hand(done func(error)) {
+	if len(r.pending) == 0 && done == nil {
+		return
+	}
+	h := handed{r.pending, done}
+	_ = r.room.Acquire(context.Background(), h.weight()) // write releases all
+	r.queue <- h
+	r.pending = nil
+}
+
+func (h *handed) weight() int64 { return min(int64(len(h.entries)), maxPending) }
+
+// write writes groups to the disk until the queue is closed.
+func (r *recorder) write() (err error) {
+	for first := range r.queue {
+		parts, group := []handed{first}, first.entries
+		for len(r.queue) > 0 {
+			part := <-r.queue
+			parts, group = append(parts, part), append(group, part.entries...)
+		}
+		if len(group) > 0 && err == nil {
+			if err = r.log.Append(group); err != nil {
+				r.fail(err)
+			}
+		}
+		for i := range parts {
+			r.room.Release(parts[i].weight())
+			if done := parts[i].done; done != nil {
+				done(err)
+			}
+		}
+	}
+	return err
+}
+
+// drain waits until all entries are on disk.
+func (r *recorder) drain() error {
+	done := make(chan error, 1)
+	r.hand(func(err error) { done <- err })
+	return <-done
+}
+
+// rotate begins the journal of the next generation.
+func (r *recorder) rotate() error {
+	if err := r.drain(); err != nil {
+		return err
+	}
+	r.prepare()
+	next, err := r.next()
+	r.next = nil
+	if err == nil {
+		err = step.Done("began a journal")
+	}
+	if err != nil {
+		return fmt.Errorf("beginning a journal: %w", err)
+	}
+	old := r.log
+	r.log, r.entries, r.bytes = next, 0, 0
+	r.header.Generation++
+	return old.Close()
+}
+
+// dropOld starts removing older journals, and returns the error of the previous removal.
+func (r *recorder) dropOld() error {
+	err := r.dropped()
+	generation := r.header.Generation
+	r.dropped = sync.OnceValue(func() error { return dropBefore(r.dir, generation) })
+	go func(dropped func() error) { _ = dropped() }(r.dropped)
+	return err
+}
+
+// dropBefore removes the journals below a generation. The index ignores any that a crash restores.
+func dropBefore(dir string, generation uint64) error {
+	have, err := owners.Journals(dir)
+	for _, n := range have {
+		if n >= generation {
+			break
+		}
+		if err := os.Remove(journalPath(dir, n)); err != nil {
+			return fmt.Errorf("removing a journal: %w", err)
+		}
+	}
+	return err
+}
+
+// close stops the writing after all entries are on disk.
+func (r *recorder) close() error {
+	err := r.dropped()
+	if r.next != nil {
+		if next, failed := r.next(); failed == nil {
+			err = errors.Join(err, next.Close(), os.Remove(journalPath(r.dir, r.header.Generation+1)))
+		}
+	}
+	r.hand(nil)
+	close(r.queue)
+	return errors.Join(err, <-r.stopped, r.log.Close())
+}
