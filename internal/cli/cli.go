@@ -18,8 +18,8 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/base/terminal"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 

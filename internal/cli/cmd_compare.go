@@ -12,9 +12,9 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/base/terminal"
 	"github.com/firstseen/firstseen/internal/base/visible"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/compare/explain"
 	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 	"github.com/firstseen/firstseen/internal/engine/compare/textdiff"

@@ -19,8 +19,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/text"
 	"github.com/firstseen/firstseen/corpus/warc"
-	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/base/html"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/base/terminal"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 )
 
 //go:embed help

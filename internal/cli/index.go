@@ -15,8 +15,8 @@ import (
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/amount"
-	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/base/hugemem"
+	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
