@@ -70,7 +70,7 @@ func showFlags(root *cobra.Command) {
 		columns, _ := terminal.Style(root.OutOrStdout())
 		return flagSections(title, flags, columns)
 	})
-	usage := root.UsageTemplate()
+	usage := strings.ReplaceAll(root.UsageTemplate(), `(or .IsAvailableCommand (eq .Name "help"))`, ".IsAvailableCommand")
 	for title, flags := range map[string]string{"Flags": "LocalFlags", "Global Flags": "InheritedFlags"} {
 		usage = strings.Replace(usage, "\n"+title+":\n{{."+flags+".FlagUsages", "\n{{flags \""+title+"\" ."+flags, 1)
 	}
@@ -175,6 +175,7 @@ func commandGroups(root *cobra.Command) {
 		}
 	}
 	root.AddCommand(newGenerateCommand())
+	root.SetHelpCommandGroupID("why")
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args, help.Hidden = knownTopic, true
