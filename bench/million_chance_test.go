@@ -62,7 +62,7 @@ func TestNewPassages(t *testing.T) {
 	for _, c := range []struct {
 		related, unique int64
 		want            bool
-	}{{0, 0, true}, {13, 0, true}, {27, 0, true}, {40, 0, false}, {0, 1, false}} {
+	}{{0, 0, true}, {3, 0, true}, {12, 0, true}, {13, 0, false}, {0, 1, false}} {
 		r := newMillionReport(millionConfig{})
 		r.Verdicts.Kinds[gen.Near80] = kindCount{Documents: 125_296, Right: 125_296 - c.related - c.unique, Related: c.related, Unique: c.unique}
 		r.Verdicts.evaluate(r)

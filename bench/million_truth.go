@@ -85,7 +85,7 @@ func mustFind(k gen.Kind, filterOnly bool) bool {
 
 const (
 	// newPassage is the rate at which the replaced fifth of a near80 may look like one new passage,
-	// which no copy has (rule 8). Then it is related to its source. Of 125,296 none was.
+	// which no copy has (rule 8). Then it is related to its source. Of 125,296 none was, so it is below this.
 	newPassage = 2.5e-5
 
 	// postsTaken is the rate at which posts that fill one template may be called copies: where a
