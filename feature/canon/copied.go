@@ -22,6 +22,8 @@ type copied struct {
 	han     int            // Han characters in all of them
 	open    bool           // the next piece has begun
 	pass    int            // separators to process before the next attempt
+
+	ahead, end int // a position in the text, and the end of the batch before it
 }
 
 // vectorClass maps each kind of separator to its class in package vector.
@@ -63,8 +65,11 @@ func (s *Scanner) copyPieces() bool {
 		return false
 	}
 	text := s.lines.ahead(s.at)
-	if s.at+len(text) < len(s.text) {
-		text = s.tables.endBatch(text)
+	if to := s.at + len(text); to < len(s.text) {
+		if to != c.ahead { // in Russian, where no character ends a batch, the way back is long
+			c.ahead, c.end = to, s.at+len(s.tables.endBatch(text))
+		}
+		text = text[:max(0, c.end-s.at)]
 	}
 	if len(text) == 0 {
 		return false

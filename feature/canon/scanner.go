@@ -149,7 +149,7 @@ func (s *Scanner) Reset(text []byte) {
 	s.lines.reset(text)
 	s.step, s.cutting, s.begun = Part, false, false
 	s.drops, s.parted, s.endedCJK = s.drops[:0], false, false
-	s.copied.starts, s.copied.next = s.copied.starts[:0], 0
+	s.copied.starts, s.copied.next, s.copied.ahead = s.copied.starts[:0], 0, 0
 	s.short, s.passed = short{limit: s.short.limit}, false
 	s.Pass(0)
 	s.spans = s.spans[:0]

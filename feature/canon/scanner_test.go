@@ -1,12 +1,15 @@
 package canon
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/firstseen/firstseen/internal/base/effort"
 	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
@@ -161,6 +164,43 @@ func TestUnits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestBufferGrows reads texts whose form fills the buffer made for them. The pieces are those of a
+// scanner whose buffer is the largest.
+func TestBufferGrows(t *testing.T) {
+	large := NewScanner()
+	large.Reset(make([]byte, flushAt+maxRun))
+	locator, noRange := NewLocator(), func(int) bool { return false }
+	for _, unit := range []string{"\ufdfa", "\ufdfa.", "=\ufdfa", "a\ufdfa ", "=", "中。"} {
+		for n := 1; n <= 1<<17/len(unit); n = n*5/4 + 1 {
+			text := strings.Repeat(unit, n)
+			got, whole := readAll(NewScanner(), text, noRange)
+			want, wholeToo := readAll(large, text, noRange)
+			if !cmp.Equal(got, want) || whole != wholeToo {
+				t.Fatalf("%q %d times: other pieces", unit, n)
+			}
+			if n := len(locator.AppendUnits(nil, []byte(text), 0, min(len(text), 8<<10)/len(unit)*len(unit))); n == 0 && unit != "=" {
+				t.Fatalf("%q: no words", unit)
+			}
+		}
+	}
+}
+
+// TestSentencesOfAnyScript compares the cost of short sentences with that of English ones. To look for
+// the end of a batch at each sentence cost 150 times as much.
+func TestSentencesOfAnyScript(t *testing.T) {
+	s := NewScanner()
+	cost := func(sentence string) time.Duration {
+		text := bytes.Repeat([]byte(sentence), 1<<19/len(sentence))
+		return min(effort.Of(func() { pass(s, text) }), effort.Of(func() { pass(s, text) }))
+	}
+	english := max(cost("and so. "), time.Millisecond)
+	for _, sentence := range []string{"ну вот. ", "αβγ δε. ", "السلام. ", "ｱｲｳ。", "नमस्ते। "} {
+		if got := cost(sentence); got > 40*english {
+			t.Errorf("%q takes %v, English %v", sentence, got, english)
+		}
+	}
 }
 
 func TestScannerAllocatesNothing(t *testing.T) {
