@@ -59,6 +59,12 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	if !f.quiet {
 		f.tellStart(stderr, x)
 	}
+	return f.runOn(cmd, x)
+}
+
+// runOn begins or continues the run on an open index, or says that it is over.
+func (f *dedupOptions) runOn(cmd *cobra.Command, x *index.Index) (err error) {
+	stderr := cmd.ErrOrStderr()
 	ledger, err := pipeline.OpenLedger(x, &f.Job)
 	if err != nil {
 		return err
@@ -100,12 +106,7 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 		return f.stopped(runErr, ledger)
 	}
 	summary.Unreadable = len(f.refused)
-	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
-		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
-	}
-	if noneKept != "" && summary.Kept == 0 && summary.Documents > 0 {
-		fmt.Fprintln(stderr, noneKept)
-	}
+	f.warn(stderr, summary, noneKept)
 	if err := f.tell(cmd, summary, summaryFile); err != nil {
 		return err
 	}
@@ -114,6 +115,16 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 		return errors.Join(err, x.Save())
 	}
 	return f.finish(ledger, summary, runErr)
+}
+
+// warn reports ids that no document has, and why none was kept.
+func (f *dedupOptions) warn(stderr io.Writer, summary *report.Summary, noneKept string) {
+	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
+		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
+	}
+	if noneKept != "" && summary.Kept == 0 && summary.Documents > 0 {
+		fmt.Fprintln(stderr, noneKept)
+	}
 }
 
 // isOver reports that an earlier run of this command has finished, and ends the same way.
