@@ -91,7 +91,7 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	registerPolicy(fs, &f.policy)
 	section(fs, "Copies")
 
-	fs.StringVar(&f.dir, "index", "", "`folder` of the index, which remembers documents from run to run")
+	fs.StringVar(&f.dir, "index", "", "`folder` of the index, which remembers documents from run to run; firstseen index create makes one with a window or key")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
