@@ -119,7 +119,8 @@ func (v *verdicts) evaluate(r *millionReport) {
 			r.expect(c.Mosaics == c.Documents, "every mosaic found", "%d of %d", c.Mosaics, c.Documents)
 		}
 		if k != gen.Unique {
-			r.expect(c.WrongSource == 0, fmt.Sprintf("every %v that is a duplicate has its source or one as good", k), "%d others", c.WrongSource)
+			may := v.Kinds[gen.Unique].WrongSource // a copy of a post that was removed for another names that one
+			r.expect(c.WrongSource <= may, fmt.Sprintf("every %v that is a duplicate has its source or one as good, but at most %d", k, may), "%d others", c.WrongSource)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // RulesVersion counts the changes of the rules in docs/design.md, "The decision". A change of any
 // verdict raises it. A program with another version does not continue a run or replay a journal.
-const RulesVersion = 2
+const RulesVersion = 3
 
 // Rules are the choices behind a decision. The zero value is the default.
 type Rules struct {

@@ -13,14 +13,12 @@ var wrappers = struct {
 	forwards []string // go with a name and a colon; what stands before the last one is left out, too
 	heads    []string // at the start
 	tails    []string // at the end, behind an ellipsis
-	faces    []string // emoji in brackets; so are up to four Han characters
 }{
 	links:    []string{"http://", "https://"},
 	forwards: []string{"//@", "RT @", "rt @"},
 	heads: strings.Fields("转发微博： 轉發微博： 转发微博: 轉發微博: 【转】 【轉】 转发: 轉發: 转发： 轉發： " +
 		"转: 轉: 转： 轉："),
 	tails: []string{"全文", "展开", "展開", "Read more", "See more", "Show more"},
-	faces: strings.Fields("doge ok OK good NO no lol LOL"),
 }
 
 // The longest name of a forward, tag between two signs, and Chinese emoji, in characters.
@@ -131,16 +129,11 @@ func tag(text []byte) (word int) {
 	return word
 }
 
-// face returns the length of an emoji in brackets.
+// face returns the length of an emoji: up to four Han characters in brackets.
 func face(text []byte) int {
 	end := bytes.IndexByte(text[:min(len(text), 2+utf8.UTFMax*maxFace)], ']')
 	if end < 2 {
 		return 0
-	}
-	for _, f := range wrappers.faces {
-		if string(text[1:end]) == f {
-			return end + 1
-		}
 	}
 	if utf8.RuneCount(text[1:end]) > maxFace || bytes.ContainsFunc(text[1:end], func(r rune) bool { return !unicode.Is(unicode.Han, r) }) {
 		return 0

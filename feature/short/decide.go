@@ -4,7 +4,7 @@ import "slices"
 
 // The constants of the decision. Widths are in columns.
 const (
-	steady     = 16 // half of what a text has beyond these may differ, but at most these and a fifth
+	steady     = 16 // half of what a text has beyond these may differ, but at most twice these and a fifth
 	wideChange = 16 // what is not wider, or than a fifth of the text, is no passage
 	minSlip    = 5  // letters of a word in which one may be wrong
 	perSlip    = 12 // words for each Han or Hangul character that may be wrong
@@ -122,7 +122,7 @@ func (d *decision) verdict() Difference {
 	} else {
 		d.changed += d.lost
 	}
-	if d.widest > passage || d.added > passage || d.lost > lost || d.changed+d.added > min(max(0, width/2-steady), 2*steady+width/5) {
+	if d.widest > passage || d.added > passage || d.lost > lost || d.changed+d.added > min(max(0, width/2-steady), 4*steady+width/5) {
 		return Length
 	}
 	return None

@@ -279,7 +279,7 @@ func oracleCompare(later, earlier string, threshold float64) Finding {
 		f.Differ = Negation
 	case replaced > 0 && !edited && (slips < replaced || 12*slips > min(len(x), len(y))):
 		f.Differ = Word
-	case widest > passage, added > passage, lost > mostLost, changed+added > min(max(0, (width-16)/2), 16+width/5):
+	case widest > passage, added > passage, lost > mostLost, changed+added > min(max(0, (width-16)/2), 32+width/5):
 		f.Differ = Length
 	}
 	f.Copy = f.Differ == None

@@ -28,7 +28,7 @@
 //     but not one numeral or opposite for another;
 //   - a passage is new: a hunk is wider than a fifth of the narrower text, and than 16 columns. If the
 //     later text ends in an ellipsis, up to half of the earlier one may be cut off instead;
-//   - more differs than half of what the narrower text has beyond 16 columns, than 16 columns and a
+//   - more differs than half of what the narrower text has beyond 16 columns, than 32 columns and a
 //     fifth of it, or than the threshold lets.
 //
 // A text is edited if, within it, words are put in or left out at one place and replaced at another.

@@ -164,7 +164,7 @@ func TestCore(t *testing.T) {
 		"转发微博：今天天气很好 http://t.cn/abc":                    "今天天气很好 \n",
 		"好//@老王：哈哈//@小鱼儿_2011：今天天气很好":                    "今天天气很好",
 		"so true RT @anna_k: wow RT @news_bot: The text": "The text",
-		"#读书笔记#今天[泪][doge]":                              "\n今天\n\n",
+		"#读书笔记#今天[泪][ok]":                                "\n今天\n[ok]",
 		"A talk #golang #go_2 today":                     "A talk \n \n today",
 		"今天天气…全文":                                        "今天天气…",
 		"The end is near... Read more":                   "The end is near... ",
