@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""peers.py datasketch|rensa THRESHOLD DOCS.jsonl[.gz]: removals of a peer, as lines "id<TAB>witness".
+"""peers.py datasketch|rensa THRESHOLD [letters] DOCS.jsonl[.gz]: removals of a peer, as lines "id<TAB>witness".
 
 The first document of those that are alike is kept. Shingles are runs of five units; a unit
-is a word or a CJK character. Of datasketch a whole band in common is a copy; of rensa the
+is a word or a CJK character, or, with letters, any character. Of datasketch a whole band in common is a copy; of rensa the
 candidate with the best estimate, if that is THRESHOLD or more. Needs: pip install datasketch rensa
 """
 import gzip
@@ -12,10 +12,11 @@ import sys
 
 UNIT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 PERMUTATIONS, WIDTH = 128, 5
+LETTERS = "letters" in sys.argv[3:-1]
 
 
 def shingles(text):
-    units = UNIT.findall(text.lower())
+    units = " ".join(text.lower().split()) if LETTERS else UNIT.findall(text.lower())
     return sorted({" ".join(units[i : i + WIDTH]) for i in range(max(len(units) - WIDTH + 1, 1))})
 
 
@@ -58,6 +59,6 @@ def read(path):
 
 
 if __name__ == "__main__":
-    peer, threshold, path = sys.argv[1:]
+    peer, threshold, path = sys.argv[1], sys.argv[2], sys.argv[-1]
     for name, witness in {"datasketch": datasketch, "rensa": rensa}[peer](read(path), float(threshold)):
         print(name, witness, sep="\t")
