@@ -1,7 +1,7 @@
 // Command wheel builds the wheels of the Python module firstseen, one for each platform, with the
 // program inside. The same commit and version give the same bytes.
 //
-//	go run ./packaging/wheel -version 0.2.0 -out dist/
+//	go run ./packaging/wheel -version 0.3.0 -out dist/
 //
 // A wheel is a zip of the module and a folder with metadata and a RECORD of all hashes. The format
 // follows the Python packaging specifications, and the place of the SBOM follows PEP 770.
@@ -42,7 +42,7 @@ var platforms = []platform{
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func main() {
-	version := flag.String("version", "", "version, such as 0.2.0")
+	version := flag.String("version", "", "version, such as 0.3.0")
 	out := flag.String("out", "dist", "folder of the wheels")
 	only := flag.String("only", "", "one platform, such as linux/amd64 (default all)")
 	programs := flag.String("programs", "", "keep the programs in this folder too, as linux-amd64/firstseen")
@@ -69,7 +69,7 @@ func main() {
 // programs, if given. It runs at the root of the repository.
 func (p platform) wheel(version, out, programs string) (path string, err error) {
 	if version == "" || strings.Trim(version, "0123456789.abrcdevpost") != "" {
-		return "", fmt.Errorf("-version %q is not a Python version: give one such as 0.2.0 or 0.2.0rc1", version)
+		return "", fmt.Errorf("-version %q is not a Python version: give one such as 0.3.0 or 0.3.0rc1", version)
 	}
 	if programs == "" {
 		if programs, err = os.MkdirTemp("", "wheel"); err != nil {
