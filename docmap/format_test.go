@@ -96,7 +96,7 @@ func refusesFormat(t *testing.T, v int) {
 		t.Fatal(err)
 	}
 	want := "opening the table: " + path + fmt.Sprintf(": table has another version: it has format %d, this program reads %d; ", v, version) +
-		"build the index again from the documents, or go on with the version of the program that wrote it"
+		"make it again from the documents with firstseen dedup --index DIR, or use the version of the program that wrote it"
 	for _, opt := range []Options{smallOptions, {ReadOnly: true}} {
 		if _, err := Open(path, opt); !errors.Is(err, ErrVersion) || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

@@ -127,7 +127,7 @@ func decodeHeader(b []byte) (*header, error) {
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
 		hint := "use the version of the program that wrote it, or a later one"
 		if v < version {
-			hint = "build the index again from the documents, or go on with the version of the program that wrote it"
+			hint = "make it again from the documents with firstseen dedup --index DIR, or use the version of the program that wrote it"
 		}
 		return nil, fmt.Errorf("%w: it has format %d, this program reads %d; %s", ErrVersion, v, version, hint)
 	}
