@@ -76,10 +76,14 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	title := "Copies in " + strings.Join(args, ", ")
 	switch {
 	case s.page != "":
 		return writeOutput(cmd, file{name: s.page}, func(w *output.Writer) error {
-			return digest.WriteHTML(w, "What "+strings.Join(args, ", ")+" says")
+			if report.Once() {
+				return digest.WriteHTML(w, title, nil)
+			}
+			return digest.WriteHTML(w, title, report.All(cmd.Context()))
 		})
 	case s.asJSON:
 		return encodeIndented(out, digest)

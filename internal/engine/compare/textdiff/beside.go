@@ -257,15 +257,26 @@ type Part struct {
 	Moved bool // the other text has it elsewhere
 }
 
-// Parts divides all of each text into parts: shared, shared but elsewhere, or in one text only.
-func Parts(left, right string) (a, b []Part) {
-	x, y := newSide(left), newSide(right)
-	x.mark(y)
-	return x.parts(), y.parts()
+// Pair is a part of both texts that begins in one row, as a line or a sentence. Alike means that
+// all units of both are shared, in order.
+type Pair struct {
+	Left, Right []Part
+	Alike       bool
 }
 
-func (s *side) parts() (all []Part) {
-	for _, p := range s.stretches(0, len(s.text)) {
+// Pairs divides both texts into pairs, and these into parts: shared, shared but elsewhere, or in one
+// text only. Nothing is left out.
+func Pairs(left, right string) (all []Pair) {
+	a, b := newSide(left), newSide(right)
+	a.mark(b)
+	for _, at := range blocks(a, b) {
+		all = append(all, Pair{a.parts(at.a, at.aEnd), b.parts(at.b, at.bEnd), a.alike(at.a, at.aEnd) && b.alike(at.b, at.bEnd)})
+	}
+	return all
+}
+
+func (s *side) parts(from, to int) (all []Part) {
+	for _, p := range s.stretches(from, to) {
 		all = append(all, Part{s.text[p.from:p.to], p.state == onlyHere, p.state == elsewhere})
 	}
 	return all

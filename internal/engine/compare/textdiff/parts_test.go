@@ -1,6 +1,7 @@
 package textdiff
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -8,18 +9,26 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParts(t *testing.T) {
-	left, right := Parts("One two three. Four five six.", "And more. One two three. Four eight six.")
-	if want := []Part{{Text: "One two three. Four "}, {Text: "five", Only: true}, {Text: " six."}}; !slices.Equal(left, want) {
-		t.Errorf("left %+v", left)
+func TestPairs(t *testing.T) {
+	want := []Pair{
+		{[]Part{{Text: "One two three."}}, []Part{{Text: "And more", Only: true}, {Text: ". One two three."}}, false},
+		{[]Part{{Text: " Four "}, {Text: "five", Only: true}, {Text: " six."}}, []Part{{Text: " Four "}, {Text: "eight", Only: true}, {Text: " six."}}, false},
 	}
-	if want := []Part{{Text: "And more", Only: true}, {Text: ". One two three. Four "}, {Text: "eight", Only: true}, {Text: " six."}}; !slices.Equal(right, want) {
-		t.Errorf("right %+v", right)
+	if all := Pairs("One two three. Four five six.", "And more. One two three. Four eight six."); !reflect.DeepEqual(all, want) {
+		t.Errorf("%+v", all)
 	}
-	left, _ = Parts("one two three four five six seven. eleven twelve thirteen fourteen fifteen.", "eleven twelve thirteen fourteen fifteen. one two three four five six seven.")
-	if len(left) != 3 || !left[1].Moved || left[1].Text != "eleven twelve thirteen fourteen fifteen" {
+	left, _ := parts("one two three four five six seven. eleven twelve thirteen fourteen fifteen.", "eleven twelve thirteen fourteen fifteen. one two three four five six seven.")
+	if !slices.ContainsFunc(left, func(p Part) bool { return p.Moved && p.Text == "eleven twelve thirteen fourteen fifteen" }) {
 		t.Errorf("moved: %+v", left)
 	}
+}
+
+// parts returns all parts of each text.
+func parts(left, right string) (a, b []Part) {
+	for _, p := range Pairs(left, right) {
+		a, b = append(a, p.Left...), append(b, p.Right...)
+	}
+	return a, b
 }
 
 // TestPartsAreWhole checks that parts make up the whole text, and equal texts one shared part.
@@ -34,12 +43,14 @@ func TestPartsAreWhole(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		left, right := texts.Draw(rt, "left"), texts.Draw(rt, "right")
-		a, b := Parts(left, right)
+		a, b := parts(left, right)
 		if whole(a) != left || whole(b) != right {
 			rt.Fatalf("%+v, %+v", a, b)
 		}
-		if same, _ := Parts(left, left); len(same) > 1 || len(same) == 1 && (same[0].Only || same[0].Moved) {
-			rt.Fatalf("of itself: %+v", same)
+		for _, p := range Pairs(left, left) {
+			if !p.Alike || len(p.Left) != 1 || len(p.Right) != 1 || p.Left[0] != p.Right[0] {
+				rt.Fatalf("of itself: %+v", p)
+			}
 		}
 	})
 }

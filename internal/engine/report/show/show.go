@@ -33,6 +33,16 @@ type Digest struct {
 	Copies    []SiteCopy `json:"copies"`
 	Files     []Count    `json:"files"`
 
+	// Map has the groups that removed documents copy, Stream the removals along the inputs, and Days
+	// those by the documents' times.
+	Map    Map    `json:"map"`
+	Stream []Step `json:"stream,omitempty"`
+	Days   []Step `json:"days,omitempty"`
+	// Thresholds has what other thresholds would remove, of the near copies that are removed.
+	Thresholds []Threshold `json:"thresholds"`
+
+	least float64 // score of a removed near copy; 0 for none
+
 	// Histogram counts inexact copies by score, in Bins equal steps from 0 to 1. A score between
 	// two bins belongs to the upper one, and 1 to the last.
 	Histogram [Bins]Bin `json:"histogram"`
@@ -95,6 +105,10 @@ const perKind = 8
 type Collector struct {
 	d                               Digest
 	documents, sites, copies, files top
+	pairs                           top
+	stream                          stream
+	days                            days
+	thresholds                      thresholds
 	examples                        map[string][]ranked
 	totals                          totals
 	spread                          spread
@@ -107,7 +121,7 @@ type ranked struct {
 
 // NewCollector returns a Collector without lines.
 func NewCollector() *Collector {
-	return &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}}
+	return &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}, days: days{}}
 }
 
 // Add adds a line. It keeps only strings from the line.
@@ -115,7 +129,12 @@ func (c *Collector) Add(l *lines.Line) {
 	c.totals.count(l, 0)
 	if !l.Kept {
 		c.files.add(l.File)
+		if l.Of != nil {
+			c.pairs.add(pairOf(l))
+		}
 	}
+	c.stream.add(l)
+	c.days.add(l)
 	if l.SameID && l.Verdict == "duplicate" {
 		c.d.SameID++
 	}
@@ -128,6 +147,10 @@ func (c *Collector) Add(l *lines.Line) {
 		bin.Duplicates++
 		if !l.Kept { // with --remove-within, copies can stay
 			c.keep("least evidence", l, evidence(l))
+			c.thresholds.add(l)
+			if score := scoreOf(l); c.d.least == 0 || score < c.d.least {
+				c.d.least = score
+			}
 		}
 	case l.Verdict == "related":
 		bin.Related++
@@ -170,27 +193,28 @@ func siteOf(id string) string {
 
 // keep keeps a line as an example if it ranks among the first of its kind.
 func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
-	kept := c.examples[kind]
-	if len(kept) == perKind && rank >= kept[perKind-1].rank {
-		return
+	c.examples[kind] = insert(c.examples[kind], perKind, kind, l, rank)
+}
+
+// insert inserts a line among at most n examples that are ordered by rank.
+func insert(kept []ranked, n int, kind string, l *lines.Line, rank float64) []ranked {
+	if len(kept) == n && rank >= kept[n-1].rank {
+		return kept
 	}
 	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
 		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
 	})
 	kept = slices.Insert(kept, at, ranked{exampleOf(kind, l), rank})
-	c.examples[kind] = kept[:min(len(kept), perKind)]
+	return kept[:min(len(kept), n)]
 }
 
 // evidence returns the score, or an estimated share below it, as on pages with menus. If the filter
 // alone decided, there is no score, but a share of the text that it has seen.
 func evidence(l *lines.Line) float64 {
-	switch {
-	case l.Of == nil:
-		return float64(l.Seen)
-	case l.Estimated:
+	if l.Of != nil && l.Estimated {
 		return float64(min(l.Score, l.Contained))
 	}
-	return float64(l.Score)
+	return scoreOf(l)
 }
 
 func exampleOf(kind string, l *lines.Line) Example {
@@ -220,6 +244,7 @@ func (c *Collector) Digest() *Digest {
 	const n = 15
 	d := c.d
 	d.Documents, d.Sites, d.Files = c.documents.most(n), c.sites.most(n), c.files.most(n)
+	d.Map, d.Stream, d.Days, d.Thresholds = mapOf(c.pairs.most(maxCounters)), c.stream.steps(), c.days.steps(), c.thresholds.list()
 	d.Copies = []SiteCopy{}
 	for _, m := range c.copies.most(n) {
 		site, of, _ := strings.Cut(m.Value, "\n")
@@ -361,6 +386,7 @@ type page struct {
 type table struct {
 	Title, Head, What string
 	Counts            []Count
+	Find              bool // the values are ids, which the list of removals can find
 }
 
 // page fills a page. what names a pair of sites, and copies joins the two.
@@ -370,10 +396,10 @@ func (d *Digest) page(what, copies string) page {
 		sites[i] = Count{c.Site + copies + c.Of, c.Count, c.Over}
 	}
 	p := page{Digest: d, Kinds: slices.Clone(kinds), Tables: []table{
-		{"Copied most", "copies", "document", d.Documents},
-		{"Copied most, by site", "copies", "site", d.Sites},
-		{"Who copies whom", "copies", what, sites},
-		{"Removed most, by input", "removed", "input", d.Files},
+		{"Copied most", "copies", "document", d.Documents, true},
+		{"Copied most, by site", "copies", "site", d.Sites, true},
+		{"Who copies whom", "copies", what, sites, false},
+		{"Removed most, by input", "removed", "input", d.Files, true},
 	}}
 	for i := range d.Examples {
 		at := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == d.Examples[i].Kind })
@@ -389,6 +415,16 @@ func (d *Digest) page(what, copies string) page {
 		p.Bins = d.Histogram[first:end]
 	}
 	return p
+}
+
+// Steps returns the thresholds with removals of their own: the next one removes fewer.
+func (d *Digest) Steps() (steps []Threshold) {
+	for _, t := range d.Thresholds {
+		if len(t.Weakest) > 0 {
+			steps = append(steps, t)
+		}
+	}
+	return steps
 }
 
 // All counts the documents of a bin.

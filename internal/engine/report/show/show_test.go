@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,17 @@ func digestOf(t *testing.T, all []lines.Line) *Digest {
 	return c.Digest()
 }
 
+// lineSeq yields the lines as reading the report again does.
+func lineSeq(all []lines.Line) iter.Seq2[*lines.Line, error] {
+	return func(yield func(*lines.Line, error) bool) {
+		for i := range all {
+			if !yield(&all[i], nil) {
+				return
+			}
+		}
+	}
+}
+
 func hostileReport() (all []lines.Line) {
 	for i, id := range hostile {
 		of := hostile[(i+1)%len(hostile)]
@@ -103,13 +115,13 @@ func TestHostilePage(t *testing.T) {
 		texts.Add([]byte(all[i].ID), []byte(strings.Join(hostile, "\n")+all[i].ID), &all[i])
 	}
 	texts.Close()
-	if err := d.WriteHTML(&b, hostile[6]); err != nil {
+	if err := d.WriteHTML(&b, hostile[6], lineSeq(all)); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), `<div class="text">`) || !strings.Contains(b.String(), `<b class="only">`) {
+	if !strings.Contains(b.String(), `<div class="sides"`) || !strings.Contains(b.String(), `<b class="only">`) {
 		t.Error("no example has both texts")
 	}
-	allowed := strings.Fields("html head meta title style body h1 h2 p div b i span section table tr th td bdi small br mark")
+	allowed := strings.Fields("html head meta title style body h1 h2 h3 p div b nav a span section article header figure figcaption svg rect line table thead tbody tr th td bdi small br mark noscript script form label input button")
 	for _, r := range b.String() {
 		if r != '\n' && !unicode.IsPrint(r) {
 			t.Errorf("%U is in the page", r)
@@ -127,7 +139,7 @@ func TestHostilePage(t *testing.T) {
 			t.Errorf("an element of another's: %v", token)
 		}
 		for _, a := range token.Attr {
-			if !slices.Contains(strings.Fields("lang charset http-equiv content name class style"), a.Key) || strings.Contains(a.Val, "alert") {
+			if !slices.Contains(strings.Fields("lang charset http-equiv content name class style aria-label role tabindex href id title scope hidden type autocomplete spellcheck viewbox preserveaspectratio x y x1 x2 y1 y2 width height data-row data-column data-find data-n"), a.Key) || a.Key != "title" && a.Key != "data-find" && strings.Contains(a.Val, "alert") || a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
 				t.Errorf("an attribute of another's: %v", token)
 			}
 		}
@@ -255,7 +267,7 @@ func TestPassages(t *testing.T) {
 		{ID: "e", Verdict: "related", Kept: true},
 	})
 	var text, page strings.Builder
-	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, "page")); err != nil {
+	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, "page", nil)); err != nil {
 		t.Fatal(err)
 	}
 	const want = "4 documents are not unique: 2 are removed\n  duplicate 0 (0 exact, 0 of the same id), related 1, mosaic 0, consumed 2\n"

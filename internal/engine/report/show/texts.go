@@ -63,40 +63,52 @@ func beginning(text []byte) string {
 }
 
 const (
-	sharedRunes = 160  // shown of a shared stretch
-	onlyRunes   = 400  // shown of a differing stretch
-	sideRunes   = 4000 // shown of a text
+	partRunes = 400  // shown of a part of a text
+	sideRunes = 6000 // shown of a text
+	foldPairs = 4    // pairs alike in a row of which only the first and the last are shown
 )
 
-// Sides returns both texts as marked parts, or nil if they were not read.
-func (e *Example) Sides() [][]textdiff.Part {
+// Pairs returns both texts side by side, or nil if they were not read. Of many pairs alike in a row,
+// one without text on either side stands for all but the first and the last.
+func (e *Example) Pairs() (shown []textdiff.Pair) {
 	if !e.read || e.text == "" {
 		return nil
 	}
-	left, right := textdiff.Parts(e.text, e.other)
-	return [][]textdiff.Part{folded(left), folded(right)}
-}
-
-// folded shortens long stretches in their middle, and a long text at its end.
-func folded(parts []textdiff.Part) (shown []textdiff.Part) {
-	room := sideRunes
-	for _, p := range parts {
-		if room <= 0 {
-			return append(shown, textdiff.Part{Text: "…"})
+	all, room := textdiff.Pairs(e.text, e.other), sideRunes
+	for len(all) > 0 && room > 0 {
+		n := 0
+		for n < len(all) && all[n].Alike {
+			n++
 		}
-		most := sharedRunes
-		if p.Only {
-			most = onlyRunes
+		if n < foldPairs {
+			n = max(n, 1)
+			for _, p := range all[:n] {
+				shown = append(shown, shorten(p, &room))
+			}
+		} else {
+			shown = append(shown, shorten(all[0], &room), textdiff.Pair{Alike: true}, shorten(all[n-1], &room))
 		}
-		text := []rune(p.Text)
-		room -= min(len(text), most)
-		if len(text) > most {
-			text = []rune(string(text[:most/2]) + " … " + string(text[len(text)-most/2:]))
-		}
-		p.Text = visibleLines(string(text))
-		shown = append(shown, p)
+		all = all[n:]
+	}
+	if len(all) > 0 {
+		shown = append(shown, textdiff.Pair{})
 	}
 	return shown
+}
+
+// shorten makes a pair visible, and cuts long parts in their middle.
+func shorten(p textdiff.Pair, room *int) textdiff.Pair {
+	for _, side := range [][]textdiff.Part{p.Left, p.Right} {
+		for i := range side {
+			text := []rune(side[i].Text)
+			if len(text) > partRunes {
+				text = []rune(string(text[:partRunes/2]) + " … " + string(text[len(text)-partRunes/2:]))
+			}
+			*room -= len(text)
+			side[i].Text = visibleLines(string(text))
+		}
+	}
+	return p
 }
 
 // visibleLines makes every line visible, and keeps line ends.

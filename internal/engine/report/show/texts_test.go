@@ -44,7 +44,7 @@ func TestTexts(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	var page bytes.Buffer
-	if err := d.WriteHTML(&page, "title"); err != nil {
+	if err := d.WriteHTML(&page, "title", nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
@@ -65,9 +65,9 @@ func TestTexts(t *testing.T) {
 func TestFolded(t *testing.T) {
 	long := strings.Repeat("渡", 3*maxText)
 	e := Example{text: beginning([]byte(long)), other: "x", read: true}
-	document := e.Sides()[0]
+	pairs := e.Pairs()
 	runes := 0
-	for _, p := range document {
+	for _, p := range pairs[0].Left {
 		if !strings.HasPrefix(strings.Trim(p.Text, " …"), "渡") && strings.Trim(p.Text, " …") != "" {
 			t.Errorf("%q", p.Text)
 		}

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	html "html/template"
 	"io"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -115,23 +113,4 @@ func (e *Example) Shares() string {
 // wrap breaks a string into lines of at most that many columns. There is at least one line.
 func wrap(s string, columns int) []string {
 	return strings.Split(textdiff.Columns.Wrap(s, columns), "\n")
-}
-
-//go:embed page.html
-var htmlPage string
-
-var htmlTemplate = html.Must(html.New("page").Funcs(html.FuncMap{"clean": visible.Line, "percent": percent}).Parse(htmlPage))
-
-// percent returns the width of a bar, in percent of the widest.
-func percent(n, most int64) float64 { return 100 * float64(n) / float64(most) }
-
-// WriteHTML writes the digest as a page without scripts, files or network. Ids and texts are inert.
-func (d *Digest) WriteHTML(w io.Writer, title string) error {
-	sum := d.Sum()
-	return htmlTemplate.Execute(w, struct {
-		page
-		Rows  []Total // the totals, then their sum
-		Read  bool    // whether the texts were read
-		Title string
-	}{d.page("site ← source", " ← "), append(slices.Clone(d.Totals), sum), sum.Bytes > 0, title})
 }
