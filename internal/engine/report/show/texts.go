@@ -1,6 +1,7 @@
 package show
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/firstseen/firstseen/internal/base/visible"
@@ -96,6 +97,8 @@ func (e *Example) Pairs() (shown []textdiff.Pair) {
 	return shown
 }
 
+var blankLines = regexp.MustCompile(`\n\s*\n`)
+
 // shorten makes a pair visible, and cuts long parts in their middle.
 func shorten(p textdiff.Pair, room *int) textdiff.Pair {
 	for _, side := range [][]textdiff.Part{p.Left, p.Right} {
@@ -111,9 +114,9 @@ func shorten(p textdiff.Pair, room *int) textdiff.Pair {
 	return p
 }
 
-// visibleLines makes every line visible, and keeps line ends.
+// visibleLines makes every line visible, and keeps line ends, but of blank lines.
 func visibleLines(text string) string {
-	all := strings.Split(text, "\n")
+	all := strings.Split(blankLines.ReplaceAllString(text, "\n"), "\n")
 	for i := range all {
 		all[i] = visible.Line(strings.TrimSuffix(all[i], "\r"))
 	}
