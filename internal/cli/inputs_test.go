@@ -183,7 +183,7 @@ func TestPageOfMostMemory(t *testing.T) {
 	cmd := program(t, dir, "dedup", "--docs", "1000", "-j", "1", "--report", "report", "in.warc")
 	start(t, cmd)
 	exits(t, cmd, exitDone)
-	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "12 documents: 2 kept, 10 removed") {
+	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "12 documents: 2 kept, 10 copies") {
 		t.Error(told)
 	}
 }

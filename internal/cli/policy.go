@@ -109,6 +109,7 @@ func (f *dedupOptions) choose(cmd *cobra.Command) (err error) {
 	}
 	s := f.watched
 	f.watched, s.Kept, s.Removed = nil, kept, s.Documents-kept // as they are now
+	s.MostLost = s.MostLost[:0]                                // which are not
 	file, err := f.openSummary()
 	if err != nil {
 		return errors.Join(bad, err)

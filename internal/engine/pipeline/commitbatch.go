@@ -316,7 +316,6 @@ func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block))
 		live.Documents.Store(c.tally.Documents)
 		live.Removed.Store(c.tally.Removed)
 		live.Stored.Store(c.stored)
-		live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 	}
 	return nil
 }

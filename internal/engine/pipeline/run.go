@@ -106,7 +106,6 @@ const MaxStored = 1536
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
 	Documents, Removed, Stored atomic.Int64
-	LoadPerMillion             atomic.Int64 // of the filter
 }
 
 // block is a piece of the source on its way from the reader through a worker to the committer.

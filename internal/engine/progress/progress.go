@@ -4,6 +4,7 @@ package progress
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,31 +40,61 @@ func OfRun(stderr io.Writer, live *pipeline.Live, inputs []input.Input) (stop fu
 
 // newBar returns a bar with the share read or, if a pipe has no total, only the amount read.
 func newBar(bars *mpb.Progress, live *pipeline.Live, inputs []input.Input) *mpb.Bar {
-	start := time.Now()
+	start, bar := time.Now(), mpb.BarStyle().Build()
 	total, known := input.TotalSize(inputs)
-	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
-		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")
+		total = 0
 	}
-	return bars.New(total, style,
-		mpb.PrependDecorators(read),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return liveText(live, total, time.Since(start)) })),
-		mpb.BarRemoveOnComplete(),
-	)
+	line := func(w io.Writer, stat decor.Statistics) error {
+		before, after, room := fit(words(live, total, time.Since(start)), stat.AvailableWidth)
+		fmt.Fprint(w, before) // to a buffer
+		if stat.AvailableWidth, stat.RequestedWidth = room, 0; room >= leastBar && total > 0 {
+			if err := bar.Fill(w, stat); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprint(w, after)
+		return err
+	}
+	return bars.MustAdd(total, mpb.BarFillerFunc(line), mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
 }
 
-func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
+// words returns what a line says: the amount read, documents a second, the share of copies and the
+// time left, "" for what is unknown.
+func words(live *pipeline.Live, total int64, elapsed time.Duration) (all [4]string) {
 	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
-	s := fmt.Sprintf(" %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))
-	if docs > 0 {
-		s += fmt.Sprintf("  %.1f%% removed", 100*float64(removed)/float64(docs))
+	all[0] = fmt.Sprintf("% .1f read", decor.SizeB1024(stored))
+	if total > 0 {
+		all[0] = fmt.Sprintf("% .1f / % .1f", decor.SizeB1024(stored), decor.SizeB1024(total))
 	}
-	s += fmt.Sprintf("  filter %.1f%% full", 100*float64(live.LoadPerMillion.Load())/1e6)
+	all[1] = fmt.Sprintf("  %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))
+	if docs > 0 {
+		all[2] = fmt.Sprintf("  %.1f%% copies", 100*float64(removed)/float64(docs))
+	}
 	if total > 0 && stored > 0 && stored < total {
 		left := time.Duration(float64(elapsed) * float64(total-stored) / float64(stored))
-		s += fmt.Sprintf("  %s left", left.Round(time.Second))
+		all[3] = fmt.Sprintf("  %s left", left.Round(time.Second))
 	}
-	return s
+	return all
+}
+
+// leastBar is the width of the shortest bar, in columns, with its ends.
+const leastBar = 6
+
+// fit returns the words before and after the bar, and the columns for it. If not all words fit, the
+// bar goes, then documents a second, the share of copies and the amount read; the time left stays.
+func fit(all [4]string, columns int) (before, after string, room int) {
+	short := false
+	for _, i := range []int{1, 2, 0} {
+		if len(strings.Join(all[:], "")) > columns {
+			all[i], short = "", true
+		}
+	}
+	before, after = all[0], strings.Join(all[1:], "")
+	if short {
+		return before, after, 0
+	}
+	return before + " ", after, columns - len(before) - len(after) - 1
 }
 
 // OfCheck draws a bar for a check, which calls progress. stop removes it.
