@@ -98,12 +98,22 @@ var ErrSet = errors.New("the shards are not a complete set")
 
 // ReadSet reads the manifests of all shards in folders, and returns them in order. It refuses a set
 // with a missing or duplicate shard, or with different schemes.
-func ReadSet(dirs []string) ([]*Manifest, error) {
-	var set []*Manifest
-	for _, dir := range dirs {
-		names, err := fs.Glob(os.DirFS(dir), "shard-*"+manifestEnding)
-		if err != nil {
-			return nil, err
+func ReadSet(dirs []string) ([]*Manifest, error) { return readShards(dirs, true) }
+
+// ReadShards is ReadSet, or reads any shards of a set if paths name manifests.
+func ReadShards(paths []string) ([]*Manifest, error) {
+	return readShards(paths, !slices.ContainsFunc(paths, isManifest))
+}
+
+func isManifest(path string) bool { return strings.HasSuffix(path, manifestEnding) }
+
+func readShards(paths []string, whole bool) (set []*Manifest, err error) {
+	for _, path := range paths {
+		dir, names := path, []string{""}
+		if whole || !isManifest(path) {
+			if names, err = fs.Glob(os.DirFS(dir), "shard-*"+manifestEnding); err != nil {
+				return nil, err
+			}
 		}
 		for _, name := range names {
 			m, err := readManifest(filepath.Join(dir, name))
@@ -114,10 +124,10 @@ func ReadSet(dirs []string) ([]*Manifest, error) {
 		}
 	}
 	slices.SortStableFunc(set, func(a, b *Manifest) int { return a.Shard - b.Shard })
-	return set, checkSet(set, dirs)
+	return set, checkSet(set, paths, whole)
 }
 
-func checkSet(set []*Manifest, dirs []string) error {
+func checkSet(set []*Manifest, dirs []string, whole bool) error {
 	if len(set) == 0 {
 		return fmt.Errorf("%w: no finished shard in %s; make them with firstseen bulk features", ErrSet, strings.Join(dirs, ", "))
 	}
@@ -134,7 +144,7 @@ func checkSet(set []*Manifest, dirs []string) error {
 			return fmt.Errorf("%w: %s has the scheme %s, %s the scheme %s; make all shards with the same version, --method and --secret", ErrSet, m.path(""), m.Scheme, first.path(""), first.Scheme)
 		case i > 0 && set[i-1].Shard == m.Shard:
 			return fmt.Errorf("%w: shard %d is there twice, as %s and %s", ErrSet, m.Shard, set[i-1].path(""), m.path(""))
-		case m.Shard != i+1:
+		case whole && m.Shard != i+1:
 			return missing(i+1, m.Of)
 		}
 		if other := digests[m.Digest]; other != nil && m.Documents > 0 {
@@ -142,7 +152,7 @@ func checkSet(set []*Manifest, dirs []string) error {
 		}
 		digests[m.Digest] = m
 	}
-	if len(set) < first.Of {
+	if whole && len(set) < first.Of {
 		return missing(len(set)+1, first.Of)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -27,6 +28,40 @@ func TestTable(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	storetest.Run(t, func(*testing.T) dedup.Store { return allMarked{newTable()} })
+}
+
+// TestManyPostings checks that the parts of a table have lists of their own, and that a full one is
+// an error, with a small limit.
+func TestManyPostings(t *testing.T) {
+	defer func(most int) { maxPostings = most }(maxPostings)
+	maxPostings = 4
+	s := newTable()
+	keys := make([]uint64, 300)
+	for i := range keys {
+		keys[i] = uint64(i) * mixer
+	}
+	s.marked = keys
+	add := func(keys []uint64) error {
+		_, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{keys}, nil, nil)
+		return err
+	}
+	for range 3 { // the second and the third document of each key have a posting
+		if err := add(keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holders, n := make([]uint32, len(keys)*dedup.MaxHolders), make([]uint8, len(keys))
+	if err := s.Lookup(keys, holders, n); err != nil {
+		t.Fatal(err)
+	}
+	for i := range keys {
+		if got := holders[i*dedup.MaxHolders:][:n[i]]; !slices.Equal(got, []uint32{1, 2, 3}) {
+			t.Fatalf("key %d has %v", i, got)
+		}
+	}
+	if err := errors.Join(add(keys), add(keys)); !errors.Is(err, errTable) {
+		t.Errorf("a full part: %v", err)
+	}
 }
 
 // TestUnmarked checks that a key without a mark is neither stored nor looked up.
