@@ -19,12 +19,21 @@ import (
 // interval is the time between updates of the bar, so documents cost nothing.
 const interval = 200 * time.Millisecond
 
+// barsOn returns the bars of a terminal, or nil if stderr is none. mpb draws only on a file.
+func barsOn(stderr io.Writer) *mpb.Progress {
+	f := terminal.Of(stderr)
+	if f == nil {
+		return nil
+	}
+	return mpb.New(mpb.WithOutput(f), mpb.WithRefreshRate(interval))
+}
+
 // OfRun draws a bar for a run over inputs. stop removes it.
 func OfRun(stderr io.Writer, live *pipeline.Live, inputs []input.Input) (stop func()) {
-	if terminal.Of(stderr) == nil {
+	bars := barsOn(stderr)
+	if bars == nil {
 		return func() {}
 	}
-	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(interval))
 	bar := newBar(bars, live, inputs)
 	go func() {
 		for bar.IsRunning() {
@@ -99,12 +108,12 @@ func fit(all [4]string, columns int) (before, after string, room int) {
 
 // OfCheck draws a bar for a check, which calls progress. stop removes it.
 func OfCheck(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
-	if terminal.Of(stderr) == nil {
+	bars := barsOn(stderr)
+	if bars == nil {
 		return nil, func() {}
 	}
 	var step atomic.Value
 	step.Store("")
-	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(interval))
 	bar := bars.New(0, mpb.BarStyle(),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
 		mpb.BarRemoveOnComplete(),
