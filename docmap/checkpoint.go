@@ -177,7 +177,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	flush := t.head.flushed < t.docs && (t.memFull() || t.tombstones.win.due || t.pendingFull())
+	flush := t.flushes()
 	if flush || t.tombstones.win.due {
 		if err := t.finishSteps(); err != nil {
 			return err
@@ -245,6 +245,11 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		return nil
 	}
 	return work()
+}
+
+// flushes reports whether the next checkpoint moves all pending keys to runs.
+func (t *Table) flushes() bool {
+	return t.head.flushed < t.docs && (t.memFull() || t.tombstones.win.due || t.pendingFull())
 }
 
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {

@@ -58,6 +58,10 @@ func (z *sizes) newRun(info runInfo) *run {
 	return &run{runInfo: info, Run: sorted.NewRun(shape, info.id, info.first)}
 }
 
+// EntryMemory is the most memory, in bytes, for look-ups of an entry of a run: a bin has 4,096 entries
+// or more, and a merge needs those of sources and target.
+const EntryMemory = 2 * float64(sorted.BinMemory) / 4096
+
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
 
 func (i *runInfo) bucket() []byte {
