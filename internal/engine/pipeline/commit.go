@@ -32,6 +32,7 @@ type committer struct {
 	lines    [2]decided      // of the documents being decided, and of those being written
 	beside   *errgroup.Group // the concurrent writing; wait for it before touching or flushing outputs
 	left     *block          // the block that the writing will give back, or nil
+	file     string          // the input of the records being decided, for messages
 	led      int             // the input whose head Kept has; -1 for none
 	one      dedup.Result    // of a document decided alone
 
