@@ -61,7 +61,7 @@ var mayskip = map[string]string{
 	"TestFeaturesAreCanonical":                     "single texts drawn that are wider than a piece",
 	"install":                                      "no Python of 3.10 or later with venv and pip; Windows",
 	"here":                                         "a platform without a wheel",
-	"TestDifferences TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKills TestLongTextsEqualOracle TestMemory TestMemoryAhead TestPageOfMostMemory TestRepetitionIsCheap TestTable TestTableDiskOfRuns TestTablesAreGenerated TestTenMillionInSmall TestWorker": "-short: run by the last step of .ci/run",
+	"TestDifferences TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKills TestLongTextsEqualOracle TestMemory TestMemoryAhead TestPageOfMostMemory TestRepetitionIsCheap TestTable TestTablesAreGenerated TestTenMillionInSmall TestWorker": "-short: run by the last step of .ci/run",
 }
 
 // TestSkipsAreListed checks that mayskip names each test that may skip, so that something runs it.
