@@ -1,4 +1,4 @@
-package storetest
+package dedup_test
 
 import (
 	"cmp"
@@ -14,13 +14,13 @@ func empty(s dedup.Store) error {
 	if c, ok := s.(interface{ Closed() bool }); ok && c.Closed() {
 		return errors.New("a new store is closed")
 	}
-	w := &world{}
+	w := &storeModel{}
 	return cmp.Or(w.lookup(s, extreme...), w.equal(s, 1))
 }
 
 // recordsAreCopies checks that results of Records stay valid during Add and Lookup.
 func recordsAreCopies(s dedup.Store) error {
-	w := &world{}
+	w := &storeModel{}
 	first, second := doc{id: "first", data: "data of it", keys: keys{1}}, doc{id: "second", data: "of another", keys: keys{2}}
 	if err := w.add(s, first, second); err != nil {
 		return err
@@ -40,7 +40,7 @@ func recordsAreCopies(s dedup.Store) error {
 
 func unknownKeys(s dedup.Store) error {
 	const key = 0x123456789abcdef0
-	w := &world{}
+	w := &storeModel{}
 	if err := w.add(s, doc{id: "a", keys: keys{key}}); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func emptyBatches(s dedup.Store) error {
 	if _, err := s.Add(nil, nil, nil, nil, nil); err != nil {
 		return fmt.Errorf("an Add of no documents: %w", err)
 	}
-	w := &world{}
+	w := &storeModel{}
 	return cmp.Or(w.add(s, doc{id: "a", keys: keys{1}}), s.Lookup(nil, nil, nil), s.Records(nil, nil, nil), w.equal(s, 1))
 }
 
@@ -69,7 +69,7 @@ func slicesReused(s dedup.Store) error {
 	copy(data, "over")
 	copy(list, keys{7, 8, 9})
 	ids[0], all[0], lists[0], marks[0] = "X", nil, nil, true
-	w := &world{docs: []doc{{id: "a", data: "data"}}, holders: map[uint64][]uint32{1: {1}, 2: {1}, 3: {1}}}
+	w := &storeModel{docs: []doc{{id: "a", data: "data"}}, holders: map[uint64][]uint32{1: {1}, 2: {1}, 3: {1}}}
 	return cmp.Or(w.equal(s, 1), w.lookup(s, 1, 3, 7, 9))
 }
 
@@ -83,7 +83,7 @@ func closed(s dedup.Store) error {
 	if !ok {
 		return errors.New("it has Close but not Closed: a Deduper would go on using it")
 	}
-	w := &world{}
+	w := &storeModel{}
 	if err := w.add(s, doc{id: "a", keys: keys{1}}); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func severalReaders(s dedup.Store) error {
 		return nil
 	}
 	const readers = 3
-	w := &world{}
+	w := &storeModel{}
 	for batch := range 4 {
 		if n := shared.Documents(); int(n) != len(w.docs) {
 			return fmt.Errorf("%d documents were added, and Documents returns %d", len(w.docs), n)

@@ -1,12 +1,4 @@
-// Package storetest tests an implementation of dedup.Store against its contract. A store has one
-// test like this:
-//
-//	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t *testing.T) dedup.Store { return open(t) })
-//	}
-//
-// A store that passes gives the same verdicts as any other. Durability is not part of the contract.
-package storetest
+package dedup_test
 
 import (
 	"fmt"
@@ -19,9 +11,10 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-// Run runs the whole suite, each part on a new, empty store returned by open. A store with a Close
-// method is closed at the end, and must have Closed.
-func Run(t *testing.T, open func(t *testing.T) dedup.Store) {
+// testStore checks a store against the contract of dedup.Store. open returns a new, empty store for
+// each part. A store with a Close method is closed at the end, and must have Closed. A store that
+// passes gives the same verdicts as any other. Durability is not part of the contract.
+func testStore(t *testing.T, open func(t *testing.T) dedup.Store) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t)

@@ -1,4 +1,4 @@
-package jsonltest
+package jsonl
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Line draws lines of JSON, near misses, and garbage.
-func Line(t *rapid.T) []byte {
+// drawLine draws lines of JSON, near misses, and garbage.
+func drawLine(t *rapid.T) []byte {
 	pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
 		`{"text":"`, `{"id":"`, `"text"`, `"id"`, `"meta"`, `"meta.id"`, `{`, `}`, `[`, `]`, `:`, `,`, `"`, ` `, "\t", "\r",
 		`\`, `\"`, `\\`, `\n`, `\u0041`, `\ud83d`, `\ude00`, `\u00`, `\x`, "世", "é", "😀", "\xff", "\xe4\xb8", "\x00", "\x7f",
@@ -18,8 +18,8 @@ func Line(t *rapid.T) []byte {
 	return []byte(strings.Join(pieces, ""))
 }
 
-// Object draws valid objects with the wanted names in many places.
-func Object(t *rapid.T) []byte {
+// drawObject draws valid objects with the wanted names in many places.
+func drawObject(t *rapid.T) []byte {
 	name := rapid.SampledFrom([]string{`"text"`, `"id"`, `"meta"`, `"meta.id"`, `"t\u0065xt"`, `"x"`})
 	leaf := rapid.SampledFrom([]string{`"a"`, `""`, `"\ud800x"`, `"世\n界"`, `7`, `-0.5E1`, `null`, `true`, `[]`, `[1,{"text":"z"}]`, `{}`})
 	var object func(depth int) string
@@ -37,8 +37,8 @@ func Object(t *rapid.T) []byte {
 	return []byte(object(0))
 }
 
-// Same fails unless a record matches the oracle's.
-func Same(tb testing.TB, got, want Record) {
+// same fails unless a record matches the oracle's.
+func same(tb testing.TB, got, want oracleRecord) {
 	tb.Helper()
 	if got.Reason != "" {
 		if want.Reason != "" && strings.Contains(got.Reason, want.Reason) {

@@ -1,6 +1,4 @@
-// Package jsonltest computes the documents that a reader of JSON lines should find, and draws
-// lines. It serves the tests of jsonl and of other readers of JSON lines.
-package jsonltest
+package jsonl
 
 import (
 	"bytes"
@@ -80,8 +78,8 @@ func oracleField(object []oracleMember, name string) (v any, found, twice bool) 
 	return v, found, twice
 }
 
-// Parse returns id and text, or the reason why the line has none.
-func Parse(textField, idField, file string, line int64, raw []byte) (id, text, reason string) {
+// oracleParse returns id and text, or the reason why the line has none.
+func oracleParse(textField, idField, file string, line int64, raw []byte) (id, text, reason string) {
 	if !json.Valid(raw) {
 		return "", "", "invalid JSON"
 	}
@@ -118,39 +116,11 @@ func Parse(textField, idField, file string, line int64, raw []byte) (id, text, r
 	return id, text, ""
 }
 
-// Record is a document, or a line with the reason why it is none.
-type Record struct {
+// oracleRecord is a document, or a line with the reason why it is none.
+type oracleRecord struct {
 	File     string
 	Line     int64
 	Raw      string
 	ID, Text string
 	Reason   string
-}
-
-// Lines reads a whole decoded input and splits it at '\n'.
-func Lines(textField, idField, file string, data []byte, maxLine int) []Record {
-	var records []Record
-	utf16 := false
-	for _, head := range []string{"\xff\xfe", "\xfe\xff", "{\x00", "\x00{"} {
-		utf16 = utf16 || bytes.HasPrefix(data, []byte(head))
-	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	for i, raw := range bytes.Split(data, []byte("\n")) {
-		r := Record{File: file, Line: int64(i + 1), Raw: string(raw)}
-		switch {
-		case maxLine > 0 && len(raw) > maxLine:
-			r.Reason = "longer than the limit"
-			r.Raw = string(raw[:min(maxLine+1, 4096)])
-		case len(raw) == 0:
-			continue
-		case utf16:
-			r.Reason = "UTF-16"
-		case len(bytes.Trim(raw, " \t\r")) == 0:
-			continue
-		default:
-			r.ID, r.Text, r.Reason = Parse(textField, idField, file, r.Line, raw)
-		}
-		records = append(records, r)
-	}
-	return slices.Clip(records)
 }

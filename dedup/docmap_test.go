@@ -1,4 +1,4 @@
-package docmap_test
+package dedup_test
 
 import (
 	"path/filepath"
@@ -6,17 +6,16 @@ import (
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
-	"github.com/firstseen/firstseen/internal/testing/storetest"
 )
 
 // TestTableIsAStore checks the contract of a store in memory, and amid checkpoints and merges.
 func TestTableIsAStore(t *testing.T) {
 	t.Parallel()
 	t.Run("in memory", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) dedup.Store { return openTable(t, 1<<20) })
+		testStore(t, func(t *testing.T) dedup.Store { return openTable(t, 1<<20) })
 	})
 	t.Run("in the file", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) dedup.Store { return &eager{openTable(t, 3000)} })
+		testStore(t, func(t *testing.T) dedup.Store { return &eager{openTable(t, 3000)} })
 	})
 }
 

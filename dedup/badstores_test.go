@@ -1,4 +1,4 @@
-package storetest
+package dedup_test
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 )
 
-func TestMemory(t *testing.T) {
-	Run(t, func(*testing.T) dedup.Store { return &dedup.Memory{} })
+func TestMemoryIsAStore(t *testing.T) {
+	testStore(t, func(*testing.T) dedup.Store { return &dedup.Memory{} })
 }
 
 // A bad store breaks one rule.

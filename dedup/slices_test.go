@@ -1,4 +1,4 @@
-package storetest_test
+package dedup_test
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/internal/testing/storetest"
 )
 
 // sortedSlices is the store of docs/extend.md, "Add a store": entries sorted by key, and documents.
@@ -93,7 +92,7 @@ func (s *sortedSlices) Close() error { s.closed = true; return nil }
 func (s *sortedSlices) Closed() bool { return s.closed }
 
 func TestSortedSlices(t *testing.T) {
-	storetest.Run(t, func(*testing.T) dedup.Store { return &sortedSlices{} })
+	testStore(t, func(*testing.T) dedup.Store { return &sortedSlices{} })
 }
 
 // TestDeduperOverSortedSlices checks that a Deduper works with the store, and not once closed.

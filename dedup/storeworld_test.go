@@ -1,4 +1,4 @@
-package storetest
+package dedup_test
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ type doc struct {
 	counts bool // it only counts
 }
 
-// world is the model that a store must match.
-type world struct {
+// storeModel is the model that a store must match.
+type storeModel struct {
 	docs    []doc
 	holders map[uint64][]uint32 // Counted for documents that only count
 }
@@ -27,7 +27,7 @@ type world struct {
 // batches adds documents in batches and compares the store with the model.
 func batches(list ...[]doc) func(s dedup.Store) error {
 	return func(s dedup.Store) error {
-		w := &world{}
+		w := &storeModel{}
 		for _, docs := range list {
 			if err := w.add(s, docs...); err != nil {
 				return err
@@ -48,7 +48,7 @@ func batches(list ...[]doc) func(s dedup.Store) error {
 	}
 }
 
-func (w *world) add(s dedup.Store, docs ...doc) error {
+func (w *storeModel) add(s dedup.Store, docs ...doc) error {
 	var ids []string
 	var data [][]byte
 	var keys [][]uint64
@@ -73,7 +73,7 @@ func (w *world) add(s dedup.Store, docs ...doc) error {
 }
 
 // hold records the last document as a holder of its keys.
-func (w *world) hold(d *doc) {
+func (w *storeModel) hold(d *doc) {
 	if w.holders == nil {
 		w.holders = map[uint64][]uint32{}
 	}
@@ -91,7 +91,7 @@ func (w *world) hold(d *doc) {
 }
 
 // equal compares all keys and documents in batches of n, and unknown ones.
-func (w *world) equal(s dedup.Asker, n int) error {
+func (w *storeModel) equal(s dedup.Asker, n int) error {
 	var keys []uint64
 	for k := range w.holders {
 		keys = append(keys, k, ^k)
@@ -126,7 +126,7 @@ func (w *world) equal(s dedup.Asker, n int) error {
 }
 
 // lookup looks up keys in one call. The slices passed to the store hold other values before.
-func (w *world) lookup(s dedup.Asker, keys ...uint64) error {
+func (w *storeModel) lookup(s dedup.Asker, keys ...uint64) error {
 	const places = dedup.MaxHolders
 	holders, n := slices.Repeat([]uint32{7777}, len(keys)*places), bytes.Repeat([]byte{99}, len(keys))
 	if err := s.Lookup(keys, holders, n); err != nil {
@@ -143,7 +143,7 @@ func (w *world) lookup(s dedup.Asker, keys ...uint64) error {
 	return nil
 }
 
-func (w *world) records(s dedup.Asker, nums []uint32) error {
+func (w *storeModel) records(s dedup.Asker, nums []uint32) error {
 	ids, data := make([][]byte, len(nums)), make([][]byte, len(nums))
 	if err := s.Records(nums, ids, data); err != nil {
 		return fmt.Errorf("reading %v: %w", nums, err)
