@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
@@ -69,7 +70,7 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	f.registerWindow(fs)
 	f.registerMethod(fs)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
-	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects; title,abstract joins several")
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
 	flags.Jobs(fs, &f.jobs, "processors to use")
 }
@@ -111,7 +112,8 @@ func (f *serving) check() error {
 	}
 	f.config.Page = page.TextOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
-	return nil
+	_, err := jsonl.Format{Fields: f.config.Fields}.NewParser("")
+	return err
 }
 
 // run serves, through a log if one is named.

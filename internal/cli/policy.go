@@ -123,6 +123,9 @@ func (f *dedupOptions) readAs(as choose.Reading) (*corpus.Source, error) {
 	read.accept = nil
 	fields := &read.jsonl.Fields
 	fields.Text, fields.ID, fields.Time = cmp.Or(as.Text, fields.Text), cmp.Or(as.ID, fields.ID), cmp.Or(as.Time, fields.Time)
+	if as.Text != "" {
+		fields.HTML = ""
+	}
 	err := read.complete(f.source)
 	return read.source(f.inputs, f.source), err
 }

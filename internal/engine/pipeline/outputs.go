@@ -93,6 +93,7 @@ func (c *committer) prepare(dst []byte, rec *record, r *dedup.Result) (l lines, 
 		if !rec.Time.IsZero() {
 			line.Time = &rec.Time
 		}
+		line.Fields = report.Fields(rec.Fields, rec.Text)
 		if c.job.Spans {
 			line.Spans = report.Spans(r, &rec.set, rec.Text)
 		}
