@@ -63,8 +63,8 @@ type Applier struct {
 	Index *index.Index
 	// Done is called with each applied step, before a checkpoint can contain it.
 	Done func(s *Step) error
-	// Decided is called with the result of each document. It may be nil.
-	Decided func(r *dedup.Result)
+	// Applied is called after Done, with the result of a document, else nil. It may be nil.
+	Applied func(s *Step, r *dedup.Result)
 
 	now   time.Time
 	batch string // of the following documents
@@ -100,8 +100,8 @@ func (a *Applier) Do(s *Step) error {
 	if err := a.Done(s); err != nil {
 		return err
 	}
-	if a.Decided != nil {
-		a.Decided(&r)
+	if a.Applied != nil {
+		a.Applied(s, &r)
 	}
 	return a.Index.Ack(int64(len(s.Text) + len(s.ID) + len(s.Added)))
 }
@@ -129,6 +129,9 @@ func (a *Applier) takeBack(s *Step) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if a.Applied != nil {
+		a.Applied(s, nil)
 	}
 	return a.Index.Ack(int64(len(s.ID)))
 }

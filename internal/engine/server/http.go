@@ -22,19 +22,27 @@ import (
 	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
-// Handler returns the HTTP interface described by openapi.yaml. Each request except /livez and
-// /readyz must carry the token, if it is not empty.
+// Handler returns the HTTP interface described by openapi.yaml. Each request except /livez, /readyz
+// and that for the page must carry the token, if it is not empty.
 func (s *Service) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", authorized(token, elsewhere(mux)))
 	for pattern, handle := range s.routes() {
-		if strings.HasSuffix(pattern, "z") {
+		switch {
+		case strings.HasSuffix(pattern, "z"):
 			mux.HandleFunc(pattern, handle)
-		} else {
-			mux.Handle(pattern, authorized(token, handle))
+		case pattern != pagePattern:
+			mux.Handle(pattern, authorized(token, athome(token, pattern, handle)))
+		case !s.cfg.NoPage: // it has no data, and asks for the token
+			mux.HandleFunc(pattern, servePage(token != ""))
 		}
 	}
-	return drained(mux)
+	// A page of another site cannot make a browser give documents to this server, or forget some.
+	own := http.NewCrossOriginProtection()
+	own.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, refuse(http.StatusForbidden, "a page of another site sent this request: send it from a program, or from the page of this server"))
+	}))
+	return drained(own.Handler(mux))
 }
 
 // drained reads the rest of a refused body. Many clients send everything before they read, and a
@@ -63,7 +71,10 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
-		"GET /{$}":                       func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
+		"GET /v1/recent":                 answering(s.serveRecent),
+		"POST /v1/explain":               answering(s.serveExplain, "id", "find"),
+		"GET /v1/{$}":                    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
+		pagePattern:                      nil,
 	}
 }
 
@@ -177,17 +188,22 @@ func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
-	q := r.URL.Query()
-	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
-	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
-		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
-	}
+// enter takes a place among the requests in memory, and returns what gives it back.
+func (s *Service) enter() (leave func(), err error) {
 	select {
 	case s.reading <- struct{}{}:
-		defer func() { <-s.reading }()
+		return func() { <-s.reading }, nil
 	default:
 		return nil, apply.ErrBusy
+	}
+}
+
+// posted returns the request of a body.
+func (s *Service) posted(w http.ResponseWriter, r *http.Request) (req *request, err error) {
+	q := r.URL.Query()
+	req = &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
+	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
+		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
 	}
 	body, err := s.body(w, r)
 	if err != nil {
@@ -196,11 +212,23 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	req.docs, err = s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")), q.Get("exact") == "1")
 	switch n := len(req.docs); {
 	case err != nil:
-		return nil, err
 	case n == 0:
-		return nil, refuse(http.StatusBadRequest, "the body has no document")
+		err = refuse(http.StatusBadRequest, "the body has no document")
 	case n > s.cfg.MaxDocuments:
-		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has too many documents, at most %d are allowed: send fewer at once", s.cfg.MaxDocuments)
+		err = refuse(http.StatusRequestEntityTooLarge, "the body has too many documents, at most %d are allowed: send fewer at once", s.cfg.MaxDocuments)
+	}
+	return req, err
+}
+
+func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	req, err := s.posted(w, r)
+	if err != nil {
+		return nil, err
 	}
 	s.prepare(req)
 	if err := s.decide(req); err != nil {
@@ -247,7 +275,11 @@ func (s *Service) serveDocument(_ http.ResponseWriter, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	var found []stored
+	return s.storedOf(id)
+}
+
+// storedOf returns the kept documents of an id, at least one.
+func (s *Service) storedOf(id string) (found []stored, err error) {
 	err = s.decider.Do(func() error {
 		table := s.cfg.Index.Table()
 		nums, err := table.ByID(id)

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// pagePattern is the pattern of the page for browsers.
+const pagePattern = "GET /{$}"
+
+// The page has no data of its own. It asks the interface, with the token that the user types in: a
+// token in the address would stay in histories and in the logs of proxies.
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+// pageHeaders allow this style, this script, and requests to this server; nothing else.
+var pageHeaders = map[string]string{
+	"Content-Type": "text/html; charset=utf-8",
+	"Content-Security-Policy": "default-src 'none'; style-src '" + hashOf(pageCSS) + "'; script-src '" + hashOf(pageJS) + "'; connect-src 'self'; img-src data:; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+	"Cache-Control":                "no-cache",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Referrer-Policy":              "no-referrer",
+	"X-Content-Type-Options":       "nosniff",
+}
+
+func hashOf(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// servePage returns a handler for the page, which asks for a token if one is needed.
+func servePage(token bool) http.HandlerFunc {
+	needed := ""
+	if token {
+		needed = "needed"
+	}
+	page := strings.NewReplacer("{{token}}", needed, "{{css}}", pageCSS, "{{js}}", pageJS).Replace(pageHTML)
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for name, value := range pageHeaders {
+			w.Header().Set(name, value)
+		}
+		_, _ = io.WriteString(w, page) // the client may be gone
+	}
+}
