@@ -299,6 +299,11 @@ func (t *Table) Removed() iter.Seq2[Removed, error] {
 			ok := step(func(s *snapshot) (err error) {
 				at := from
 				from = nil
+				if b := s.tx.Bucket(bucketRemoved); s.pages != nil && len(at) == 0 && b != nil && b.Root() != 0 {
+					if err := s.pages.Tree(uint64(b.Root())); err != nil {
+						return err
+					}
+				}
 				for key, value := range entries(s.tx.Bucket(bucketRemoved), at) {
 					from = append(bytes.Clone(key), 0)
 					list, err = removedChunk(key, value)

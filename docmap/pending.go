@@ -236,6 +236,11 @@ func (k *docBlock) encode() []byte {
 
 func blockSum(first uint32, n int) uint64 { return seedBlock + uint64(first)<<24 + uint64(n) }
 
+// holdsRecord reports whether an encoded block says that it has document num.
+func holdsRecord(b []byte, num uint32) bool {
+	return len(b) >= 16 && num-binary.LittleEndian.Uint32(b) < binary.LittleEndian.Uint32(b[4:])
+}
+
 // blockRecord returns the record of document num in an encoded block. splitRecord verifies it.
 func blockRecord(b []byte, num uint32) ([]byte, error) {
 	if len(b) < 16 {

@@ -87,10 +87,10 @@ func (r *run) value(s *snapshot, bin uint64) (bucket *bbolt.Bucket, value []byte
 	if bucket = s.tx.Bucket(r.bucket()); bucket == nil {
 		return nil, nil, damage("run %d is missing", r.id)
 	}
-	if value = bucket.Get(binKey(bin)); value == nil {
-		return nil, nil, damage("run %d: bin %d is missing", r.id, bin)
+	if value, err = s.get(bucket, binKey(bin)); err == nil && value == nil {
+		err = damage("run %d: bin %d is missing", r.id, bin)
 	}
-	return bucket, value, nil
+	return bucket, value, err
 }
 
 // ahead is the number of bins that a scan requests at once, about 1 MB.
@@ -102,12 +102,9 @@ func (r *run) prefetch(s *snapshot, bin uint64) {
 	if bin%ahead != 0 {
 		return
 	}
-	bucket := s.tx.Bucket(r.bucket())
-	if bucket == nil {
-		return // reading the bin returns the error
-	}
 	for next := bin + ahead; next < bin+2*ahead && next < r.Bins(); next++ {
-		willNeed(bucket.Get(binKey(next)))
+		_, value, _ := r.value(s, next) // reading the bin returns the error
+		willNeed(value)
 	}
 }
 
