@@ -257,15 +257,40 @@ type Part struct {
 	Moved bool // the other text has it elsewhere
 }
 
-// Parts divides all of each text into parts: shared, shared but elsewhere, or in one text only.
-func Parts(left, right string) (a, b []Part) {
-	x, y := newSide(left), newSide(right)
-	x.mark(y)
-	return x.parts(), y.parts()
+// Row holds the parts of two texts that begin side by side. If Folded is not 0, it stands for that
+// many rows in which both texts are alike, and has no parts.
+type Row struct {
+	Left, Right []Part
+	Folded      int
 }
 
-func (s *side) parts() (all []Part) {
-	for _, p := range s.stretches(0, len(s.text)) {
+// Rows divides two texts into rows, at lines or sentences that begin alike. Of four or more alike
+// rows, all but the first and the last are folded. Without folds, the parts of a side are its text.
+func Rows(left, right string) (rows []Row) {
+	a, b := newSide(left), newSide(right)
+	a.mark(b)
+	all := blocks(a, b)
+	for len(all) > 0 {
+		n := 0
+		for n < len(all) && a.alike(all[n].a, all[n].aEnd) && b.alike(all[n].b, all[n].bEnd) {
+			n++
+		}
+		shown := all[:max(n, 1)]
+		all = all[len(shown):]
+		for i, block := range shown {
+			switch {
+			case n < foldRows-1 || i == 0 || i == n-1:
+				rows = append(rows, Row{a.parts(block.a, block.aEnd), b.parts(block.b, block.bEnd), 0})
+			case i == 1:
+				rows = append(rows, Row{Folded: n - 2})
+			}
+		}
+	}
+	return rows
+}
+
+func (s *side) parts(from, to int) (all []Part) {
+	for _, p := range s.stretches(from, to) {
 		all = append(all, Part{s.text[p.from:p.to], p.state == onlyHere, p.state == elsewhere})
 	}
 	return all

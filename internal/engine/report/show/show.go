@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstseen/firstseen/internal/engine/report/commonest"
 	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
@@ -36,8 +35,18 @@ type Digest struct {
 	// Histogram counts inexact copies by score, in Bins equal steps from 0 to 1. A score between
 	// two bins belongs to the upper one, and 1 to the last.
 	Histogram [Bins]Bin `json:"histogram"`
+	// Thresholds says what other thresholds would remove; null if all copies are exact.
+	Thresholds []Step `json:"thresholds"`
+	// Map is the map of sources; null if all documents are of one group.
+	Map *Map `json:"map"`
 	// Examples are removals on least evidence, the nearest related, mosaics, and a wide choice.
 	Examples []Example `json:"examples"`
+
+	near   bool    // there are inexact duplicates
+	lowest float64 // their least score
+	groups *groups
+	course course
+	rows   *rows // nil if they are not listed
 }
 
 // Bins is the number of bins in a histogram.
@@ -98,6 +107,8 @@ type Collector struct {
 	examples                        map[string][]ranked
 	totals                          totals
 	spread                          spread
+
+	reached [len(steps)]int64 // duplicates by the threshold they reach
 }
 
 type ranked struct {
@@ -105,9 +116,14 @@ type ranked struct {
 	rank float64
 }
 
-// NewCollector returns a Collector without lines.
-func NewCollector() *Collector {
-	return &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}}
+// NewCollector returns a Collector without lines, for a map by hosts, folders or others. With list
+// set, it packs the lines for a page: up to 120 bytes a line, for maxRows lines.
+func NewCollector(by string, list bool) *Collector {
+	c := &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}}
+	if c.d.groups, c.d.lowest = newGroups(by), 1; list {
+		c.d.rows = new(rows)
+	}
+	return c
 }
 
 // Add adds a line. It keeps only strings from the line.
@@ -121,22 +137,52 @@ func (c *Collector) Add(l *lines.Line) {
 	}
 	c.countSources(l)
 	c.spread.add(l)
-	at := min(int(l.Score*Bins+1e-9), Bins-1)
+	c.d.course.line(l)
+	switch g := c.d.groups; {
+	case !g.fromInputs():
+		c.d.place(l, g.ofID(l.ID), func() uint16 { return g.ofID(*l.Of) })
+	case l.Of != nil:
+		g.expect(*l.Of)
+	}
+	c.bin(l)
+}
+
+// bin counts a line in the histogram and keeps it as an example.
+func (c *Collector) bin(l *lines.Line) {
+	at := min(int(scoreOf(l)*Bins+1e-9), Bins-1)
 	bin := &c.d.Histogram[at]
+	if l.Verdict == "duplicate" {
+		c.step(l)
+	}
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
+		c.d.near, c.d.lowest = true, min(c.d.lowest, scoreOf(l))
 		if !l.Kept { // with --remove-within, copies can stay
-			c.keep("least evidence", l, evidence(l))
+			c.keep("least evidence", l, evidence(l), perKind)
 		}
 	case l.Verdict == "related":
 		bin.Related++
 		if l.Kept { // with --prefer, a later copy can stay instead
-			c.keep("related", l, -float64(max(l.Score, l.Contained)))
+			c.keep("related", l, -float64(max(l.Score, l.Contained)), perKind)
 		}
 	case l.Verdict == "mosaic":
 		bin.Mosaics++
-		c.keep("mosaic", l, -float64(l.Seen))
+		c.keep("mosaic", l, -float64(l.Seen), perKind)
+	}
+}
+
+// place puts a line on the map and into the list. of returns the group of its source.
+func (d *Digest) place(l *lines.Line, from uint16, of func() uint16) {
+	source := uint16(noGroup)
+	if l.Of != nil {
+		source = of()
+	}
+	if l.Of != nil && !l.Kept {
+		d.groups.count(from, source)
+	}
+	if d.rows != nil && (l.Verdict != "unique" || !l.Kept) {
+		d.rows.add(l, from, source)
 	}
 }
 
@@ -169,16 +215,16 @@ func siteOf(id string) string {
 }
 
 // keep keeps a line as an example if it ranks among the first of its kind.
-func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
+func (c *Collector) keep(kind string, l *lines.Line, rank float64, most int) {
 	kept := c.examples[kind]
-	if len(kept) == perKind && rank >= kept[perKind-1].rank {
+	if len(kept) == most && rank >= kept[most-1].rank {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
 		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
 	})
 	kept = slices.Insert(kept, at, ranked{exampleOf(kind, l), rank})
-	c.examples[kind] = kept[:min(len(kept), perKind)]
+	c.examples[kind] = kept[:min(len(kept), most)]
 }
 
 // evidence returns the score, or an estimated share below it, as on pages with menus. If the filter
@@ -235,7 +281,7 @@ func (c *Collector) Digest() *Digest {
 		}
 	}
 	d.Examples = append(d.Examples, c.spread.choose(d.Examples)...)
-	d.Totals = c.totals.list()
+	d.Totals, d.Thresholds, d.Map = c.totals.list(), c.thresholds(), c.d.groups.chart()
 	for _, t := range c.totals {
 		d.Lines += t.Documents
 		d.Removed += t.Removed
@@ -248,148 +294,3 @@ func (c *Collector) Digest() *Digest {
 	d.Duplicates = d.Exact + c.totals["duplicate"].Documents
 	return &d
 }
-
-// Total counts the documents of a verdict. Bytes counts their texts, and is known after ReadTexts.
-type Total struct {
-	Verdict      string `json:"verdict"`
-	Documents    int64  `json:"documents"`
-	Kept         int64  `json:"kept"`
-	Removed      int64  `json:"removed"`
-	Bytes        int64  `json:"bytes,omitempty"`
-	RemovedBytes int64  `json:"removed_bytes,omitempty"`
-}
-
-// verdictNames lists the verdicts in the order of totals. Exact duplicates are counted separately.
-var verdictNames = []string{"unique", "exact duplicate", "duplicate", "related", "mosaic", "consumed"}
-
-func verdictOf(l *lines.Line) string {
-	switch {
-	case l == nil:
-		return "unique"
-	case l.Exact && l.Verdict == "duplicate":
-		return "exact duplicate"
-	}
-	return l.Verdict
-}
-
-// totals holds the totals by verdict.
-type totals map[string]Total
-
-// count counts a document by its line, or nil.
-func (all totals) count(l *lines.Line, bytes int64) {
-	t := all[verdictOf(l)]
-	t.Verdict = verdictOf(l)
-	t.Documents++
-	t.Bytes += bytes
-	if l == nil || l.Kept {
-		t.Kept++
-	} else {
-		t.Removed++
-		t.RemovedBytes += bytes
-	}
-	all[t.Verdict] = t
-}
-
-// list returns the totals of the verdicts that occurred.
-func (all totals) list() []Total {
-	list := []Total{}
-	for _, verdict := range verdictNames {
-		if t, met := all[verdict]; met {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// Sum returns the total of all verdicts.
-func (d *Digest) Sum() Total {
-	sum := Total{Verdict: "all"}
-	for _, t := range d.Totals {
-		sum.Documents += t.Documents
-		sum.Kept += t.Kept
-		sum.Removed += t.Removed
-		sum.Bytes += t.Bytes
-		sum.RemovedBytes += t.RemovedBytes
-	}
-	return sum
-}
-
-// top counts values. The note of a counter numbers the value's first arrival, to order equals.
-type top struct {
-	commonest.Counters[string, int]
-	next int
-}
-
-// maxCounters is the most values counted at once. Up to this number, counts are exact.
-const maxCounters = 1 << 16
-
-func (t *top) add(value string) {
-	t.Most = maxCounters
-	t.Add(value, t.next)
-	t.next++
-}
-
-// Count counts the occurrences of a value.
-type Count struct {
-	Value string `json:"value"`
-	Count int64  `json:"count"`
-	// Over is the most by which Count is too high. It is 0 for up to 65,536 values.
-	Over int64 `json:"over,omitempty"`
-}
-
-// most returns the n most frequent values, the earliest of equals first.
-func (t *top) most(n int) []Count {
-	all := slices.SortedFunc(slices.Values(t.All()), func(a, b *commonest.Counter[string, int]) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Note, b.Note))
-	})
-	found := []Count{}
-	for _, c := range all[:min(n, len(all))] {
-		found = append(found, Count{c.Key, int64(c.Count), int64(c.Over)})
-	}
-	return found
-}
-
-// page holds the values of a page, as text or HTML.
-type page struct {
-	*Digest
-	Bins   []Bin // from the first to the last with documents
-	Most   int64 // the most documents in one bin
-	Tables []table
-	Kinds  []kind
-}
-
-type table struct {
-	Title, Head, What string
-	Counts            []Count
-}
-
-// page fills a page. what names a pair of sites, and copies joins the two.
-func (d *Digest) page(what, copies string) page {
-	sites := make([]Count, len(d.Copies))
-	for i, c := range d.Copies {
-		sites[i] = Count{c.Site + copies + c.Of, c.Count, c.Over}
-	}
-	p := page{Digest: d, Kinds: slices.Clone(kinds), Tables: []table{
-		{"Copied most", "copies", "document", d.Documents},
-		{"Copied most, by site", "copies", "site", d.Sites},
-		{"Who copies whom", "copies", what, sites},
-		{"Removed most, by input", "removed", "input", d.Files},
-	}}
-	for i := range d.Examples {
-		at := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == d.Examples[i].Kind })
-		p.Kinds[at].Examples = append(p.Kinds[at].Examples, &d.Examples[i])
-	}
-	first, end := len(d.Histogram), 0
-	for i, b := range d.Histogram {
-		if n := b.All(); n > 0 {
-			first, end, p.Most = min(first, i), i+1, max(p.Most, n)
-		}
-	}
-	if end > 0 {
-		p.Bins = d.Histogram[first:end]
-	}
-	return p
-}
-
-// All counts the documents of a bin.
-func (b Bin) All() int64 { return b.Duplicates + b.Related + b.Mosaics }

@@ -32,10 +32,18 @@ func (d *Digest) ReadTexts() *Texts {
 	return t
 }
 
-// Add adds a document with its line of the report, or nil. Documents come in the order of the
-// inputs. The first with the id of a source is taken for the source.
-func (t *Texts) Add(id, text []byte, l *lines.Line) {
+// Add adds a document with its line of the report, or nil, and its group for a map by inputs or
+// fields. Documents come in the order of the inputs. The first with the id of a source is taken for
+// the source.
+func (t *Texts) Add(id, text []byte, l *lines.Line, group string) {
 	t.totals.count(l, int64(len(text)))
+	t.d.course.document(l != nil && !l.Kept)
+	if g := t.d.groups; g.fromInputs() {
+		from := g.number(visible.Line(group))
+		if g.meet(id, from); l != nil {
+			t.d.place(l, from, func() uint16 { return g.source(*l.Of) })
+		}
+	}
 	if examples := t.byID[string(id)]; examples != nil {
 		delete(t.byID, string(id))
 		for _, e := range examples {
@@ -49,8 +57,8 @@ func (t *Texts) Add(id, text []byte, l *lines.Line) {
 	}
 }
 
-// Close replaces the totals of the report by those of the inputs.
-func (t *Texts) Close() { t.d.Totals = t.totals.list() }
+// Close replaces the totals and the map of the report by those of the inputs.
+func (t *Texts) Close() { t.d.Totals, t.d.Map = t.totals.list(), t.d.groups.chart() }
 
 func whereOf(l *lines.Line) string { return l.File + ":" + l.Line.String() }
 
@@ -68,35 +76,45 @@ const (
 	sideRunes   = 4000 // shown of a text
 )
 
-// Sides returns both texts as marked parts, or nil if they were not read.
-func (e *Example) Sides() [][]textdiff.Part {
+// Sides returns both texts as rows of marked parts, or nil if they were not read.
+func (e *Example) Sides() (rows []textdiff.Row) {
 	if !e.read || e.text == "" {
 		return nil
 	}
-	left, right := textdiff.Parts(e.text, e.other)
-	return [][]textdiff.Part{folded(left), folded(right)}
+	room := sideRunes
+	for _, row := range textdiff.Rows(e.text, e.other) {
+		if room <= 0 {
+			cut := []textdiff.Part{{Text: "…"}}
+			return append(rows, textdiff.Row{Left: cut, Right: cut})
+		}
+		room -= max(fold(row.Left), fold(row.Right))
+		rows = append(rows, row)
+	}
+	return rows
 }
 
-// folded shortens long stretches in their middle, and a long text at its end.
-func folded(parts []textdiff.Part) (shown []textdiff.Part) {
-	room := sideRunes
-	for _, p := range parts {
-		if room <= 0 {
-			return append(shown, textdiff.Part{Text: "…"})
+// fold shortens long stretches in their middle, and cuts the white space around. It returns the
+// number of characters left.
+func fold(parts []textdiff.Part) (runes int) {
+	for i, p := range parts {
+		if i == 0 {
+			p.Text = strings.TrimLeft(p.Text, " \t\r\n")
+		}
+		if i == len(parts)-1 {
+			p.Text = strings.TrimRight(p.Text, " \t\r\n")
 		}
 		most := sharedRunes
 		if p.Only {
 			most = onlyRunes
 		}
 		text := []rune(p.Text)
-		room -= min(len(text), most)
 		if len(text) > most {
 			text = []rune(string(text[:most/2]) + " … " + string(text[len(text)-most/2:]))
 		}
-		p.Text = visibleLines(string(text))
-		shown = append(shown, p)
+		runes += len(text)
+		parts[i].Text = visibleLines(string(text))
 	}
-	return shown
+	return runes
 }
 
 // visibleLines makes every line visible, and keeps line ends.

@@ -1,0 +1,222 @@
+package show
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/base/visible"
+)
+
+var (
+	//go:embed page.html
+	htmlPage string
+	//go:embed page.css
+	styles string
+	//go:embed page.js
+	script string
+)
+
+var htmlTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"clean": visible.Line, "short": shortLine, "number": number, "percent": percent, "size": size, "last": lastOf,
+}).Parse(htmlPage))
+
+func shortLine(s string) string { return short(visible.Line(s)) }
+
+// number writes a number with a comma before each three digits.
+func number(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+func size(bytes int64) string { return amount.Size(uint64(bytes)) }
+
+func percent(n, all int64) string {
+	if all == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(all))
+}
+
+// lastOf returns the last 24 characters of a name, where paths and hosts differ.
+func lastOf(name string) string {
+	if all := []rune(visible.Line(name)); len(all) > 24 {
+		return "…" + string(all[len(all)-23:])
+	}
+	return visible.Line(name)
+}
+
+// chart is a plot of one measure. Bars stand in a square of 100 by 100.
+type chart struct {
+	Title, Note, Class string
+	Most               string // value of the highest bar
+	Bars               []bar
+	Axis               []string // below the plot, from left to right
+	Mark               float64  // x of a line across; 0 for none
+	MarkNote           string
+}
+
+type bar struct {
+	X, Y, Width, Height float64
+	Tip                 string
+	Link                template.URL // what follows # in an address of the list; "" for none
+}
+
+// add adds bars of equal width, given the value of each, and where the last bar ends.
+func (c *chart) add(values []float64, most, end float64, tip func(i int) string) {
+	width := 100 / end
+	for i, v := range values {
+		if v > 0 {
+			height := math.Round(max(100*v/most, 1))
+			c.Bars = append(c.Bars, bar{hundredths(float64(i) * width), 100 - height, hundredths(width * .92), height, tip(i), ""})
+		}
+	}
+}
+
+func hundredths(v float64) float64 { return math.Round(100*v) / 100 }
+
+// charts returns the histograms, one for each measure, and the courses along the stream and time.
+func (d *Digest) charts() (all []chart) {
+	for _, m := range []struct {
+		title, note, class, verdict string
+		of                          func(Bin) int64
+	}{
+		{"Near copies, by score", "share of the text in common with the source", "dup", "duplicate", func(b Bin) int64 { return b.Duplicates }},
+		{"Related and kept, by share", "share of the document in the earlier one", "rel", "related", func(b Bin) int64 { return b.Related }},
+		{"Mosaics, by their best source", "share of the document in that source", "mos", "mosaic", func(b Bin) int64 { return b.Mosaics }},
+	} {
+		c := chart{Title: m.title, Note: m.note, Class: m.class}
+		first, most := Bins, int64(0)
+		for i, b := range d.Histogram {
+			if n := m.of(b); n > 0 {
+				first, most = min(first, i), max(most, n)
+			}
+		}
+		if most == 0 {
+			continue
+		}
+		first = max(0, first&^1-2) // a step of .1, and one before it
+		var values []float64
+		for _, b := range d.Histogram[first:] {
+			values = append(values, float64(m.of(b)))
+		}
+		c.add(values, float64(most), float64(Bins-first), func(i int) string {
+			return fmt.Sprintf("%.2f to %.2f: %s", float64(first+i)/Bins, float64(first+i+1)/Bins, number(int64(values[i])))
+		})
+		for i := range c.Bars {
+			from := first + int(c.Bars[i].X*float64(Bins-first)/100+.5)
+			c.Bars[i].Link = template.URL(fmt.Sprintf("verdict=%s&lo=%.2f&hi=%.2f", m.verdict, float64(from)/Bins, float64(from+1)/Bins))
+		}
+		c.Most, c.Axis = number(most), []string{fmt.Sprintf("%.1f", float64(first)/Bins), fmt.Sprintf("%.2g", float64(first+Bins)/2/Bins), "1"}
+		if m.class == "dup" {
+			c.Mark = hundredths(max(.2, 100*(d.lowest*Bins-float64(first))/float64(Bins-first)))
+			c.MarkNote = fmt.Sprintf("weakest: %.4g", d.lowest)
+		}
+		all = append(all, c)
+	}
+	return append(all, d.courses()...)
+}
+
+func (d *Digest) courses() (all []chart) {
+	if kept := d.course.shares(); kept != nil {
+		s := &d.course.stream
+		c := chart{Title: "Kept share along the stream", Class: "kept", Most: "100%", Axis: []string{"first document", number(s.last + 1)}}
+		if c.Note = "share of the documents that stays"; !d.course.read {
+			c.Note, c.Axis[0] = "share of the records that stays, up to the last copy", "first record"
+		}
+		c.add(kept, 1, float64(s.last+1-s.start)/float64(s.width), func(i int) string {
+			return fmt.Sprintf("from %s: %.1f%% kept", number(s.start+int64(i)*s.width+1), 100*kept[i])
+		})
+		all = append(all, c)
+	}
+	if s := &d.course.times; len(s.met()) > 1 {
+		c := chart{Title: "Copies over time", Note: "by the time of the removed document", Class: "dup", Axis: []string{day(s.first, s.width), day(s.last, s.width)}}
+		var values []float64
+		for _, b := range s.met() {
+			values = append(values, float64(b[0]))
+		}
+		most := slices.Max(values)
+		c.Most = number(int64(most))
+		c.add(values, most, float64(len(values)), func(i int) string {
+			return fmt.Sprintf("from %s: %s", day(s.start+int64(i)*s.width, s.width), number(int64(values[i])))
+		})
+		all = append(all, c)
+	}
+	return all
+}
+
+// cell is a field of the map. Shade is from 0 to 100.
+type cell struct {
+	Count       int64
+	Row, Column int
+	Shade       int
+}
+
+// cells returns the rows of the map.
+func (m *Map) cells() (all [][]cell) {
+	most := int64(1)
+	for _, row := range m.Counts {
+		most = max(most, slices.Max(row))
+	}
+	for y, row := range m.Counts {
+		var cells []cell
+		for x, n := range row {
+			cells = append(cells, cell{n, y, x, int(8 + 92*math.Sqrt(float64(n)/float64(most)))})
+		}
+		all = append(all, cells)
+	}
+	return all
+}
+
+// WriteHTML writes the digest as a page without files or network. Its one script lists the lines;
+// all else can be read without. Ids and texts are inert. names are those of the reports.
+func (d *Digest) WriteHTML(w io.Writer, names []string) error {
+	sum, hash := d.Sum(), sha256.Sum256([]byte(script))
+	p := struct {
+		*Digest
+		Sum     Total
+		Read    bool // whether the texts were read
+		Title   string
+		Tables  []table
+		Kinds   []kind
+		Charts  []chart
+		Cells   [][]cell
+		Near    int64
+		Style   template.CSS
+		Script  template.JS
+		Hash    string
+		Data    map[string]any
+		Verdict []string
+	}{
+		d, sum, sum.Bytes > 0, strings.Join(names, ", "), d.tables("site ← source", " ← "), d.kinds(), d.charts(), nil, d.Duplicates - d.Exact,
+		template.CSS(styles), template.JS(script), base64.StdEncoding.EncodeToString(hash[:]), nil, verdictNames[1:],
+	}
+	if d.Map != nil {
+		p.Cells = d.Map.cells()
+	}
+	if d.rows != nil {
+		p.Data = map[string]any{"lines": d.rows.n, "block": rowsBlock, "verdicts": verdictNames}
+		if m := d.Map; m != nil {
+			p.Data["rows"], p.Data["columns"], p.Data["rowOf"], p.Data["columnOf"] = m.Rows, m.Columns, m.rowOf, m.columnOf
+		}
+	}
+	err := htmlTemplate.ExecuteTemplate(w, "head", p)
+	if err == nil && d.rows != nil {
+		err = d.rows.write(w)
+	}
+	if err != nil {
+		return err
+	}
+	return htmlTemplate.ExecuteTemplate(w, "tail", p)
+}
