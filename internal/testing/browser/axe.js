@@ -10,11 +10,14 @@
   globalThis.axeControls = () => controls().filter(e => e.tabIndex !== -1 || !e.hasAttribute("tabindex")).map(axeName);
 
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+  const parsed = new Map();
   const parse = css => { // [r, g, b, a] of any CSS colour
+    if (parsed.has(css)) return [...parsed.get(css)];
     canvas.clearRect(0, 0, 1, 1);
     canvas.fillStyle = css;
     canvas.fillRect(0, 0, 1, 1);
     const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    parsed.set(css, [r, g, b, a / 255]);
     return [r, g, b, a / 255];
   };
   const over = ([r, g, b, a], under) => [r, g, b].map((c, i) => c * a + under[i] * (1 - a));
@@ -41,7 +44,7 @@
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const e = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || !shown(e) || /^(SCRIPT|STYLE|NOSCRIPT|TEMPLATE|OPTION)$/.test(e.tagName)) continue;
+    if (!texts.currentNode.data.trim() || !shown(e) || /^(SCRIPT|STYLE|NOSCRIPT|TEMPLATE|OPTION)$/.test(e.tagName) || e.closest(":disabled")) continue;
     const style = getComputedStyle(e), under = behind(e);
     const color = parse(e instanceof SVGElement ? style.fill : style.color);
     color[3] *= opacity(e);
@@ -62,7 +65,8 @@
   if (!document.title) faults.push("no title");
   const wide = document.documentElement.scrollWidth;
   if (wide > innerWidth) {
-    const worst = [...document.body.querySelectorAll("*")].find(e => e.getBoundingClientRect().right > innerWidth + 1);
+    const clipped = e => e && (getComputedStyle(e).overflowX !== "visible" || clipped(e.parentElement));
+    const worst = [...document.body.querySelectorAll("*")].find(e => e.getBoundingClientRect().right > innerWidth + 1 && !clipped(e.parentElement));
     faults.push(`the page is ${wide} pixels wide, the window ${innerWidth}: ${worst ? axeName(worst) : ""}`);
   }
   return faults;

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -258,22 +257,43 @@ type Part struct {
 	Moved bool // the other text has it elsewhere
 }
 
-// Pair is a part of both texts that begins in one row, as a line or a sentence. Alike means that
-// all units of both are shared, in order.
-type Pair struct {
-	Left, Right []Part
-	Alike       bool
+// Parts divides all of each text into parts: shared, shared but elsewhere, or in one text only.
+func Parts(left, right string) (a, b []Part) {
+	x, y := newSide(left), newSide(right)
+	x.mark(y)
+	return x.parts(0, len(left)), y.parts(0, len(right))
 }
 
-// Pairs divides both texts into pairs, and these into parts: shared, shared but elsewhere, or in one
-// text only. Nothing is left out.
-func Pairs(left, right string) (all []Pair) {
+// Row holds the parts of two texts that begin side by side. If Folded is not 0, it stands for that
+// many rows in which both texts are alike, and has no parts.
+type Row struct {
+	Left, Right []Part
+	Folded      int
+}
+
+// Rows divides two texts into rows, at lines or sentences that begin alike. Of four or more alike
+// rows, all but the first and the last are folded. Without folds, the parts of a side are its text.
+func Rows(left, right string) (rows []Row) {
 	a, b := newSide(left), newSide(right)
 	a.mark(b)
-	for _, at := range blocks(a, b) {
-		all = append(all, Pair{a.parts(at.a, at.aEnd), b.parts(at.b, at.bEnd), a.alike(at.a, at.aEnd) && b.alike(at.b, at.bEnd)})
+	all := blocks(a, b)
+	for len(all) > 0 {
+		n := 0
+		for n < len(all) && a.alike(all[n].a, all[n].aEnd) && b.alike(all[n].b, all[n].bEnd) {
+			n++
+		}
+		shown := all[:max(n, 1)]
+		all = all[len(shown):]
+		for i, block := range shown {
+			switch {
+			case n < foldRows-1 || i == 0 || i == n-1:
+				rows = append(rows, Row{a.parts(block.a, block.aEnd), b.parts(block.b, block.bEnd), 0})
+			case i == 1:
+				rows = append(rows, Row{Folded: n - 2})
+			}
+		}
 	}
-	return all
+	return rows
 }
 
 func (s *side) parts(from, to int) (all []Part) {
@@ -281,99 +301,4 @@ func (s *side) parts(from, to int) (all []Part) {
 		all = append(all, Part{s.text[p.from:p.to], p.state == onlyHere, p.state == elsewhere})
 	}
 	return all
-}
-
-// longestRun is the number of units in the runs that become anchors, if found once in both texts.
-const longestRun = 5
-
-// align returns the position in b of each unit of a, both in order, or -1. It is the patience diff:
-// runs that occur once in both texts divide them. Without such anchors it tries shorter runs.
-func align(a, b []string) []int {
-	m := &matcher{a: a, b: b, match: slices.Repeat([]int{-1}, len(a))}
-	m.region(0, len(a), 0, len(b), longestRun)
-	return m.match
-}
-
-type matcher struct {
-	a, b  []string
-	match []int
-}
-
-// region aligns a[a0:a1] and b[b0:b1] by runs of n units.
-func (m *matcher) region(a0, a1, b0, b1, n int) {
-	for a0 < a1 && b0 < b1 && m.a[a0] == m.b[b0] {
-		m.match[a0] = b0
-		a0, b0 = a0+1, b0+1
-	}
-	for a0 < a1 && b0 < b1 && m.a[a1-1] == m.b[b1-1] {
-		a1, b1 = a1-1, b1-1
-		m.match[a1] = b1
-	}
-	anchors := m.anchors(a0, a1, b0, b1, n)
-	if len(anchors) == 0 {
-		if n > 2 {
-			m.region(a0, a1, b0, b1, 2)
-		}
-		return
-	}
-	for _, at := range anchors {
-		m.region(a0, at[0], b0, at[1], n)
-		m.match[at[0]] = at[1]
-		a0, b0 = at[0]+1, at[1]+1
-	}
-	m.region(a0, a1, b0, b1, n)
-}
-
-// anchors returns the starts of the most runs that occur once in each region, in the same order.
-func (m *matcher) anchors(a0, a1, b0, b1, n int) [][2]int {
-	inA, inB := once(m.a[a0:a1], n), once(m.b[b0:b1], n)
-	var both [][2]int
-	for run, i := range inA {
-		if j, ok := inB[run]; ok && i >= 0 && j >= 0 {
-			both = append(both, [2]int{a0 + i, b0 + j})
-		}
-	}
-	slices.SortFunc(both, func(x, y [2]int) int { return x[0] - y[0] })
-	return increasing(both)
-}
-
-// once maps every run of n units to its start, or to -1 if it occurs again.
-func once(units []string, n int) map[string]int {
-	at := map[string]int{}
-	for i := 0; i+n <= len(units); i++ {
-		run := runOf(units[i : i+n])
-		if _, again := at[run]; again {
-			at[run] = -1
-		} else {
-			at[run] = i
-		}
-	}
-	return at
-}
-
-func runOf(units []string) string { return strings.Join(units, " ") }
-
-// increasing returns the longest subsequence whose second numbers increase, as the first do.
-func increasing(pairs [][2]int) [][2]int {
-	var ends []int // by length, less one: the pair that ends such a subsequence lowest
-	before := make([]int, len(pairs))
-	for i, p := range pairs {
-		length := sort.Search(len(ends), func(l int) bool { return pairs[ends[l]][1] >= p[1] })
-		before[i] = -1
-		if length > 0 {
-			before[i] = ends[length-1]
-		}
-		if length == len(ends) {
-			ends = append(ends, i)
-		}
-		ends[length] = i
-	}
-	var found [][2]int
-	if len(ends) > 0 {
-		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
-			found = append(found, pairs[i])
-		}
-	}
-	slices.Reverse(found)
-	return found
 }

@@ -1,195 +1,222 @@
 package show
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
-	html "html/template"
+	"html/template"
 	"io"
-	"iter"
-	"net/url"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/base/visible"
-	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
-//go:embed page.html
-var htmlPage string
+var (
+	//go:embed page.html
+	htmlPage string
+	//go:embed page.css
+	styles string
+	//go:embed page.js
+	script string
+)
 
-//go:embed page.js
-var script string
-
-var htmlTemplate = html.Must(html.New("page").Funcs(html.FuncMap{
-	"clean": visible.Line, "percent": percent, "group": group, "named": named, "escape": url.PathEscape,
+var htmlTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"clean": visible.Line, "short": shortLine, "number": number, "percent": percent, "size": size, "last": lastOf,
 }).Parse(htmlPage))
 
-// percent formats a share of a whole.
-func percent(n, all int64) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(all, 1))) }
+func shortLine(s string) string { return short(visible.Line(s)) }
 
-// group formats a number with a comma between groups of three digits.
-func group(n int64) string {
+// number writes a number with a comma before each three digits.
+func number(n int64) string {
 	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
 	}
 	return s
 }
 
-func named(group string) string {
-	if group == "" {
-		return "no folder"
+func size(bytes int64) string { return amount.Size(uint64(bytes)) }
+
+func percent(n, all int64) string {
+	if all == 0 {
+		return "–"
 	}
-	return group
+	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(all))
 }
 
-// chart is a plot of bars, one unit wide each and at most 100 high.
+// lastOf returns the last 24 characters of a name, where paths and hosts differ.
+func lastOf(name string) string {
+	if all := []rune(visible.Line(name)); len(all) > 24 {
+		return "…" + string(all[len(all)-23:])
+	}
+	return visible.Line(name)
+}
+
+// chart is a plot of one measure. Bars stand in a square of 100 by 100.
 type chart struct {
-	Title, Class, From, Note, To string
-	Width                        int
-	Bars                         []bar
-	Mark                         float64 // a vertical line; 0 for none
+	Title, Note, Class string
+	Most               string // value of the highest bar
+	Bars               []bar
+	Axis               []string // below the plot, from left to right
+	Mark               float64  // x of a line across; 0 for none
+	MarkNote           string
 }
 
 type bar struct {
-	X, Y, Height float64
-	Title        string
+	X, Y, Width, Height float64
+	Tip                 string
+	Link                template.URL // what follows # in an address of the list; "" for none
 }
 
-func (c *chart) add(x int, height, most float64, title string) {
-	h := 100 * height / most
-	if height > 0 {
-		h = max(h, 1)
+// add adds bars of equal width, given the value of each, and where the last bar ends.
+func (c *chart) add(values []float64, most, end float64, tip func(i int) string) {
+	width := 100 / end
+	for i, v := range values {
+		if v > 0 {
+			height := math.Round(max(100*v/most, 1))
+			c.Bars = append(c.Bars, bar{hundredths(float64(i) * width), 100 - height, hundredths(width * .92), height, tip(i), ""})
+		}
 	}
-	c.Bars = append(c.Bars, bar{float64(x), 100 - h, h, title})
 }
 
-// charts returns the removals along the inputs and over time.
+func hundredths(v float64) float64 { return math.Round(100*v) / 100 }
+
+// charts returns the histograms, one for each measure, and the courses along the stream and time.
 func (d *Digest) charts() (all []chart) {
-	if len(d.Stream) > 1 {
-		c := chart{Title: "Share removed along the inputs", Class: "dup", From: "first document", To: "last", Note: "height: 0 to 100%", Width: len(d.Stream)}
-		for i, s := range d.Stream {
-			c.add(i, s.Share, 1, fmt.Sprintf("from document %s on: %d removed, %.1f%%", s.From, s.Removed, 100*s.Share))
-		}
-		all = append(all, c)
-	}
-	if len(d.Days) > 1 {
-		most := slices.MaxFunc(d.Days, func(a, b Step) int { return int(a.Removed - b.Removed) }).Removed
-		c := chart{Title: "Removed, by the documents' times", Class: "dup", From: d.Days[0].From, To: d.Days[len(d.Days)-1].From, Note: "highest: " + group(most), Width: len(d.Days)}
-		for i, s := range d.Days {
-			c.add(i, float64(s.Removed), float64(most), fmt.Sprintf("%s: %d removed", s.From, s.Removed))
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// scores returns a histogram of each verdict with a score. The mark is the least score of a removal.
-func (d *Digest) scores() (all []chart) {
-	for _, v := range []struct {
-		title, class string
-		of           func(b Bin) int64
+	for _, m := range []struct {
+		title, note, class, verdict string
+		of                          func(Bin) int64
 	}{
-		{"Near copies, by score", "dup", func(b Bin) int64 { return b.Duplicates }},
-		{"Related and kept, by score", "rel", func(b Bin) int64 { return b.Related }},
-		{"Mosaics, by score", "mos", func(b Bin) int64 { return b.Mosaics }},
+		{"Near copies, by score", "share of the text in common with the source", "dup", "duplicate", func(b Bin) int64 { return b.Duplicates }},
+		{"Related and kept, by share", "share of the document in the earlier one", "rel", "related", func(b Bin) int64 { return b.Related }},
+		{"Mosaics, by their best source", "share of the document in that source", "mos", "mosaic", func(b Bin) int64 { return b.Mosaics }},
 	} {
-		most := int64(0)
-		for _, b := range d.Histogram {
-			most = max(most, v.of(b))
+		c := chart{Title: m.title, Note: m.note, Class: m.class}
+		first, most := Bins, int64(0)
+		for i, b := range d.Histogram {
+			if n := m.of(b); n > 0 {
+				first, most = min(first, i), max(most, n)
+			}
 		}
 		if most == 0 {
 			continue
 		}
-		c := chart{Title: v.title, Class: v.class, From: "0", To: "1", Note: "highest: " + group(most), Width: Bins}
-		for i, b := range d.Histogram {
-			c.add(i, float64(v.of(b)), float64(most), fmt.Sprintf("%.2f to %.2f: %d", b.From, b.From+1./Bins, v.of(b)))
+		first = max(0, first&^1-2) // a step of .1, and one before it
+		var values []float64
+		for _, b := range d.Histogram[first:] {
+			values = append(values, float64(m.of(b)))
 		}
-		if d.least > 0 && d.least < 1 && v.class == "dup" {
-			c.Mark, c.Note = d.least*Bins, fmt.Sprintf("highest: %s; the line: the least score that removed, %.3g", group(most), d.least)
+		c.add(values, float64(most), float64(Bins-first), func(i int) string {
+			return fmt.Sprintf("%.2f to %.2f: %s", float64(first+i)/Bins, float64(first+i+1)/Bins, number(int64(values[i])))
+		})
+		for i := range c.Bars {
+			from := first + int(c.Bars[i].X*float64(Bins-first)/100+.5)
+			c.Bars[i].Link = template.URL(fmt.Sprintf("verdict=%s&lo=%.2f&hi=%.2f", m.verdict, float64(from)/Bins, float64(from+1)/Bins))
 		}
+		c.Most, c.Axis = number(most), []string{fmt.Sprintf("%.1f", float64(first)/Bins), fmt.Sprintf("%.2g", float64(first+Bins)/2/Bins), "1"}
+		if m.class == "dup" {
+			c.Mark = hundredths(max(.2, 100*(d.lowest*Bins-float64(first))/float64(Bins-first)))
+			c.MarkNote = fmt.Sprintf("weakest: %.4g", d.lowest)
+		}
+		all = append(all, c)
+	}
+	return append(all, d.courses()...)
+}
+
+func (d *Digest) courses() (all []chart) {
+	if kept := d.course.shares(); kept != nil {
+		s := &d.course.stream
+		c := chart{Title: "Kept share along the stream", Class: "kept", Most: "100%", Axis: []string{"first document", number(s.last + 1)}}
+		if c.Note = "share of the documents that stays"; !d.course.read {
+			c.Note, c.Axis[0] = "share of the records that stays, up to the last copy", "first record"
+		}
+		c.add(kept, 1, float64(s.last+1-s.start)/float64(s.width), func(i int) string {
+			return fmt.Sprintf("from %s: %.1f%% kept", number(s.start+int64(i)*s.width+1), 100*kept[i])
+		})
+		all = append(all, c)
+	}
+	if s := &d.course.times; len(s.met()) > 1 {
+		c := chart{Title: "Copies over time", Note: "by the time of the removed document", Class: "dup", Axis: []string{day(s.first, s.width), day(s.last, s.width)}}
+		var values []float64
+		for _, b := range s.met() {
+			values = append(values, float64(b[0]))
+		}
+		most := slices.Max(values)
+		c.Most = number(int64(most))
+		c.add(values, most, float64(len(values)), func(i int) string {
+			return fmt.Sprintf("from %s: %s", day(s.start+int64(i)*s.width, s.width), number(int64(values[i])))
+		})
 		all = append(all, c)
 	}
 	return all
 }
 
-// mapRow is a row of the map, with the cells of all columns.
-type mapRow struct {
-	Name   string
-	Counts []mapCell
-}
-
-type mapCell struct {
+// cell is a field of the map. Shade is from 0 to 100.
+type cell struct {
 	Count       int64
 	Row, Column int
-	Weight      int // of the colour, 0 to 70 percent
+	Shade       int
 }
 
-func (d *Digest) cells() (rows []mapRow) {
-	most := float64(max(d.Map.Most(), 1))
-	for r, name := range d.Map.Rows {
-		row := mapRow{Name: name}
-		for c, n := range d.Map.Cells[r] {
-			row.Counts = append(row.Counts, mapCell{n, r, c, 8 + int(52*float64(n)/most)})
+// cells returns the rows of the map.
+func (m *Map) cells() (all [][]cell) {
+	most := int64(1)
+	for _, row := range m.Counts {
+		most = max(most, slices.Max(row))
+	}
+	for y, row := range m.Counts {
+		var cells []cell
+		for x, n := range row {
+			cells = append(cells, cell{n, y, x, int(8 + 92*math.Sqrt(float64(n)/float64(most)))})
 		}
-		rows = append(rows, row)
+		all = append(all, cells)
 	}
-	return rows
+	return all
 }
 
-// htmlValues holds the values of the page.
-type htmlValues struct {
-	page
-	Rows           []Total // the totals, then their sum
-	Sum            Total
-	Kept, Near     int64
-	Read           bool // whether the texts were read
-	Mapped, Listed bool
-	Cells          []mapRow
-	Charts, Scores []chart
-	Title          string
-	ScriptHash     string
-}
-
-// Short shortens an id by the folders that all share.
-func (v *htmlValues) Short(id string) string {
-	if rest, found := strings.CutPrefix(id, v.Map.Folder); found && len(v.Map.Folder) > 8 {
-		return "…/" + rest
-	}
-	return id
-}
-
-// WriteHTML writes the digest as one page. It loads nothing. rows yields the lines of the report once
-// more, for the list of all removals, or is nil. Ids and texts are inert.
-func (d *Digest) WriteHTML(w io.Writer, title string, rows iter.Seq2[*lines.Line, error]) error {
+// WriteHTML writes the digest as a page without files or network. Its one script lists the lines;
+// all else can be read without. Ids and texts are inert. names are those of the reports.
+func (d *Digest) WriteHTML(w io.Writer, names []string) error {
 	sum, hash := d.Sum(), sha256.Sum256([]byte(script))
-	p := d.page("site ← source", " ← ")
-	var b bytes.Buffer
-	err := htmlTemplate.Execute(&b, &htmlValues{
-		page: p, Rows: append(slices.Clone(d.Totals), sum), Sum: sum, Kept: d.Lines - d.Removed, Near: d.Duplicates - d.Exact,
-		Read: sum.Bytes > 0, Mapped: len(d.Map.Rows)+len(d.Map.Columns) > 2, Listed: rows != nil,
-		Cells: d.cells(), Charts: d.charts(), Scores: d.scores(), Title: title, ScriptHash: base64.StdEncoding.EncodeToString(hash[:]),
-	})
+	p := struct {
+		*Digest
+		Sum     Total
+		Read    bool // whether the texts were read
+		Title   string
+		Tables  []table
+		Kinds   []kind
+		Charts  []chart
+		Cells   [][]cell
+		Near    int64
+		Style   template.CSS
+		Script  template.JS
+		Hash    string
+		Data    map[string]any
+		Verdict []string
+	}{
+		d, sum, sum.Bytes > 0, strings.Join(names, ", "), d.tables("site ← source", " ← "), d.kinds(), d.charts(), nil, d.Duplicates - d.Exact,
+		template.CSS(styles), template.JS(script), base64.StdEncoding.EncodeToString(hash[:]), nil, verdictNames[1:],
+	}
+	if d.Map != nil {
+		p.Cells = d.Map.cells()
+	}
+	if d.rows != nil {
+		p.Data = map[string]any{"lines": d.rows.n, "block": rowsBlock, "verdicts": verdictNames}
+		if m := d.Map; m != nil {
+			p.Data["rows"], p.Data["columns"], p.Data["rowOf"], p.Data["columnOf"] = m.Rows, m.Columns, m.rowOf, m.columnOf
+		}
+	}
+	err := htmlTemplate.ExecuteTemplate(w, "head", p)
+	if err == nil && d.rows != nil {
+		err = d.rows.write(w)
+	}
 	if err != nil {
 		return err
 	}
-	end := []byte("</body>")
-	head, tail, _ := bytes.Cut(b.Bytes(), end)
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
-	if rows != nil {
-		if err := d.writeRows(w, rows); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "<script>%s</script>\n", script); err != nil {
-			return err
-		}
-	}
-	_, err = w.Write(append(end, tail...))
-	return err
+	return htmlTemplate.ExecuteTemplate(w, "tail", p)
 }

@@ -3,59 +3,113 @@ package show
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
 	"io"
-	"iter"
+	"slices"
+	"strings"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/flate"
 
+	"github.com/firstseen/firstseen/internal/base/visible"
 	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
-// blockRows is the number of removals in a block of a page's data. The page decodes one at a time.
-const blockRows = 5000
+const (
+	maxRows   = 1 << 20  // lines that a page lists
+	rowsBlock = 1 << 10  // lines of a block
+	maxQuotes = 48 << 20 // bytes of quotes in all
+	maxValue  = 300      // characters of an id
+	maxQuote  = 160      // bytes of a quote
+)
 
-// writeRows writes all removals of a report as blocks for the page's script: lines of JSON, in gzip
-// and base64. A line is an array of id, earlier id, place, score, row and column of the map.
-func (d *Digest) writeRows(w io.Writer, all iter.Seq2[*lines.Line, error]) error {
-	var packed bytes.Buffer
-	z, rows := gzip.NewWriter(&packed), 0
-	encoder := json.NewEncoder(z)
-	encoder.SetEscapeHTML(false)
-	flush := func() error {
-		if rows == 0 {
-			return nil
-		}
-		if err := z.Close(); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "<script class=\"rows\" type=\"application/gzip\" data-n=\"%d\">%s</script>\n", rows, base64.StdEncoding.EncodeToString(packed.Bytes()))
-		packed.Reset()
-		z.Reset(&packed)
-		rows = 0
-		return err
+// rows packs the lines of a report for the list of a page. Numbers are packed as columns, so a
+// browser can filter without the texts, which are in blocks. docs/format.md describes both.
+type rows struct {
+	n       int
+	numbers [4][]byte // groups of the document and its source, score, verdict
+	texts   [4]bytes.Buffer
+	quotes  int
+	blocks  [][]byte
+}
+
+// add adds a line, if there is room.
+func (r *rows) add(l *lines.Line, from, of uint16) {
+	if r.n == maxRows {
+		return
 	}
-	for l, err := range all {
-		if err != nil {
-			return err
-		}
-		if l.Kept {
-			continue
-		}
-		of, row, column := "", -1, -1
-		if l.Of != nil {
-			of = *l.Of
-			row, column = d.Map.at(pairOf(l))
-		}
-		if err := encoder.Encode([]any{l.ID, of, whereOf(l), l.Score, row, column}); err != nil {
-			return err
-		}
-		if rows++; rows == blockRows {
-			if err := flush(); err != nil {
-				return err
+	verdict := uint16(slices.Index(verdictNames, verdictOf(l)))
+	if l.Kept {
+		verdict |= 1 << 7
+	}
+	for i, v := range []uint16{from, of, uint16(scoreOf(l)*1e4 + 1e-6), verdict} {
+		r.numbers[i] = binary.LittleEndian.AppendUint16(r.numbers[i], v)
+	}
+	quote := ""
+	if len(l.Sample) > 0 && r.quotes < maxQuotes {
+		quote = l.Sample[0]
+		quote = strings.ToValidUTF8(quote[:min(len(quote), maxQuote)], "")
+		r.quotes += len(quote)
+	}
+	e := exampleOf("", l)
+	for i, text := range []string{e.ID, e.source(), e.Where, quote} {
+		r.texts[i].WriteString(short(visible.Line(text)) + "\n")
+	}
+	if r.n++; r.n%rowsBlock == 0 {
+		r.flush()
+	}
+}
+
+// short cuts a value after maxValue characters.
+func short(s string) string {
+	if len(s) > maxValue {
+		for i := range s {
+			if i > maxValue {
+				return s[:i] + "…"
 			}
 		}
 	}
-	return flush()
+	return s
+}
+
+// flush packs a block of texts: its columns one after the other.
+func (r *rows) flush() {
+	if r.texts[0].Len() == 0 {
+		return
+	}
+	var all []byte
+	for i := range r.texts {
+		all = append(all, r.texts[i].Bytes()...)
+		r.texts[i].Reset()
+	}
+	r.blocks = append(r.blocks, packed(all))
+}
+
+func packed(raw []byte) []byte {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, 6) // the level is valid
+	if _, err := w.Write(raw); err != nil || w.Close() != nil {
+		panic(err) // a buffer takes all
+	}
+	return b.Bytes()
+}
+
+// write writes the numbers and the blocks as elements of a page.
+func (r *rows) write(w io.Writer) error {
+	r.flush()
+	write := func(class string, raw []byte) error {
+		_, err := fmt.Fprintf(w, "<script type=\"application/octet-stream\" class=%q>%s</script>\n", class, base64.StdEncoding.EncodeToString(raw))
+		return err
+	}
+	for _, column := range r.numbers {
+		if err := write("numbers", packed(column)); err != nil {
+			return err
+		}
+	}
+	for _, block := range r.blocks {
+		if err := write("texts", block); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstseen/firstseen/internal/engine/report/commonest"
 	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
 
@@ -33,21 +32,21 @@ type Digest struct {
 	Copies    []SiteCopy `json:"copies"`
 	Files     []Count    `json:"files"`
 
-	// Map has the groups that removed documents copy, Stream the removals along the inputs, and Days
-	// those by the documents' times.
-	Map    Map    `json:"map"`
-	Stream []Step `json:"stream,omitempty"`
-	Days   []Step `json:"days,omitempty"`
-	// Thresholds has what other thresholds would remove, of the near copies that are removed.
-	Thresholds []Threshold `json:"thresholds"`
-
-	least float64 // score of a removed near copy; 0 for none
-
 	// Histogram counts inexact copies by score, in Bins equal steps from 0 to 1. A score between
 	// two bins belongs to the upper one, and 1 to the last.
 	Histogram [Bins]Bin `json:"histogram"`
+	// Thresholds says what other thresholds would remove; null if all copies are exact.
+	Thresholds []Step `json:"thresholds"`
+	// Map is the map of sources; null if all documents are of one group.
+	Map *Map `json:"map"`
 	// Examples are removals on least evidence, the nearest related, mosaics, and a wide choice.
 	Examples []Example `json:"examples"`
+
+	near   bool    // there are inexact duplicates
+	lowest float64 // their least score
+	groups *groups
+	course course
+	rows   *rows // nil if they are not listed
 }
 
 // Bins is the number of bins in a histogram.
@@ -105,13 +104,11 @@ const perKind = 8
 type Collector struct {
 	d                               Digest
 	documents, sites, copies, files top
-	pairs                           top
-	stream                          stream
-	days                            days
-	thresholds                      thresholds
 	examples                        map[string][]ranked
 	totals                          totals
 	spread                          spread
+
+	reached [len(steps)]int64 // duplicates by the threshold they reach
 }
 
 type ranked struct {
@@ -119,9 +116,14 @@ type ranked struct {
 	rank float64
 }
 
-// NewCollector returns a Collector without lines.
-func NewCollector() *Collector {
-	return &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}, days: days{}}
+// NewCollector returns a Collector without lines, for a map by hosts, folders or others. With list
+// set, it packs the lines for a page: up to 120 bytes a line, for maxRows lines.
+func NewCollector(by string, list bool) *Collector {
+	c := &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}}
+	if c.d.groups, c.d.lowest = newGroups(by), 1; list {
+		c.d.rows = new(rows)
+	}
+	return c
 }
 
 // Add adds a line. It keeps only strings from the line.
@@ -129,37 +131,58 @@ func (c *Collector) Add(l *lines.Line) {
 	c.totals.count(l, 0)
 	if !l.Kept {
 		c.files.add(l.File)
-		if l.Of != nil {
-			c.pairs.add(pairOf(l))
-		}
 	}
-	c.stream.add(l)
-	c.days.add(l)
 	if l.SameID && l.Verdict == "duplicate" {
 		c.d.SameID++
 	}
 	c.countSources(l)
 	c.spread.add(l)
-	at := min(int(l.Score*Bins+1e-9), Bins-1)
+	c.d.course.line(l)
+	switch g := c.d.groups; {
+	case !g.fromInputs():
+		c.d.place(l, g.ofID(l.ID), func() uint16 { return g.ofID(*l.Of) })
+	case l.Of != nil:
+		g.expect(*l.Of)
+	}
+	c.bin(l)
+}
+
+// bin counts a line in the histogram and keeps it as an example.
+func (c *Collector) bin(l *lines.Line) {
+	at := min(int(scoreOf(l)*Bins+1e-9), Bins-1)
 	bin := &c.d.Histogram[at]
+	if l.Verdict == "duplicate" {
+		c.step(l)
+	}
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
+		c.d.near, c.d.lowest = true, min(c.d.lowest, scoreOf(l))
 		if !l.Kept { // with --remove-within, copies can stay
-			c.keep("least evidence", l, evidence(l))
-			c.thresholds.add(l)
-			if score := scoreOf(l); c.d.least == 0 || score < c.d.least {
-				c.d.least = score
-			}
+			c.keep("least evidence", l, evidence(l), perKind)
 		}
 	case l.Verdict == "related":
 		bin.Related++
 		if l.Kept { // with --prefer, a later copy can stay instead
-			c.keep("related", l, -float64(max(l.Score, l.Contained)))
+			c.keep("related", l, -float64(max(l.Score, l.Contained)), perKind)
 		}
 	case l.Verdict == "mosaic":
 		bin.Mosaics++
-		c.keep("mosaic", l, -float64(l.Seen))
+		c.keep("mosaic", l, -float64(l.Seen), perKind)
+	}
+}
+
+// place puts a line on the map and into the list. of returns the group of its source.
+func (d *Digest) place(l *lines.Line, from uint16, of func() uint16) {
+	source := uint16(noGroup)
+	if l.Of != nil {
+		source = of()
+	}
+	if l.Of != nil && !l.Kept {
+		d.groups.count(from, source)
+	}
+	if d.rows != nil && (l.Verdict != "unique" || !l.Kept) {
+		d.rows.add(l, from, source)
 	}
 }
 
@@ -192,29 +215,28 @@ func siteOf(id string) string {
 }
 
 // keep keeps a line as an example if it ranks among the first of its kind.
-func (c *Collector) keep(kind string, l *lines.Line, rank float64) {
-	c.examples[kind] = insert(c.examples[kind], perKind, kind, l, rank)
-}
-
-// insert inserts a line among at most n examples that are ordered by rank.
-func insert(kept []ranked, n int, kind string, l *lines.Line, rank float64) []ranked {
-	if len(kept) == n && rank >= kept[n-1].rank {
-		return kept
+func (c *Collector) keep(kind string, l *lines.Line, rank float64, most int) {
+	kept := c.examples[kind]
+	if len(kept) == most && rank >= kept[most-1].rank {
+		return
 	}
 	at, _ := slices.BinarySearchFunc(kept, rank, func(r ranked, rank float64) int {
 		return cmp.Or(cmp.Compare(r.rank, rank), -1) // behind its equals
 	})
 	kept = slices.Insert(kept, at, ranked{exampleOf(kind, l), rank})
-	return kept[:min(len(kept), n)]
+	c.examples[kind] = kept[:min(len(kept), most)]
 }
 
 // evidence returns the score, or an estimated share below it, as on pages with menus. If the filter
 // alone decided, there is no score, but a share of the text that it has seen.
 func evidence(l *lines.Line) float64 {
-	if l.Of != nil && l.Estimated {
+	switch {
+	case l.Of == nil:
+		return float64(l.Seen)
+	case l.Estimated:
 		return float64(min(l.Score, l.Contained))
 	}
-	return scoreOf(l)
+	return float64(l.Score)
 }
 
 func exampleOf(kind string, l *lines.Line) Example {
@@ -244,7 +266,6 @@ func (c *Collector) Digest() *Digest {
 	const n = 15
 	d := c.d
 	d.Documents, d.Sites, d.Files = c.documents.most(n), c.sites.most(n), c.files.most(n)
-	d.Map, d.Stream, d.Days, d.Thresholds = mapOf(c.pairs.most(maxCounters)), c.stream.steps(), c.days.steps(), c.thresholds.list()
 	d.Copies = []SiteCopy{}
 	for _, m := range c.copies.most(n) {
 		site, of, _ := strings.Cut(m.Value, "\n")
@@ -260,7 +281,7 @@ func (c *Collector) Digest() *Digest {
 		}
 	}
 	d.Examples = append(d.Examples, c.spread.choose(d.Examples)...)
-	d.Totals = c.totals.list()
+	d.Totals, d.Thresholds, d.Map = c.totals.list(), c.thresholds(), c.d.groups.chart()
 	for _, t := range c.totals {
 		d.Lines += t.Documents
 		d.Removed += t.Removed
@@ -273,159 +294,3 @@ func (c *Collector) Digest() *Digest {
 	d.Duplicates = d.Exact + c.totals["duplicate"].Documents
 	return &d
 }
-
-// Total counts the documents of a verdict. Bytes counts their texts, and is known after ReadTexts.
-type Total struct {
-	Verdict      string `json:"verdict"`
-	Documents    int64  `json:"documents"`
-	Kept         int64  `json:"kept"`
-	Removed      int64  `json:"removed"`
-	Bytes        int64  `json:"bytes,omitempty"`
-	RemovedBytes int64  `json:"removed_bytes,omitempty"`
-}
-
-// verdictNames lists the verdicts in the order of totals. Exact duplicates are counted separately.
-var verdictNames = []string{"unique", "exact duplicate", "duplicate", "related", "mosaic", "consumed"}
-
-func verdictOf(l *lines.Line) string {
-	switch {
-	case l == nil:
-		return "unique"
-	case l.Exact && l.Verdict == "duplicate":
-		return "exact duplicate"
-	}
-	return l.Verdict
-}
-
-// totals holds the totals by verdict.
-type totals map[string]Total
-
-// count counts a document by its line, or nil.
-func (all totals) count(l *lines.Line, bytes int64) {
-	t := all[verdictOf(l)]
-	t.Verdict = verdictOf(l)
-	t.Documents++
-	t.Bytes += bytes
-	if l == nil || l.Kept {
-		t.Kept++
-	} else {
-		t.Removed++
-		t.RemovedBytes += bytes
-	}
-	all[t.Verdict] = t
-}
-
-// list returns the totals of the verdicts that occurred.
-func (all totals) list() []Total {
-	list := []Total{}
-	for _, verdict := range verdictNames {
-		if t, met := all[verdict]; met {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-// Sum returns the total of all verdicts.
-func (d *Digest) Sum() Total {
-	sum := Total{Verdict: "all"}
-	for _, t := range d.Totals {
-		sum.Documents += t.Documents
-		sum.Kept += t.Kept
-		sum.Removed += t.Removed
-		sum.Bytes += t.Bytes
-		sum.RemovedBytes += t.RemovedBytes
-	}
-	return sum
-}
-
-// top counts values. The note of a counter numbers the value's first arrival, to order equals.
-type top struct {
-	commonest.Counters[string, int]
-	next int
-}
-
-// maxCounters is the most values counted at once. Up to this number, counts are exact.
-const maxCounters = 1 << 16
-
-func (t *top) add(value string) {
-	t.Most = maxCounters
-	t.Add(value, t.next)
-	t.next++
-}
-
-// Count counts the occurrences of a value.
-type Count struct {
-	Value string `json:"value"`
-	Count int64  `json:"count"`
-	// Over is the most by which Count is too high. It is 0 for up to 65,536 values.
-	Over int64 `json:"over,omitempty"`
-}
-
-// most returns the n most frequent values, the earliest of equals first.
-func (t *top) most(n int) []Count {
-	all := slices.SortedFunc(slices.Values(t.All()), func(a, b *commonest.Counter[string, int]) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Note, b.Note))
-	})
-	found := []Count{}
-	for _, c := range all[:min(n, len(all))] {
-		found = append(found, Count{c.Key, int64(c.Count), int64(c.Over)})
-	}
-	return found
-}
-
-// page holds the values of a page, as text or HTML.
-type page struct {
-	*Digest
-	Bins   []Bin // from the first to the last with documents
-	Most   int64 // the most documents in one bin
-	Tables []table
-	Kinds  []kind
-}
-
-type table struct {
-	Title, Head, What string
-	Counts            []Count
-	Find              bool // the values are ids, which the list of removals can find
-}
-
-// page fills a page. what names a pair of sites, and copies joins the two.
-func (d *Digest) page(what, copies string) page {
-	sites := make([]Count, len(d.Copies))
-	for i, c := range d.Copies {
-		sites[i] = Count{c.Site + copies + c.Of, c.Count, c.Over}
-	}
-	p := page{Digest: d, Kinds: slices.Clone(kinds), Tables: []table{
-		{"Copied most", "copies", "document", d.Documents, true},
-		{"Copied most, by site", "copies", "site", d.Sites, true},
-		{"Who copies whom", "copies", what, sites, false},
-		{"Removed most, by input", "removed", "input", d.Files, true},
-	}}
-	for i := range d.Examples {
-		at := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == d.Examples[i].Kind })
-		p.Kinds[at].Examples = append(p.Kinds[at].Examples, &d.Examples[i])
-	}
-	first, end := len(d.Histogram), 0
-	for i, b := range d.Histogram {
-		if n := b.All(); n > 0 {
-			first, end, p.Most = min(first, i), i+1, max(p.Most, n)
-		}
-	}
-	if end > 0 {
-		p.Bins = d.Histogram[first:end]
-	}
-	return p
-}
-
-// Steps returns the thresholds with removals of their own: the next one removes fewer.
-func (d *Digest) Steps() (steps []Threshold) {
-	for _, t := range d.Thresholds {
-		if len(t.Weakest) > 0 {
-			steps = append(steps, t)
-		}
-	}
-	return steps
-}
-
-// All counts the documents of a bin.
-func (b Bin) All() int64 { return b.Duplicates + b.Related + b.Mosaics }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -72,22 +71,11 @@ var hostile = []string{
 
 func digestOf(t *testing.T, all []lines.Line) *Digest {
 	t.Helper()
-	c := NewCollector()
+	c := NewCollector(ByIDs, true)
 	for i := range all {
 		c.Add(&all[i])
 	}
 	return c.Digest()
-}
-
-// lineSeq yields the lines as reading the report again does.
-func lineSeq(all []lines.Line) iter.Seq2[*lines.Line, error] {
-	return func(yield func(*lines.Line, error) bool) {
-		for i := range all {
-			if !yield(&all[i], nil) {
-				return
-			}
-		}
-	}
 }
 
 func hostileReport() (all []lines.Line) {
@@ -104,31 +92,39 @@ func hostileReport() (all []lines.Line) {
 	return all
 }
 
-// TestHostilePage checks that the page has only its template's elements and nothing that loads or
-// runs, whatever the ids and texts.
-func TestHostilePage(t *testing.T) {
-	var b bytes.Buffer
+// hostilePage writes the page of a report whose ids and texts are hostile.
+func hostilePage(t *testing.T, w io.Writer) {
+	t.Helper()
 	all := hostileReport()
 	d := digestOf(t, all)
 	texts := d.ReadTexts()
 	for i := range all {
-		texts.Add([]byte(all[i].ID), []byte(strings.Join(hostile, "\n")+all[i].ID), &all[i])
+		texts.Add([]byte(all[i].ID), []byte(strings.Join(hostile, "\n")+all[i].ID), &all[i], all[i].File)
 	}
 	texts.Close()
-	if err := d.WriteHTML(&b, hostile[6], lineSeq(all)); err != nil {
+	if err := d.WriteHTML(w, hostile[6:7]); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), `<div class="sides"`) || !strings.Contains(b.String(), `<b class="only">`) {
+}
+
+// TestHostilePage checks that the page has only its template's elements, and nothing that loads or
+// runs but the one script, whatever the ids and texts.
+func TestHostilePage(t *testing.T) {
+	var b bytes.Buffer
+	hostilePage(t, &b)
+	if !strings.Contains(b.String(), `<div class="sides text">`) || !strings.Contains(b.String(), `<b class="only">`) {
 		t.Error("no example has both texts")
 	}
-	allowed := strings.Fields("html head meta title style body h1 h2 h3 p div b nav a span section article header figure figcaption svg rect line table thead tbody tr th td bdi small br mark noscript script form label input button")
 	for _, r := range b.String() {
 		if r != '\n' && !unicode.IsPrint(r) {
 			t.Errorf("%U is in the page", r)
 		}
 	}
+	allowed := strings.Fields("html head meta title style body header nav main footer section article figure figcaption h1 h2 h3 p div b i q a code span bdi small br mark" +
+		" table thead tbody tfoot tr th td svg rect form label input select option button noscript script")
+	attributes := strings.Fields("lang charset http-equiv content name class style id role tabindex type scope hidden value autocomplete placeholder viewbox preserveaspectratio x y width height")
 	z := html.NewTokenizer(&b)
-	elements := 0
+	elements, scripts := 0, 0
 	for z.Next() != html.ErrorToken {
 		token := z.Token()
 		if token.Type != html.StartTagToken && token.Type != html.SelfClosingTagToken {
@@ -138,14 +134,18 @@ func TestHostilePage(t *testing.T) {
 		if !slices.Contains(allowed, token.Data) {
 			t.Errorf("an element of another's: %v", token)
 		}
+		if token.Data == "script" && len(token.Attr) == 0 {
+			scripts++
+		}
 		for _, a := range token.Attr {
-			if !slices.Contains(strings.Fields("lang charset http-equiv content name class style aria-label role tabindex href id title scope hidden type autocomplete spellcheck viewbox preserveaspectratio x y x1 x2 y1 y2 width height data-row data-column data-find data-n"), a.Key) || a.Key != "title" && a.Key != "data-find" && strings.Contains(a.Val, "alert") || a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
+			told := a.Key == "title" || a.Key == "aria-label" || a.Key == "href" && strings.HasPrefix(a.Val, "#")
+			if !told && (!slices.Contains(attributes, a.Key) || strings.Contains(a.Val, "alert")) {
 				t.Errorf("an attribute of another's: %v", token)
 			}
 		}
 	}
-	if z.Err() != io.EOF || elements < 200 {
-		t.Errorf("%d elements, %v", elements, z.Err())
+	if z.Err() != io.EOF || elements < 200 || scripts != 1 {
+		t.Errorf("%d elements, %d scripts, %v", elements, scripts, z.Err())
 	}
 }
 
@@ -267,7 +267,7 @@ func TestPassages(t *testing.T) {
 		{ID: "e", Verdict: "related", Kept: true},
 	})
 	var text, page strings.Builder
-	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, "page", nil)); err != nil {
+	if err := errors.Join(d.WriteText(&text, Style{}), d.WriteHTML(&page, []string{"page"})); err != nil {
 		t.Fatal(err)
 	}
 	const want = "4 documents are not unique: 2 are removed\n  duplicate 0 (0 exact, 0 of the same id), related 1, mosaic 0, consumed 2\n"

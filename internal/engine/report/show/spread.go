@@ -73,6 +73,7 @@ func (s spread) choose(shown []Example) (chosen []Example) {
 		chosen = append(chosen, left[best].Example)
 		left = slices.Delete(left, best, best+1)
 	}
+	slices.SortStableFunc(chosen, func(a, b Example) int { return cmp.Compare(a.Score, b.Score) })
 	return chosen
 }
 

@@ -1,7 +1,6 @@
 package show
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/firstseen/firstseen/internal/base/visible"
@@ -33,10 +32,18 @@ func (d *Digest) ReadTexts() *Texts {
 	return t
 }
 
-// Add adds a document with its line of the report, or nil. Documents come in the order of the
-// inputs. The first with the id of a source is taken for the source.
-func (t *Texts) Add(id, text []byte, l *lines.Line) {
+// Add adds a document with its line of the report, or nil, and its group for a map by inputs or
+// fields. Documents come in the order of the inputs. The first with the id of a source is taken for
+// the source.
+func (t *Texts) Add(id, text []byte, l *lines.Line, group string) {
 	t.totals.count(l, int64(len(text)))
+	t.d.course.document(l != nil && !l.Kept)
+	if g := t.d.groups; g.fromInputs() {
+		from := g.number(visible.Line(group))
+		if g.meet(id, from); l != nil {
+			t.d.place(l, from, func() uint16 { return g.source(*l.Of) })
+		}
+	}
 	if examples := t.byID[string(id)]; examples != nil {
 		delete(t.byID, string(id))
 		for _, e := range examples {
@@ -50,8 +57,8 @@ func (t *Texts) Add(id, text []byte, l *lines.Line) {
 	}
 }
 
-// Close replaces the totals of the report by those of the inputs.
-func (t *Texts) Close() { t.d.Totals = t.totals.list() }
+// Close replaces the totals and the map of the report by those of the inputs.
+func (t *Texts) Close() { t.d.Totals, t.d.Map = t.totals.list(), t.d.groups.chart() }
 
 func whereOf(l *lines.Line) string { return l.File + ":" + l.Line.String() }
 
@@ -64,59 +71,55 @@ func beginning(text []byte) string {
 }
 
 const (
-	partRunes = 400  // shown of a part of a text
-	sideRunes = 6000 // shown of a text
-	foldPairs = 4    // pairs alike in a row of which only the first and the last are shown
+	sharedRunes = 160  // shown of a shared stretch
+	onlyRunes   = 400  // shown of a differing stretch
+	sideRunes   = 4000 // shown of a text
 )
 
-// Pairs returns both texts side by side, or nil if they were not read. Of many pairs alike in a row,
-// one without text on either side stands for all but the first and the last.
-func (e *Example) Pairs() (shown []textdiff.Pair) {
+// Sides returns both texts as rows of marked parts, or nil if they were not read.
+func (e *Example) Sides() (rows []textdiff.Row) {
 	if !e.read || e.text == "" {
 		return nil
 	}
-	all, room := textdiff.Pairs(e.text, e.other), sideRunes
-	for len(all) > 0 && room > 0 {
-		n := 0
-		for n < len(all) && all[n].Alike {
-			n++
+	room := sideRunes
+	for _, row := range textdiff.Rows(e.text, e.other) {
+		if room <= 0 {
+			cut := []textdiff.Part{{Text: "…"}}
+			return append(rows, textdiff.Row{Left: cut, Right: cut})
 		}
-		if n < foldPairs {
-			n = max(n, 1)
-			for _, p := range all[:n] {
-				shown = append(shown, shorten(p, &room))
-			}
-		} else {
-			shown = append(shown, shorten(all[0], &room), textdiff.Pair{Alike: true}, shorten(all[n-1], &room))
-		}
-		all = all[n:]
+		room -= max(fold(row.Left), fold(row.Right))
+		rows = append(rows, row)
 	}
-	if len(all) > 0 {
-		shown = append(shown, textdiff.Pair{})
-	}
-	return shown
+	return rows
 }
 
-var blankLines = regexp.MustCompile(`\n\s*\n`)
-
-// shorten makes a pair visible, and cuts long parts in their middle.
-func shorten(p textdiff.Pair, room *int) textdiff.Pair {
-	for _, side := range [][]textdiff.Part{p.Left, p.Right} {
-		for i := range side {
-			text := []rune(side[i].Text)
-			if len(text) > partRunes {
-				text = []rune(string(text[:partRunes/2]) + " … " + string(text[len(text)-partRunes/2:]))
-			}
-			*room -= len(text)
-			side[i].Text = visibleLines(string(text))
+// fold shortens long stretches in their middle, and cuts the white space around. It returns the
+// number of characters left.
+func fold(parts []textdiff.Part) (runes int) {
+	for i, p := range parts {
+		if i == 0 {
+			p.Text = strings.TrimLeft(p.Text, " \t\r\n")
 		}
+		if i == len(parts)-1 {
+			p.Text = strings.TrimRight(p.Text, " \t\r\n")
+		}
+		most := sharedRunes
+		if p.Only {
+			most = onlyRunes
+		}
+		text := []rune(p.Text)
+		if len(text) > most {
+			text = []rune(string(text[:most/2]) + " … " + string(text[len(text)-most/2:]))
+		}
+		runes += len(text)
+		parts[i].Text = visibleLines(string(text))
 	}
-	return p
+	return runes
 }
 
-// visibleLines makes every line visible, and keeps line ends, but of blank lines.
+// visibleLines makes every line visible, and keeps line ends.
 func visibleLines(text string) string {
-	all := strings.Split(blankLines.ReplaceAllString(text, "\n"), "\n")
+	all := strings.Split(text, "\n")
 	for i := range all {
 		all[i] = visible.Line(strings.TrimSuffix(all[i], "\r"))
 	}

@@ -35,22 +35,22 @@ func TestTexts(t *testing.T) {
 		t.Errorf("%d examples of 3 documents", len(d.Examples))
 	}
 	texts := d.ReadTexts()
-	texts.Add([]byte("first"), []byte("The ferry leaves at <seven>."), nil)
-	texts.Add([]byte("second"), []byte("The ferry leaves at eight."), &all[0])
-	texts.Add([]byte("third"), []byte("The ferry leaves at <seven>."), &all[1])
-	texts.Add([]byte("first"), []byte("Another of this id."), nil)
+	texts.Add([]byte("first"), []byte("The ferry leaves at <seven>."), nil, "in")
+	texts.Add([]byte("second"), []byte("The ferry leaves at eight."), &all[0], "in")
+	texts.Add([]byte("third"), []byte("The ferry leaves at <seven>."), &all[1], "in")
+	texts.Add([]byte("first"), []byte("Another of this id."), nil, "in")
 	texts.Close()
 	if sum := d.Sum(); sum != (Total{"all", 4, 2, 2, 28 + 26 + 28 + 19, 26 + 28}) {
 		t.Errorf("%+v", sum)
 	}
 	var page bytes.Buffer
-	if err := d.WriteHTML(&page, "title", nil); err != nil {
+	if err := d.WriteHTML(&page, []string{"title"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
 		`<bdi>The ferry leaves at <b class="only">eight</b>.</bdi>`,
 		`<bdi>The ferry leaves at &lt;<b class="only">seven</b>&gt;.</bdi>`,
-		`<td>unique</td><td class="n">2</td><td class="n">2</td><td class="n">0</td><td class="n">47</td><td class="n">0</td>`,
+		`<td>unique</td><td class="n">2</td><td class="n">50.0%</td><td class="n">2</td><td class="n">0</td><td class="n">47</td><td class="n">0</td>`,
 	} {
 		if !strings.Contains(page.String(), part) {
 			t.Errorf("%s is not in the page", part)
@@ -65,9 +65,9 @@ func TestTexts(t *testing.T) {
 func TestFolded(t *testing.T) {
 	long := strings.Repeat("渡", 3*maxText)
 	e := Example{text: beginning([]byte(long)), other: "x", read: true}
-	pairs := e.Pairs()
+	document := e.Sides()[0].Left
 	runes := 0
-	for _, p := range pairs[0].Left {
+	for _, p := range document {
 		if !strings.HasPrefix(strings.Trim(p.Text, " …"), "渡") && strings.Trim(p.Text, " …") != "" {
 			t.Errorf("%q", p.Text)
 		}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -26,14 +27,25 @@ var textTemplate = template.Must(template.New("text").Parse(textPage))
 
 // text holds the values of the text template, and provides its functions.
 type text struct {
-	page
+	*Digest
 	Style
+	Bins   []Bin // from the first to the last with documents
+	Most   int64 // the most documents in one bin
+	Tables []table
+	Kinds  []kind
 }
 
 // WriteText writes the digest as text. Characters a terminal would act on become \u and a number.
 func (d *Digest) WriteText(w io.Writer, s Style) error {
 	s.Columns = max(cmp.Or(s.Columns, 80), 40)
-	t := text{d.page("sites", " copies "), s}
+	t := text{d, s, nil, 0, d.tables("sites", " copies "), d.kinds()}
+	first, end := len(d.Histogram), 0
+	for i, b := range d.Histogram {
+		if n := b.All(); n > 0 {
+			first, end, t.Most = min(first, i), i+1, max(t.Most, n)
+		}
+	}
+	t.Bins = d.Histogram[min(first, end):end]
 	out := bufio.NewWriter(w)
 	if err := textTemplate.Execute(out, &t); err != nil {
 		return err
@@ -82,6 +94,12 @@ func (t *text) Short(value string, others int) string {
 	return value
 }
 
+// Pair names a document and its source in one line.
+func (t *text) Pair(e Example) string {
+	half := (t.Columns - 18) / 2
+	return t.Short(e.ID, t.Columns-half) + " ← " + t.Short(e.source(), t.Columns-half)
+}
+
 // Wrap breaks a shared part into lines.
 func (t *text) Wrap(part string) []string { return wrap(visible.Line(part), t.Columns-8) }
 
@@ -114,3 +132,35 @@ func (e *Example) Shares() string {
 func wrap(s string, columns int) []string {
 	return strings.Split(textdiff.Columns.Wrap(s, columns), "\n")
 }
+
+type table struct {
+	Title, Head, What string
+	Counts            []Count
+}
+
+// tables returns the tables of a digest. what names a pair of sites, and copies joins the two.
+func (d *Digest) tables(what, copies string) []table {
+	sites := make([]Count, len(d.Copies))
+	for i, c := range d.Copies {
+		sites[i] = Count{c.Site + copies + c.Of, c.Count, c.Over}
+	}
+	return []table{
+		{"Copied most", "copies", "document", d.Documents},
+		{"Copied most, by site", "copies", "site", d.Sites},
+		{"Who copies whom", "copies", what, sites},
+		{"Removed most, by input", "removed", "input", d.Files},
+	}
+}
+
+// kinds returns all kinds with their examples.
+func (d *Digest) kinds() []kind {
+	all := slices.Clone(kinds)
+	for i := range d.Examples {
+		at := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == d.Examples[i].Kind })
+		all[at].Examples = append(all[at].Examples, &d.Examples[i])
+	}
+	return all
+}
+
+// All counts the documents of a bin.
+func (b Bin) All() int64 { return b.Duplicates + b.Related + b.Mosaics }
