@@ -44,7 +44,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 		total += len(k)
 	}
 	mem := t.spaces[ofKeys].mem
-	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids)), mem.Reserve(total)); err != nil {
+	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
 	if err := t.addTimes(len(ids), times); err != nil {
