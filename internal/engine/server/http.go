@@ -27,12 +27,12 @@ import (
 func (s *Service) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", authorized(token, elsewhere(mux)))
-	for pattern, handle := range s.routes() {
+	for pattern, handle := range s.routes(token) {
 		switch {
 		case strings.HasSuffix(pattern, "z"):
 			mux.HandleFunc(pattern, handle)
 		case pattern != pagePattern:
-			mux.Handle(pattern, authorized(token, athome(token, pattern, handle)))
+			mux.Handle(pattern, authorized(token, handle))
 		case !s.cfg.NoPage: // it has no data, and asks for the token
 			mux.HandleFunc(pattern, servePage(token != ""))
 		}
@@ -56,8 +56,8 @@ func drained(next http.Handler) http.Handler {
 	})
 }
 
-// routes returns the handlers of the interface by pattern.
-func (s *Service) routes() map[string]http.HandlerFunc {
+// routes returns the handlers of the interface by pattern. They leave the token to Handler.
+func (s *Service) routes(token string) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"POST /v1/see":                   answering(s.serveSee, "id", "batch", "check", "report", "exact", "durable"),
 		"GET /v1/documents":              answering(s.serveDocument, "id"),
@@ -71,8 +71,8 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
-		"GET /v1/recent":                 answering(s.serveRecent),
-		"POST /v1/explain":               answering(s.serveExplain, "id", "find"),
+		"GET /v1/recent":                 athome(token, answering(s.serveRecent)),
+		"POST /v1/explain":               athome(token, answering(s.serveExplain, "id", "find")),
 		"GET /v1/{$}":                    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
 		pagePattern:                      nil,
 	}
