@@ -54,20 +54,22 @@ func (s *Service) serveExplain(w http.ResponseWriter, r *http.Request) (any, err
 		return nil, err
 	}
 	defer leave()
-	req, err := s.posted(w, r)
-	switch {
-	case err != nil:
+	body, err := s.body(w, r)
+	if err != nil {
 		return nil, err
-	case len(req.docs) != 1 || req.docs[0].Kind == 0:
-		return nil, badBody("want one text, with Content-Type text/plain")
 	}
-	doc := req.docs[0]
-	if r.URL.Query().Get("find") == "1" && len(doc.Text) <= corpus.MaxID {
-		if e, err := s.explainID(strings.TrimSpace(string(doc.Text))); e != nil || err != nil {
+	q := r.URL.Query()
+	if q.Get("find") == "1" && len(body) <= corpus.MaxID {
+		if e, err := s.explainID(strings.TrimSpace(string(body))); e != nil || err != nil {
 			return e, err
 		}
 	}
-	s.prepare(req)
+	docs, err := plainText(body, q.Get("id"), false)
+	if err != nil {
+		return nil, err
+	}
+	s.extractors.Sketch(docs...)
+	doc := docs[0]
 	e, of := &explained{Report: new(report.Reported)}, dedup.Source{}
 	err = s.decider.Do(func() error {
 		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)

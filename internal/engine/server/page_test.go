@@ -237,8 +237,8 @@ func TestExplain(t *testing.T) {
 	if e := explainOf(t, web, "id=x&find=1", long); !e.Later.Cut || e.Later.Parts[0].Text != long[:maxShown] {
 		t.Error("a long text is not cut")
 	}
-	if code, body := post(t, web.URL+"/v1/explain?id=x", "", `{"id":"1","text":"a"}`+"\n"+`{"id":"2","text":"b"}`); code != 400 {
-		t.Errorf("two documents: %d %s", code, body)
+	if code, body := post(t, web.URL+"/v1/explain?id=x", "text/plain", "\xff"); code != 400 {
+		t.Errorf("no UTF-8: %d %s", code, body)
 	}
 	if n := s.cfg.Index.TableStats().Documents; n != 39 {
 		t.Errorf("%d documents are remembered", n)
@@ -315,7 +315,7 @@ func TestTextWithCurl(t *testing.T) {
 	_, web := served(t, nil)
 	for body, want := range map[string]string{
 		"Some text.\nMore.": "-H 'Content-Type: text/plain' and ?id=ID",
-		"\n [{\"id\":1}]":   "-H 'Content-Type: application/json'",
+		"[\n{\"id\":1}]":    "-H 'Content-Type: application/json'",
 		"{\"id\":1":         "",
 	} {
 		_, answer := post(t, web.URL+"/v1/see", "application/x-www-form-urlencoded", body)
