@@ -4,7 +4,6 @@ package progress
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -54,56 +53,43 @@ func newBar(bars *mpb.Progress, live *pipeline.Live, inputs []input.Input) *mpb.
 	if !known {
 		total = 0
 	}
-	line := func(w io.Writer, stat decor.Statistics) error {
-		before, after, room := fit(words(live, total, time.Since(start)), stat.AvailableWidth)
+	line := func(w io.Writer, stat decor.Statistics) (err error) {
+		before, after, room := words(live, total, time.Since(start), stat.AvailableWidth)
 		fmt.Fprint(w, before) // to a buffer
 		if stat.AvailableWidth, stat.RequestedWidth = room, 0; room >= leastBar && total > 0 {
-			if err := bar.Fill(w, stat); err != nil {
-				return err
-			}
+			err = bar.Fill(w, stat)
 		}
-		_, err := fmt.Fprint(w, after)
+		fmt.Fprint(w, after)
 		return err
 	}
 	return bars.MustAdd(total, mpb.BarFillerFunc(line), mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
 }
 
-// words returns what a line says: the amount read, documents a second, the share of copies and the
-// time left, "" for what is unknown.
-func words(live *pipeline.Live, total int64, elapsed time.Duration) (all [4]string) {
-	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
-	all[0] = fmt.Sprintf("% .1f read", decor.SizeB1024(stored))
-	if total > 0 {
-		all[0] = fmt.Sprintf("% .1f / % .1f", decor.SizeB1024(stored), decor.SizeB1024(total))
-	}
-	all[1] = fmt.Sprintf("  %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))
-	if docs > 0 {
-		all[2] = fmt.Sprintf("  %.1f%% copies", 100*float64(removed)/float64(docs))
-	}
-	if total > 0 && stored > 0 && stored < total {
-		left := time.Duration(float64(elapsed) * float64(total-stored) / float64(stored))
-		all[3] = fmt.Sprintf("  %s left", left.Round(time.Second))
-	}
-	return all
-}
-
 // leastBar is the width of the shortest bar, in columns, with its ends.
 const leastBar = 6
 
-// fit returns the words before and after the bar, and the columns for it. If not all words fit, the
-// bar goes, then documents a second, the share of copies and the amount read; the time left stays.
-func fit(all [4]string, columns int) (before, after string, room int) {
-	short := false
-	for _, i := range []int{1, 2, 0} {
-		if len(strings.Join(all[:], "")) > columns {
-			all[i], short = "", true
+// words returns what a line says before and after its bar, and the columns for that. If not all
+// fits, the bar goes, then documents a second, the share of copies, and the amount read.
+func words(live *pipeline.Live, total int64, elapsed time.Duration, columns int) (before, after string, room int) {
+	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
+	read, left := fmt.Sprintf("% .1f read", decor.SizeB1024(stored)), ""
+	if total > 0 {
+		read = fmt.Sprintf("% .1f / % .1f", decor.SizeB1024(stored), decor.SizeB1024(total))
+	}
+	if total > 0 && stored > 0 && stored < total {
+		left = fmt.Sprintf("  %v left", time.Duration(float64(elapsed)*float64(total-stored)/float64(stored)).Round(time.Second))
+	}
+	copies := fmt.Sprintf("  %.1f%% copies", 100*float64(removed)/float64(max(docs, 1)))
+	all := fmt.Sprintf("  %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3)) + copies + left
+	if room = columns - len(read) - 1 - len(all); room >= 0 {
+		return read + " ", all, room
+	}
+	for _, after := range []string{copies + left, left} {
+		if len(read)+len(after) <= columns {
+			return read, after, 0
 		}
 	}
-	before, after = all[0], strings.Join(all[1:], "")
-	if short {
-		return before, after, 0
-	}
-	return before + " ", after, columns - len(before) - len(after) - 1
+	return "", left, 0
 }
 
 // OfCheck draws a bar for a check, which calls progress. stop removes it.

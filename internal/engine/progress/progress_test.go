@@ -53,7 +53,6 @@ func TestNarrowProgress(t *testing.T) {
 	live.Documents.Store(100_000_000)
 	live.Removed.Store(100_000_000)
 	live.Stored.Store(1020 << 30)
-	all := words(live, 1023<<30, 99_999*time.Second)
 	for columns, want := range map[int]string{
 		100: "1020.0 GiB / 1023.0 GiB [====]  1000 docs/s  100.0% copies  4m54s left",
 		80:  "1020.0 GiB / 1023.0 GiB [====]  1000 docs/s  100.0% copies  4m54s left",
@@ -62,7 +61,7 @@ func TestNarrowProgress(t *testing.T) {
 		20:  "  4m54s left",
 		5:   "  4m54s left",
 	} {
-		before, after, room := fit(all, columns)
+		before, after, room := words(live, 1023<<30, 99_999*time.Second, columns)
 		if room >= leastBar {
 			before += "[====]"
 		}

@@ -252,17 +252,17 @@ func TestMostCopied(t *testing.T) {
 	}
 	few.Add(&dedup.Source{Num: 9, ID: long})
 	few.Add(&dedup.Source{Num: 3, ID: "éé"})
-	want := []Copied{{long[:6], 11}, {long[:2], 10}, {long[:4], 10}, {long[:8], 10}, {long[:200] + "…", 1}}
+	want := []Copied{{long[:6], 11}, {long[:2], 10}, {long[:4], 10}, {long[:8], 10}, {long[:200], 1}}
 	if got := few.Top(9); !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 	for i := range 100_000 {
 		many.Add(&dedup.Source{Num: uint32(10 + i), ID: "other"})
-		if i%20 == 0 {
+		if i%20 == 0 && i >= 5000 {
 			many.Add(&dedup.Source{Num: 1, ID: "one"})
 		}
 	}
-	if top := many.Top(1); len(many.counters.All()) != maxCopied || top[0].ID != "one" || top[0].Copies > 5000 || top[0].Copies < 4900 {
+	if top := many.Top(1); len(many.counters.All()) != maxCopied || top[0].ID != "one" || top[0].Copies > 4750 || top[0].Copies < 4600 {
 		t.Errorf("%d counters, %+v", len(many.counters.All()), top)
 	}
 }

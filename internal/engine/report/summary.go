@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
-	"unicode"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
@@ -214,18 +214,13 @@ func (s *Summary) look(report string) string {
 	case report == "":
 		return "give --report FILE, and then firstseen report show FILE"
 	}
-	return "firstseen report show " + shellWord(report)
+	if special.MatchString(report) { // in a shell
+		report = "'" + strings.ReplaceAll(report, "'", `'\''`) + "'"
+	}
+	return "firstseen report show " + visible.Line(report)
 }
 
-// shellWord returns a file name as a shell reads it.
-func shellWord(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("./_-+=:,@%", r)
-	}) {
-		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	return visible.Line(name)
-}
+var special = regexp.MustCompile(`[^\pL\pN./_+=:,@%-]`)
 
 // Copied is a kept document that others copied.
 type Copied struct {
@@ -239,20 +234,13 @@ type Copies struct {
 	counters commonest.Counters[uint32, string]
 }
 
-const (
-	maxCopied   = 1024
-	maxCopiedID = 200 // bytes
-)
+const maxCopied = 1024
 
 // Add counts a removed document, by its witness.
 func (c *Copies) Add(of *dedup.Source) {
 	c.counters.Most = maxCopied
 	if n := c.counters.Add(of.Num, ""); n.Note == "" {
-		id := of.ID
-		if len(id) > maxCopiedID {
-			id = strings.ToValidUTF8(id[:maxCopiedID], "") + "…"
-		}
-		n.Note = strings.Clone(id)
+		n.Note = strings.Clone(strings.ToValidUTF8(of.ID[:min(len(of.ID), 200)], ""))
 	}
 }
 

@@ -1,12 +1,12 @@
 package server
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -30,22 +30,21 @@ type explained struct {
 	Reasons []method.Reason  `json:"reasons,omitempty"` // if both texts are there and whole
 }
 
-// side is one of two texts, in parts, or the reason why it is not shown.
+// side is one of two texts, or the reason why it is not shown.
 type side struct {
-	ID    string `json:"id"`
-	Parts []part `json:"parts,omitempty"`
-	Cut   bool   `json:"cut,omitempty"` // the text has more than is shown
-	Why   string `json:"why,omitempty"`
+	ID    string          `json:"id"`
+	Parts []textdiff.Part `json:"parts,omitempty"`
+	Cut   bool            `json:"cut,omitempty"` // the text has more than is shown
+	Why   string          `json:"why,omitempty"`
 }
 
-// part is a part of a text. Its mark is "only" if the other text lacks it, "moved" if the other text
-// has it elsewhere, else "".
-type part struct {
-	Text string `json:"text"`
-	Mark string `json:"mark,omitempty"`
+// sideOf returns the only text to show, or the reason why it is not there.
+func sideOf(id string, k kept, there bool) side {
+	if !there {
+		return side{ID: id, Why: "its text is not in the memory of this server, which has only the latest ones that came to it"}
+	}
+	return side{ID: id, Parts: []textdiff.Part{{Text: k.text}}, Cut: k.cut}
 }
-
-const whyNotShown = "its text is not in the memory of this server, which has only the latest ones that came to it"
 
 // serveExplain judges a text without remembering it, and shows the earlier document beside it. With
 // find=1 the text may be the id of a document.
@@ -55,49 +54,24 @@ func (s *Service) serveExplain(w http.ResponseWriter, r *http.Request) (any, err
 		return nil, err
 	}
 	defer leave()
-	req, err := s.posted(w, r)
+	body, err := s.body(w, r)
 	if err != nil {
 		return nil, err
 	}
-	if len(req.docs) != 1 || req.docs[0].Kind == 0 {
-		return nil, badBody("want one text, with Content-Type text/plain")
-	}
-	if text := req.docs[0].Text; r.URL.Query().Get("find") == "1" && len(text) <= corpus.MaxID {
-		if e, err := s.explainID(strings.TrimSpace(string(text))); e != nil || err != nil {
+	q := r.URL.Query()
+	if q.Get("find") == "1" && len(body) <= corpus.MaxID {
+		if e, err := s.explainID(strings.TrimSpace(string(body))); e != nil || err != nil {
 			return e, err
 		}
 	}
-	return s.explainText(req)
-}
-
-// explainID explains the latest document of an id. It returns nil if none is known.
-func (s *Service) explainID(id string) (*explained, error) {
-	if gone, is := s.recent.removed(id); is {
-		e := &explained{Removal: &gone}
-		return e, s.explain(e, id, gone.text, &dedup.Source{Num: gone.num, ID: gone.Of})
-	}
-	found, err := s.storedOf(id)
-	if none := (*problem)(nil); errors.As(err, &none) {
-		return nil, nil
-	}
+	docs, err := plainText(body, q.Get("id"), false)
 	if err != nil {
 		return nil, err
 	}
-	e := &explained{Stored: &found[len(found)-1]}
-	text, there := s.recent.textOf(e.Stored.Number)
-	if e.Later = (side{ID: id, Why: whyNotShown}); there {
-		e.Later = side{ID: id, Parts: []part{{Text: text.text}}, Cut: text.cut}
-	}
-	return e, nil
-}
-
-// explainText judges a posted text.
-func (s *Service) explainText(req *request) (*explained, error) {
-	s.prepare(req)
-	doc := req.docs[0]
-	e := &explained{Report: new(report.Reported)}
-	var of dedup.Source
-	err := s.decider.Do(func() error {
+	s.extractors.Sketch(docs...)
+	doc := docs[0]
+	e, of := &explained{Report: new(report.Reported)}, dedup.Source{}
+	err = s.decider.Do(func() error {
 		found, err := s.cfg.Index.Check(doc.ID, &doc.Sketch)
 		of = found.Of
 		*e.Report = report.Report(&found, doc.ID, &doc.Sketch, doc.Text)
@@ -106,25 +80,46 @@ func (s *Service) explainText(req *request) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e, s.explain(e, doc.ID, beginning(doc.Text), &of)
+	var later kept
+	later.show(doc.Text)
+	return e, s.beside(e, doc.ID, later, of)
 }
 
-// explain adds both texts and the reasons. Without an earlier document, of is zero.
-func (s *Service) explain(e *explained, id string, later shown, of *dedup.Source) error {
-	if e.Later = (side{ID: id, Cut: later.cut, Parts: []part{{Text: later.text}}}); of.Num == 0 {
+// explainID explains the latest document of an id. It returns nil if none is known.
+func (s *Service) explainID(id string) (*explained, error) {
+	for _, gone := range s.recent.lately(time.Now()).Removals {
+		if gone.ID == id {
+			e := &explained{Removal: &gone}
+			return e, s.beside(e, id, gone.kept, dedup.Source{Num: gone.number, ID: gone.Of})
+		}
+	}
+	found, err := s.storedOf(id)
+	if none := (*problem)(nil); errors.As(err, &none) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	last := &found[len(found)-1]
+	text, there := s.recent.textOf(last.Number)
+	return &explained{Stored: last, Later: sideOf(id, text, there)}, nil
+}
+
+// beside adds both texts and the reasons. Without an earlier document, of is zero.
+func (s *Service) beside(e *explained, id string, later kept, of dedup.Source) error {
+	if e.Later = sideOf(id, later, true); of.Num == 0 {
 		return nil
 	}
-	e.Earlier = &side{ID: of.ID, Why: whyNotShown}
 	earlier, there := s.recent.textOf(of.Num)
-	if !there {
+	other := sideOf(of.ID, earlier, there)
+	if e.Earlier = &other; !there {
 		return nil
 	}
 	if !s.explaining.TryLock() { // it may take a second
 		return apply.ErrBusy
 	}
 	defer s.explaining.Unlock()
-	left, right := textdiff.Parts(later.text, earlier.text)
-	e.Later.Parts, e.Earlier = marked(left), &side{ID: of.ID, Cut: earlier.cut, Parts: marked(right)}
+	e.Later.Parts, e.Earlier.Parts = textdiff.Parts(later.text, earlier.text)
 	if later.cut || earlier.cut {
 		return nil
 	}
@@ -139,20 +134,6 @@ func (s *Service) explain(e *explained, id string, later shown, of *dedup.Source
 	return nil
 }
 
-func marked(parts []textdiff.Part) (all []part) {
-	for _, p := range parts {
-		mark := ""
-		switch {
-		case p.Only:
-			mark = "only"
-		case p.Moved:
-			mark = "moved"
-		}
-		all = append(all, part{p.Text, mark})
-	}
-	return all
-}
-
 func (s *Service) serveRecent(http.ResponseWriter, *http.Request) (any, error) {
 	l := s.recent.lately(time.Now())
 	l.Free, _ = durable.Room(s.cfg.Dir) // 0 if it is unknown
@@ -161,21 +142,15 @@ func (s *Service) serveRecent(http.ResponseWriter, *http.Request) (any, error) {
 
 // athome refuses texts to a page of another site whose name was made to lead here. A token keeps it
 // out as well, and a browser does not reach a unix socket.
-func athome(token, pattern string, handle http.HandlerFunc) http.HandlerFunc {
-	if token != "" || !strings.HasSuffix(pattern, "/v1/recent") && !strings.HasSuffix(pattern, "/v1/explain") {
-		return handle
-	}
+func athome(token string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		_, notAddress := netip.ParseAddr(strings.Trim(host, "[]"))
+		host := (&url.URL{Host: r.Host}).Hostname()
+		_, notAddress := netip.ParseAddr(host)
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if host != "localhost" && notAddress != nil && (local == nil || local.Network() != "unix") {
-			fail(w, refuse(http.StatusForbidden, "under the name %s this server shows texts only with --token-file; without it ask 127.0.0.1 or localhost", cmp.Or(host, `""`)))
+		if token == "" && host != "localhost" && notAddress != nil && (local == nil || local.Network() != "unix") {
+			fail(w, refuse(http.StatusForbidden, "under the name %s this server shows texts only with --token-file; without it ask 127.0.0.1 or localhost", r.Host))
 			return
 		}
-		handle(w, r)
+		next(w, r)
 	}
 }

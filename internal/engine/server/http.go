@@ -27,14 +27,14 @@ import (
 func (s *Service) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", authorized(token, elsewhere(mux)))
-	for pattern, handle := range s.routes() {
+	for pattern, handle := range s.routes(token) {
 		switch {
 		case strings.HasSuffix(pattern, "z"):
 			mux.HandleFunc(pattern, handle)
 		case pattern != pagePattern:
-			mux.Handle(pattern, authorized(token, athome(token, pattern, handle)))
+			mux.Handle(pattern, authorized(token, handle))
 		case !s.cfg.NoPage: // it has no data, and asks for the token
-			mux.HandleFunc(pattern, servePage(token != ""))
+			mux.HandleFunc(pattern, servePage(token))
 		}
 	}
 	// A page of another site cannot make a browser give documents to this server, or forget some.
@@ -56,8 +56,8 @@ func drained(next http.Handler) http.Handler {
 	})
 }
 
-// routes returns the handlers of the interface by pattern.
-func (s *Service) routes() map[string]http.HandlerFunc {
+// routes returns the handlers of the interface by pattern. They leave the token to Handler.
+func (s *Service) routes(token string) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"POST /v1/see":                   answering(s.serveSee, "id", "batch", "check", "report", "exact", "durable"),
 		"GET /v1/documents":              answering(s.serveDocument, "id"),
@@ -71,8 +71,8 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
-		"GET /v1/recent":                 answering(s.serveRecent),
-		"POST /v1/explain":               answering(s.serveExplain, "id", "find"),
+		"GET /v1/recent":                 athome(token, answering(s.serveRecent)),
+		"POST /v1/explain":               athome(token, answering(s.serveExplain, "id", "find")),
 		"GET /v1/{$}":                    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
 		pagePattern:                      nil,
 	}
@@ -198,13 +198,17 @@ func (s *Service) enter() (leave func(), err error) {
 	}
 }
 
-// posted returns the request of a body.
-func (s *Service) posted(w http.ResponseWriter, r *http.Request) (req *request, err error) {
+func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	req = &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
+	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
 	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
 		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
 	}
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	body, err := s.body(w, r)
 	if err != nil {
 		return nil, err
@@ -212,23 +216,11 @@ func (s *Service) posted(w http.ResponseWriter, r *http.Request) (req *request, 
 	req.docs, err = s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")), q.Get("exact") == "1")
 	switch n := len(req.docs); {
 	case err != nil:
+		return nil, err
 	case n == 0:
-		err = refuse(http.StatusBadRequest, "the body has no document")
+		return nil, refuse(http.StatusBadRequest, "the body has no document")
 	case n > s.cfg.MaxDocuments:
-		err = refuse(http.StatusRequestEntityTooLarge, "the body has too many documents, at most %d are allowed: send fewer at once", s.cfg.MaxDocuments)
-	}
-	return req, err
-}
-
-func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
-	leave, err := s.enter()
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	req, err := s.posted(w, r)
-	if err != nil {
-		return nil, err
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the body has too many documents, at most %d are allowed: send fewer at once", s.cfg.MaxDocuments)
 	}
 	s.prepare(req)
 	if err := s.decide(req); err != nil {

@@ -23,34 +23,25 @@ var (
 	pageJS string
 )
 
-// pageHeaders allow this style, this script, and requests to this server; nothing else.
-var pageHeaders = map[string]string{
-	"Content-Type": "text/html; charset=utf-8",
-	"Content-Security-Policy": "default-src 'none'; style-src '" + hashOf(pageCSS) + "'; script-src '" + hashOf(pageJS) + "'; connect-src 'self'; img-src data:; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-	"Cache-Control":                "no-cache",
-	"Cross-Origin-Opener-Policy":   "same-origin",
-	"Cross-Origin-Resource-Policy": "same-origin",
-	"Referrer-Policy":              "no-referrer",
-	"X-Content-Type-Options":       "nosniff",
-}
+// pagePolicy allows this style, this script, and requests to this server; nothing else.
+var pagePolicy = "default-src 'none'; style-src " + hashOf(pageCSS) + "; script-src " + hashOf(pageJS) + "; connect-src 'self'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 func hashOf(source string) string {
 	sum := sha256.Sum256([]byte(source))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// servePage returns a handler for the page, which asks for a token if one is needed.
-func servePage(token bool) http.HandlerFunc {
-	needed := ""
-	if token {
-		needed = "needed"
-	}
-	page := strings.NewReplacer("{{token}}", needed, "{{css}}", pageCSS, "{{js}}", pageJS).Replace(pageHTML)
+// servePage returns a handler for the page, which asks for the token if there is one.
+func servePage(token string) http.HandlerFunc {
+	page := strings.NewReplacer("{{token}}", map[bool]string{true: "needed"}[token != ""], "{{css}}", pageCSS, "{{js}}", pageJS).Replace(pageHTML)
 	return func(w http.ResponseWriter, _ *http.Request) {
-		for name, value := range pageHeaders {
-			w.Header().Set(name, value)
-		}
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
 		_, _ = io.WriteString(w, page) // the client may be gone
 	}
 }

@@ -156,18 +156,9 @@ func (s *Service) parseLines(body []byte, byDefault bool) (docs []*apply.Step, e
 	if err != nil {
 		return nil, err
 	}
-	meant := ""
-	switch start := bytes.TrimLeft(body, " \t\r\n"); {
-	case !byDefault || bytes.HasPrefix(start, []byte{'{'}):
-	case bytes.HasPrefix(start, []byte{'['}):
-		meant = "; for an array add -H 'Content-Type: application/json'"
-	default:
-		meant = "; for a text add -H 'Content-Type: text/plain' and ?id=ID"
-	}
 	for doc := range p.Parse(apply.Lines(body, 1)) {
-		if doc.Bad != nil {
-			doc.Bad.Reason += meant
-			meant = "" // once is enough
+		if byDefault && doc.Bad != nil && len(docs) == 0 && !bytes.HasPrefix(body, []byte{'{'}) {
+			doc.Bad.Reason += "; for a text add -H 'Content-Type: text/plain' and ?id=ID, for an array -H 'Content-Type: application/json'"
 		}
 		if docs = append(docs, apply.Parsed(doc)); len(docs) > s.cfg.MaxDocuments {
 			break

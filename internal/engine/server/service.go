@@ -154,17 +154,17 @@ func (s *Service) applied(step *apply.Step, r *dedup.Result) {
 	if s.cfg.NoPage {
 		return
 	}
-	x := s.cfg.Index
+	k, table := kept{}, s.cfg.Index.Table()
 	switch {
 	case r == nil:
 		s.recent.forget(step)
+		return
 	case !r.Kept:
-		s.recent.decided(step, r, 0, x.Table().BatchOf(r.Of.Num))
-	case x.Late():
-		s.recent.decided(step, r, 0, "")
-	default: // the last one of the table, unless it came again
-		s.recent.decided(step, r, x.Table().Documents(), "")
+		k.number, k.batch = r.Of.Num, table.BatchOf(r.Of.Num)
+	case !s.cfg.Index.Late():
+		k.number, k.batch = table.Documents(), step.Batch // the last one, unless it came again
 	}
+	s.recent.decided(step, r, k)
 }
 
 // Failed is closed when the index, log or journal has failed. Close then returns the error.

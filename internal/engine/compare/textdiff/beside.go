@@ -252,9 +252,9 @@ func (s *side) cells(from, to int, style Style) (out []cell) {
 
 // Part is a part of a text with one relation to the other text.
 type Part struct {
-	Text  string
-	Only  bool // the other text lacks it
-	Moved bool // the other text has it elsewhere
+	Text  string `json:"text"`
+	Only  bool   `json:"only,omitempty"`  // the other text lacks it
+	Moved bool   `json:"moved,omitempty"` // the other text has it elsewhere
 }
 
 // Parts divides all of each text into parts: shared, shared but elsewhere, or in one text only.
