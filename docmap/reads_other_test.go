@@ -4,7 +4,6 @@ package docmap
 
 import "testing"
 
-func readCalls(t *testing.T) int64 {
-	t.Skip("this system does not count reads")
-	return 0
-}
+// readCalls and writtenBytes return 0: only Linux counts them for a process.
+func readCalls(*testing.T) int64    { return 0 }
+func writtenBytes(*testing.T) int64 { return 0 }

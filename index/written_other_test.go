@@ -4,7 +4,5 @@ package index
 
 import "testing"
 
-func written(t *testing.T) int64 {
-	t.Skip("this system does not count the bytes written")
-	return 0
-}
+// written returns 0: only Linux counts the bytes of a process.
+func written(*testing.T) int64 { return 0 }
