@@ -19,9 +19,9 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/base/effort"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 // millionConfig holds the options of ten-million.

@@ -19,8 +19,8 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/base/effort"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 // speed measures the whole pipeline, from files to kept lines and report, in CPU time, or two

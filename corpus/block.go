@@ -120,11 +120,34 @@ func (b *Block) Room() []byte {
 	return b.room[len(b.room):]
 }
 
-// Hold keeps the bytes appended to the latest slice from Room.
+// Hold keeps the bytes appended to the latest slice from Room. Those that did not fit are in memory
+// of their own: an id decoded twice, or entities of HTML.
 func (b *Block) Hold(data []byte) []byte {
 	n := len(b.room)
+	if len(data) > 0 && (n == cap(b.room) || &data[0] != &b.room[:n+1][n]) {
+		return data
+	}
 	b.room = b.room[:n+len(data)]
 	return b.room[n : n+len(data) : n+len(data)]
+}
+
+// Join sets the text of a document: those of its fields, joined by line feeds. read appends the
+// text of a field to dst, or nothing. Empty ones are left out.
+func (b *Block) Join(doc *Document, names []string, read func(dst []byte, field int) []byte) {
+	text := b.Room()
+	for i, name := range names {
+		before := len(text)
+		if before > 0 {
+			text = append(text, '\n')
+		}
+		start := len(text)
+		if text = read(text, i); len(text) == start {
+			text = text[:before]
+		} else if len(names) > 1 {
+			doc.Fields = append(doc.Fields, Field{name, start, len(text)})
+		}
+	}
+	doc.Text = b.Hold(text)
 }
 
 // Keep copies a text into the memory of the block. The text may exceed the remaining room: a

@@ -12,17 +12,24 @@ import (
 // Document is one record of an input: a document, or the reason why it is none. [Parser] states
 // how long its slices are valid.
 type Document struct {
-	ID    []byte    // id in the record, or [Block.Name] if it has none
-	Text  []byte    // decoded, valid UTF-8
-	Exact bool      // only an identical text is a copy; for lists of links, which all look alike
-	Part  bool      // the record has only the beginning of the document
-	Time  time.Time // creation time, for time windows; zero if unknown
-	Raw   []byte    // the record as read, without its end
-	At    Place
-	Slot  Slot       // for the annotation, if the parser was created with one
-	Empty bool       // no content, as in a blank line; set only if every record is answered
-	Other bool       // no document, but a record to copy to the output
-	Bad   *BadRecord // if not nil, the record is no document; ID and Text are empty
+	ID     []byte    // id in the record, or [Block.Name] if it has none
+	Text   []byte    // decoded, valid UTF-8
+	Exact  bool      // only an identical text is a copy; for lists of links, which all look alike
+	Part   bool      // the record has only the beginning of the document
+	Fields []Field   // whose texts Text joins, if they may be several
+	Time   time.Time // creation time, for time windows; zero if unknown
+	Raw    []byte    // the record as read, without its end
+	At     Place
+	Slot   Slot       // for the annotation, if the parser was created with one
+	Empty  bool       // no content, as in a blank line; set only if every record is answered
+	Other  bool       // no document, but a record to copy to the output
+	Bad    *BadRecord // if not nil, the record is no document; ID and Text are empty
+}
+
+// Field is a field of a record, and its bytes in [Document.Text].
+type Field struct {
+	Name       string
+	Start, End int
 }
 
 // Slot is the place for an annotation in a record: before Raw[At], preceded by Lead.

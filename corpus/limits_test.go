@@ -19,7 +19,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
-	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 
 	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
@@ -43,7 +42,7 @@ func TestLineAtLimit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sameRecords(t, got, jsonltest.Lines("text", "id", "f", []byte(data), limit))
+				sameRecords(t, got, linesOf(t, "id", []byte(data), limit))
 				if bad := got[1].Reason != ""; bad != (more == 1) {
 					t.Errorf("%d bytes before %q, chunks of %d: bad is %v", length+more, end, chunk, bad)
 				}

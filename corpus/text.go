@@ -53,6 +53,12 @@ func (t *Texts) Make(b *Block, doc *Document, body []byte, contentType string) e
 	return nil // longer texts are already in the memory of the block, or in the body
 }
 
+// Append appends the text of a body to dst. The body may be in the memory after dst.
+func (t *Texts) Append(b *Block, dst, body []byte, contentType string) (_ []byte, exact bool, err error) {
+	text, exact, err := t.text(func(n int) []byte { return t.room(b, n) }, body, contentType)
+	return append(dst, text...), exact, err
+}
+
 func (t *Texts) room(b *Block, n int) []byte {
 	if n > longText {
 		b.Take(n / 2) // an upper bound: only touched pages use memory

@@ -14,7 +14,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/testing/oracle"
-	"github.com/firstseen/firstseen/internal/testing/storetest"
 )
 
 // A dealt store is a stack that fills its earlier stores first, so that they are not empty.
@@ -59,13 +58,13 @@ func (d *dealt) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 func TestStackIsAStore(t *testing.T) {
 	for _, sizes := range [][]uint32{{}, {0}, {1}, {3, 0, 5}, {7, 2}, {100, 1000}} {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
-			storetest.Run(t, func(*testing.T) dedup.Store {
+			testStore(t, func(*testing.T) dedup.Store {
 				return newDealt(sizes, func() dedup.SharedStore { return &dedup.Memory{} })
 			})
 		})
 	}
 	t.Run("in files", func(t *testing.T) {
-		storetest.Run(t, func(t *testing.T) dedup.Store {
+		testStore(t, func(t *testing.T) dedup.Store {
 			n := 0
 			return newDealt([]uint32{5, 40}, func() dedup.SharedStore {
 				n++

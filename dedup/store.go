@@ -27,7 +27,7 @@ const (
 //
 // The methods work on batches, so a store on a network is asked once for many. They use builtin
 // types, so a store needs no import of ours. They fill slices of the caller, so queries allocate
-// nothing. docs/extend.md, "Add a store", has the whole contract, and package storetest tests it.
+// nothing. docs/extend.md, "Add a store", has the whole contract, and TestTableIsAStore checks it.
 //
 // A store that can be closed also has the method Closed() bool; a [Deduper] then refuses to
 // continue. A Store is used by one goroutine at a time.

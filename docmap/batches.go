@@ -40,11 +40,16 @@ type batches struct {
 	spans   []span // of all batches, ascending
 	current string // batch of the documents after from, "" for none
 	from    uint32
-	dirty   map[string]bool // names to be written
+	dirty   map[string]uint32   // names to be written, and the first span of each that has changed; 0 for all
+	chunks  map[string][]uint32 // keys of the chunks in the file: their first documents
 	removed removedLog
 }
 
-const needsBatches = 1 << 2
+const needsBatches = 1 << 4
+
+// chunkSpans is the number of spans in a chunk. A checkpoint rewrites the last chunk of a batch, and
+// two batches whose documents alternate have as many spans as documents.
+const chunkSpans = 512
 
 var bucketBatch = []byte("batch")
 
@@ -68,15 +73,18 @@ func (b *batches) extend(docs uint32) {
 		} else {
 			b.spans = append(b.spans, span{b.from + 1, docs, b.current})
 		}
-		b.dirty[b.current] = true
+		if _, ok := b.dirty[b.current]; !ok {
+			b.dirty[b.current] = b.spans[len(b.spans)-1].first
+		}
 	}
 	b.from = docs
 }
 
-func (b *batches) names() map[string]bool {
-	names := map[string]bool{}
+// names returns a set of all batches, to be written as a whole.
+func (b *batches) names() map[string]uint32 {
+	names := map[string]uint32{}
 	for _, s := range b.spans {
-		names[s.batch] = true
+		names[s.batch] = 0
 	}
 	return names
 }
@@ -119,7 +127,7 @@ func (t *Table) Batches() []Batch {
 // error for an unknown batch is ErrNoBatch.
 func (t *Table) BatchDocs(name string) (nums []uint32, err error) {
 	t.batches.extend(t.docs)
-	if !t.batches.names()[name] {
+	if _, ok := t.batches.names()[name]; !ok {
 		return nil, fmt.Errorf("%w: %q", ErrNoBatch, name)
 	}
 	for _, s := range t.batches.spans {
@@ -139,11 +147,11 @@ func (t *Table) EndBatch(name string) error {
 		return fmt.Errorf("ending a batch: %w", err)
 	}
 	t.batches.extend(t.docs)
-	if !t.batches.names()[name] {
+	if _, ok := t.batches.names()[name]; !ok {
 		return fmt.Errorf("%w: %q", ErrNoBatch, name)
 	}
 	t.batches.spans = slices.DeleteFunc(t.batches.spans, func(s span) bool { return s.batch == name })
-	t.batches.dirty[name] = true
+	t.batches.dirty[name] = 0
 	return nil
 }
 
@@ -151,7 +159,7 @@ func (t *Table) EndBatch(name string) error {
 func (b *batches) dropBelow(mark uint32) {
 	for len(b.spans) > 0 && b.spans[0].first < mark {
 		s := &b.spans[0]
-		b.dirty[s.batch] = true
+		b.dirty[s.batch] = 0
 		if s.last >= mark {
 			s.first = mark
 			return
@@ -167,27 +175,47 @@ func (b *batches) write(c *change) {
 	}
 	c.head.needs |= needsBatches
 	c.bucket(bucketBatch)
+	from, least := maps.Clone(b.dirty), c.head.docs+1
+	chunks := map[string][]uint32{}
+	for name, first := range from {
+		all := b.chunks[name]
+		n := sort.Search(len(all), func(i int) bool { return all[i] > first })
+		if n = max(n-1, 0); n < len(all) {
+			from[name] = min(first, all[n])
+		}
+		for _, stale := range all[n:] {
+			c.delete(bucketBatch, chunkKey(name, stale))
+		}
+		chunks[name] = slices.Clip(all[:n])
+		least = min(least, from[name])
+	}
 	lists := map[string][]span{}
-	for _, s := range b.spans {
-		if b.dirty[s.batch] {
+	for _, s := range b.spans[sort.Search(len(b.spans), func(i int) bool { return b.spans[i].first >= least }):] {
+		if first, ok := from[s.batch]; ok && s.first >= first {
 			lists[s.batch] = append(lists[s.batch], s)
 		}
 	}
-	for name := range b.dirty {
-		if list := lists[name]; len(list) > 0 {
-			c.put(bucketBatch, []byte(name), encodeSpans(name, list))
-		} else {
-			c.delete(bucketBatch, []byte(name))
+	for name, list := range lists {
+		for list := range slices.Chunk(list, chunkSpans) {
+			c.put(bucketBatch, chunkKey(name, list[0].first), encodeSpans(name, list))
+			chunks[name] = append(chunks[name], list[0].first)
 		}
 	}
-	c.tx.OnCommit(func() { clear(b.dirty) })
+	c.tx.OnCommit(func() {
+		clear(b.dirty)
+		maps.Copy(b.chunks, chunks)
+	})
 	b.removed.write(c)
+}
+
+func chunkKey(name string, first uint32) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, first), name...)
 }
 
 func encodeSpans(name string, list []span) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(list)))
 	for _, s := range list {
-		b = appendNumbers(b, []any{s.first, s.last})
+		b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(b, s.first), s.last)
 	}
 	return seal(b, batchSeed(name))
 }
@@ -196,7 +224,7 @@ func batchSeed(name string) uint64 { return xxh3.HashStringSeed(name, seedBatch)
 
 func (t *Table) loadBatches(tx *bbolt.Tx) error {
 	b := &t.batches
-	b.from, b.dirty = t.head.docs, map[string]bool{}
+	b.from, b.dirty, b.chunks = t.head.docs, map[string]uint32{}, map[string][]uint32{}
 	if t.head.needs&needsBatches == 0 {
 		return nil
 	}
@@ -205,13 +233,23 @@ func (t *Table) loadBatches(tx *bbolt.Tx) error {
 		return damage("the list of batches is missing")
 	}
 	for key, value := range entries(bucket, nil) {
-		list, err := decodeSpans(string(key), value, t.head.docs)
+		name := string(key[min(4, len(key)):])
+		list, err := decodeSpans(name, value, t.head.docs)
 		if err != nil {
 			return err
 		}
+		if len(list) == 0 || string(key) != string(chunkKey(name, list[0].first)) {
+			return damage("the batch %.40q has documents under another key", name)
+		}
 		b.spans = append(b.spans, list...)
+		b.chunks[name] = append(b.chunks[name], list[0].first)
 	}
 	slices.SortFunc(b.spans, func(x, y span) int { return cmp.Compare(x.first, y.first) })
+	for i := 1; i < len(b.spans); i++ {
+		if b.spans[i].first <= b.spans[i-1].last {
+			return damage("document %d is in two batches", b.spans[i].first)
+		}
+	}
 	b.dropBelow(t.head.win.watermark())
 	return nil
 }
@@ -299,6 +337,11 @@ func (t *Table) Removed() iter.Seq2[Removed, error] {
 			ok := step(func(s *snapshot) (err error) {
 				at := from
 				from = nil
+				if b := s.tx.Bucket(bucketRemoved); s.pages != nil && len(at) == 0 && b != nil && b.Root() != 0 {
+					if err := s.pages.Tree(uint64(b.Root())); err != nil {
+						return err
+					}
+				}
 				for key, value := range entries(s.tx.Bucket(bucketRemoved), at) {
 					from = append(bytes.Clone(key), 0)
 					list, err = removedChunk(key, value)

@@ -14,7 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 const keysPerDoc = 51 // 50 segments and the whole text

@@ -44,7 +44,7 @@ func (t *Table) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 		total += len(k)
 	}
 	mem := t.spaces[ofKeys].mem
-	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids)), mem.Reserve(total)); err != nil {
+	if err := errors.Join(t.spaces[ofIDs].mem.Reserve(len(ids), by), mem.Reserve(total, by)); err != nil {
 		return 0, err
 	}
 	if err := t.addTimes(len(ids), times); err != nil {
@@ -177,7 +177,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	flush := t.head.flushed < t.docs && (t.memFull() || t.tombstones.win.due || t.pendingFull())
+	flush := t.flushes()
 	if flush || t.tombstones.win.due {
 		if err := t.finishSteps(); err != nil {
 			return err
@@ -245,6 +245,11 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		return nil
 	}
 	return work()
+}
+
+// flushes reports whether the next checkpoint moves all pending keys to runs.
+func (t *Table) flushes() bool {
+	return t.head.flushed < t.docs && (t.memFull() || t.tombstones.win.due || t.pendingFull())
 }
 
 func (t *Table) mergeState(state map[string][]byte) (map[string][]byte, error) {

@@ -204,7 +204,7 @@ func (c *compaction) taken() error {
 			counted = appendNumber(counted, num, 0)
 		}
 	}
-	all := batches{spans: c.old.batches.spans, dirty: c.old.batches.names()}
+	all := batches{spans: c.old.batches.spans, dirty: c.old.batches.names(), chunks: map[string][]uint32{}}
 	return c.fresh.update(func(tx *change) {
 		deadList.write(tx, dead)
 		countedList.write(tx, counted)

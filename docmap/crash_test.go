@@ -85,9 +85,9 @@ func crashAfterEveryTransaction(t *testing.T, opt Options, docs int) {
 		if last := want.seq; seq != last && seq != last-1 {
 			t.Fatalf("after transaction %d the sequence is %d, want %d", crashes, seq, last)
 		}
-		every := 2
+		every := 5
 		if testing.Short() {
-			every = 4
+			every = 11
 		}
 		if crashes%every == 0 {
 			bySeq[seq].equal(t, c)

@@ -60,7 +60,16 @@ func (r *reader) record(num uint32) ([]byte, error) {
 	if num >= t.recs.blocks[0].first {
 		return t.recs.record(num), nil
 	}
-	want := binKey(uint64(num))
+	if holdsRecord(r.read.block, num) {
+		return blockRecord(r.read.block, num)
+	}
+	want, err := r.read.floor(r.read.docs.Bucket(), binKey(uint64(num)))
+	switch {
+	case err != nil:
+		return nil, err
+	case want == nil:
+		return nil, damage("document %d is missing", num)
+	}
 	k, v := r.read.docs.Seek(want)
 	if string(k) != string(want) {
 		if k == nil {
@@ -72,6 +81,7 @@ func (r *reader) record(num uint32) ([]byte, error) {
 	if k == nil {
 		return nil, damage("document %d is missing", num)
 	}
+	r.read.block = v
 	return blockRecord(v, num)
 }
 

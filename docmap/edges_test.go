@@ -78,8 +78,8 @@ func TestRecordContradictions(t *testing.T) {
 		t.Errorf("a later version: %v", err)
 	}
 	h := sound()
-	h.needs = 1 << 4
-	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x10)") {
+	h.needs = 1 << 2
+	if _, err := decodeHeader(h.encode()); !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "(0x4)") {
 		t.Errorf("a table that needs more: %v", err)
 	}
 }

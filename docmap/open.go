@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -27,8 +28,8 @@ func (t *Table) open() error {
 	case !exists:
 		err = t.createFile()
 	}
-	if err == nil {
-		err = t.openFile(t.opt.ReadOnly, true, 0)
+	if err == nil && !t.opt.ReadOnly {
+		err = t.openFile(false, true, 0)
 	}
 	if err == nil && exists && !t.opt.ReadOnly {
 		err = durable.RemoveLeft(t.path + newSuffix) // left by Compact; the table is locked now
@@ -40,7 +41,7 @@ func (t *Table) open() error {
 }
 
 // precheck checks the pages of an existing file before bbolt follows them, under bbolt's shared
-// lock. An empty file is a lost table: createFile renames a new one only when it is complete.
+// lock. It leaves the file open to read, for a table that does no more. An empty file is a lost table: createFile renames a new one only when it is complete.
 func (t *Table) precheck() (exists bool, err error) {
 	info, err := os.Stat(t.path)
 	switch {
@@ -56,8 +57,18 @@ func (t *Table) precheck() (exists bool, err error) {
 	if err := t.openFile(true, false, 0); err != nil {
 		return false, err
 	}
+	if t.opt.ReadOnly {
+		t.pages, err = boltcheck.Open(t.path, checkedLater)
+		return true, err
+	}
 	err = t.checkPages()
 	return true, errors.Join(err, t.db.Close())
+}
+
+// checkedLater names the buckets with nearly all pages of a file. A table that only reads checks
+// these pages when it first reads them: see snapshot.floor.
+func checkedLater(name []byte) bool {
+	return bytes.HasPrefix(name, []byte("run")) || string(name) == string(bucketDocs) || string(name) == string(bucketRemoved)
 }
 
 // checkPages checks the pages of the newest state or, if frozen, of the state that t reads.
@@ -209,7 +220,7 @@ func (t *Table) load() error {
 		return err
 	}
 	t.watchTombstones()
-	if err := t.loadOpenBlock(docs); err != nil {
+	if err := t.loadOpenBlock(s, docs); err != nil {
 		return err
 	}
 	for i, runs := range h.runs {
@@ -227,12 +238,15 @@ func (t *Table) load() error {
 	return t.sweepSlices()
 }
 
-func (t *Table) loadOpenBlock(docs *bbolt.Bucket) error {
+func (t *Table) loadOpenBlock(s *snapshot, docs *bbolt.Bucket) error {
 	t.docs, t.content = t.head.docs, t.head.content
 	open := &docBlock{first: t.docs + 1}
 	if first := t.head.openBlock; first > 0 {
-		var err error
-		if open, err = decodeBlock(docs.Get(binKey(uint64(first))), first); err != nil {
+		value, err := s.get(docs, binKey(uint64(first)))
+		if err == nil {
+			open, err = decodeBlock(value, first)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
 
+	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
 
@@ -241,7 +242,7 @@ func TestDefaultMemory(t *testing.T) {
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "test"})
 	keys, most := table.spaces[ofKeys].mem, table.opt.MemtableKeys
 	for n := 1; n < 2*most; n *= 2 { // grow in steps, as with documents
-		if err := keys.Reserve(min(n, most)); err != nil {
+		if err := keys.Reserve(min(n, most), memtable.Alone); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -53,15 +53,20 @@ func (l *wal) add(doc uint32, keys []uint64) []byte {
 		binary.LittleEndian.PutUint32((*buf)[8:], doc)
 	}
 	at := len(*buf)
-	*buf = binary.AppendUvarint(*buf, uint64(len(keys)))
-	from := len(*buf)
-	*buf = slices.Grow(*buf, 8*len(keys))[:from+8*len(keys)]
-	for i, b := 0, (*buf)[from:]; i < len(keys); i, b = i+1, b[8:] {
-		binary.LittleEndian.PutUint64(b, keys[i])
-	}
+	*buf = appendKeys(*buf, keys)
 	binary.LittleEndian.PutUint32((*buf)[12:], binary.LittleEndian.Uint32((*buf)[12:])+1)
 	l.n += len(keys)
 	return (*buf)[at:]
+}
+
+func appendKeys(b []byte, keys []uint64) []byte {
+	b = binary.AppendUvarint(b, uint64(len(keys)))
+	from := len(b)
+	b = slices.Grow(b, 8*len(keys))[:from+8*len(keys)]
+	for i, k := range keys {
+		binary.LittleEndian.PutUint64(b[from+8*i:], k)
+	}
+	return b
 }
 
 // replayChunk calls f for each document of a chunk. The first must be document next. It returns the
@@ -112,6 +117,46 @@ func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uin
 	}
 	return nil
 }
+
+// Since calls f, if not nil, with the keys of each document in the file after number docs, without
+// those of documents that only count. It returns false, and calls nothing, if content is not the
+// digest of the documents up to docs, or if some later keys are in runs already.
+func (t *Table) Since(docs uint32, content uint64, f func(keys []uint64)) (ok bool, err error) {
+	if docs < t.head.flushed || docs >= t.head.docs {
+		return docs == t.head.docs && content == t.head.content, nil
+	}
+	err = t.look(func(s *snapshot) error {
+		var buf []byte
+		later := func(each func(doc uint32, keys []uint64) error) error {
+			return t.head.replayPending(s.tx.Bucket(bucketPend), func(doc uint32, keys []uint64) error {
+				if doc <= docs {
+					return nil
+				}
+				return each(doc, keys)
+			})
+		}
+		err := later(func(doc uint32, keys []uint64) error {
+			rec, err := t.record(doc)
+			buf = appendKeys(buf[:0], keys)
+			content = digest(content, rec, buf)
+			return err
+		})
+		if ok = err == nil && content == t.head.content; !ok || f == nil {
+			return err
+		}
+		return later(func(doc uint32, keys []uint64) error {
+			if !t.tombstones.counted.has(doc) {
+				f(keys)
+			}
+			return nil
+		})
+	})
+	return ok && err == nil, wrap(err, "reading pending keys")
+}
+
+// Pends reports whether the documents after number docs are pending, and are still so after a
+// checkpoint without another document.
+func (t *Table) Pends(docs uint32) bool { return docs >= t.head.flushed && !t.flushes() }
 
 // blockBytes is the length of records that closes a block of documents. bbolt puts two such values
 // in one run of pages.
@@ -190,6 +235,11 @@ func (k *docBlock) encode() []byte {
 }
 
 func blockSum(first uint32, n int) uint64 { return seedBlock + uint64(first)<<24 + uint64(n) }
+
+// holdsRecord reports whether an encoded block says that it has document num.
+func holdsRecord(b []byte, num uint32) bool {
+	return len(b) >= 16 && num-binary.LittleEndian.Uint32(b) < binary.LittleEndian.Uint32(b[4:])
+}
 
 // blockRecord returns the record of document num in an encoded block. splitRecord verifies it.
 func blockRecord(b []byte, num uint32) ([]byte, error) {

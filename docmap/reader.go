@@ -3,6 +3,7 @@ package docmap
 import (
 	"go.etcd.io/bbolt"
 
+	"github.com/firstseen/firstseen/docmap/boltcheck"
 	"github.com/firstseen/firstseen/docmap/memtable"
 	"github.com/firstseen/firstseen/docmap/sorted"
 )
@@ -10,8 +11,27 @@ import (
 // A snapshot is a read transaction. Bin addresses are valid only while one is open: a commit,
 // during which none is open, may make bbolt remap the file.
 type snapshot struct {
-	tx   *bbolt.Tx
-	docs *bbolt.Cursor
+	tx    *bbolt.Tx
+	docs  *bbolt.Cursor
+	pages *boltcheck.Pages // nil if all pages are checked
+	block []byte           // read last: the next document is often in it, too
+}
+
+// get returns the value of a key, nil without one, once the pages on the way to it are checked.
+func (s *snapshot) get(b *bbolt.Bucket, key []byte) ([]byte, error) {
+	found, err := s.floor(b, key)
+	if err != nil || string(found) != string(key) {
+		return nil, err
+	}
+	return b.Get(key), nil
+}
+
+// floor returns the last key up to key. bbolt then finds that key on checked pages.
+func (s *snapshot) floor(b *bbolt.Bucket, key []byte) ([]byte, error) {
+	if s.pages == nil || b.Root() == 0 { // a small bucket is inside a checked page
+		return key, nil
+	}
+	return s.pages.Floor(uint64(b.Root()), key)
 }
 
 // A reader holds one goroutine's snapshot and buffers. A Table embeds one; Share makes others.
@@ -64,7 +84,7 @@ func (r *reader) reading() (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{tx: tx}
+	s := &snapshot{tx: tx, pages: t.pages}
 	if docs := tx.Bucket(bucketDocs); docs != nil {
 		s.docs = docs.Cursor()
 	}

@@ -58,6 +58,10 @@ func (z *sizes) newRun(info runInfo) *run {
 	return &run{runInfo: info, Run: sorted.NewRun(shape, info.id, info.first)}
 }
 
+// EntryMemory is the most memory, in bytes, for look-ups of an entry of a run: a bin has 4,096 entries
+// or more, and a merge needs those of sources and target.
+const EntryMemory = 2 * float64(sorted.BinMemory) / 4096
+
 func (i *runInfo) holds(key uint64) bool { return key >= i.low && key <= i.high }
 
 func (i *runInfo) bucket() []byte {
@@ -83,10 +87,10 @@ func (r *run) value(s *snapshot, bin uint64) (bucket *bbolt.Bucket, value []byte
 	if bucket = s.tx.Bucket(r.bucket()); bucket == nil {
 		return nil, nil, damage("run %d is missing", r.id)
 	}
-	if value = bucket.Get(binKey(bin)); value == nil {
-		return nil, nil, damage("run %d: bin %d is missing", r.id, bin)
+	if value, err = s.get(bucket, binKey(bin)); err == nil && value == nil {
+		err = damage("run %d: bin %d is missing", r.id, bin)
 	}
-	return bucket, value, nil
+	return bucket, value, err
 }
 
 // ahead is the number of bins that a scan requests at once, about 1 MB.
@@ -98,12 +102,9 @@ func (r *run) prefetch(s *snapshot, bin uint64) {
 	if bin%ahead != 0 {
 		return
 	}
-	bucket := s.tx.Bucket(r.bucket())
-	if bucket == nil {
-		return // reading the bin returns the error
-	}
 	for next := bin + ahead; next < bin+2*ahead && next < r.Bins(); next++ {
-		willNeed(bucket.Get(binKey(next)))
+		_, value, _ := r.value(s, next) // reading the bin returns the error
+		willNeed(value)
 	}
 }
 

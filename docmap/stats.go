@@ -122,8 +122,11 @@ func (t *Table) Stats() Stats {
 	}
 	_ = t.look(func(s *snapshot) error {
 		pages := t.db.Stats().FreePageN
-		if t.frozen {
+		switch {
+		case t.frozen:
 			pages = t.freePages
+		case t.pages != nil:
+			pages = t.pages.Free()
 		}
 		st.FreeBytes = st.Bytes - s.tx.Size() + int64(pages)*pageSize
 		return nil

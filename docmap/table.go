@@ -129,8 +129,9 @@ type Table struct {
 
 	tombstones tombstones
 	batches    batches
-	frozen     bool // made by Freeze from another Table, which owns db
-	freePages  int  // free pages of the file when frozen
+	frozen     bool             // made by Freeze from another Table, which owns db
+	freePages  int              // free pages of the file when frozen
+	pages      *boltcheck.Pages // of a file opened to read; else nil
 
 	// With documents that are not in the file yet:
 	docs    uint32 // documents
@@ -214,6 +215,10 @@ func (t *Table) Close() error {
 			errs = append(errs, m.Close())
 		}
 		t.spaces[i] = space{}
+	}
+	if t.pages != nil {
+		errs = append(errs, t.pages.Close())
+		t.pages = nil
 	}
 	if t.db != nil && !t.frozen {
 		errs = append(errs, t.db.Close())

@@ -262,7 +262,7 @@ func nothingLeft(t *testing.T, table *Table) {
 	must(t, s.tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
 		if string(name) == "batch" {
 			return b.ForEach(func(name, value []byte) error {
-				list, err := decodeSpans(string(name), value, table.head.docs)
+				list, err := decodeSpans(string(name[4:]), value, table.head.docs)
 				if err == nil && list[0].first < mark && !table.opt.Stepwise { // the next checkpoint drops those
 					t.Fatalf("batch %s has %v, below %d", name, list, mark)
 				}

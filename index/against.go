@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,8 +78,8 @@ func (a *Against) open(ctx context.Context, dir string, check func(func(string) 
 		return fmt.Errorf("its fingerprints cannot be compared with those of %s: %s", a.parts[0].dir, a.difference(scheme))
 	}
 	a.scheme, a.name = scheme, files.SchemeName
-	if files.filterIsPresent() {
-		return files.load(ctx)
+	if present, err := files.filterIsPresent(); present || err != nil {
+		return cmp.Or(err, files.load(ctx))
 	}
 	files.Loaded, err = filterOf(ctx, bloomstore.ForItems(max(files.Table.Entries(), 1)), files.Table, false)
 	return err

@@ -104,10 +104,12 @@ func TestWrittenAgainst(t *testing.T) {
 // TestStaleFilterAgainst checks that a filter of another state of the table is not used.
 func TestStaleFilterAgainst(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	grown(t, dir, smallIndex, 0, 2)
+	small := smallIndex
+	small.MemtableKeys = 10
+	grown(t, dir, small, 0, 2)
 	stale, err := os.ReadFile(filepath.Join(dir, FilterFile))
 	indextest.Must(t, err)
-	grown(t, dir, smallIndex, 2, 4)
+	grown(t, dir, small, 2, 4)
 	indextest.Must(t, os.WriteFile(filepath.Join(dir, FilterFile), stale, 0o666))
 	x := opened(t, filepath.Join(t.TempDir(), "own"), smallIndex)
 	indextest.Must(t, x.UseAgainst(openedAgainst(t, dir)))

@@ -205,11 +205,13 @@ func (c *checker) checkFilter(filterErr error) error {
 	if !c.p.table && filterlog.SavedWithTable(c.p.header.Stamp) {
 		c.find(TableFile, Damaged, "it is gone: "+FilterFile+" was saved beside it", "put it back from a copy, or build the index again")
 	}
-	if c.table != nil && c.differs() {
-		return nil
+	if c.table != nil {
+		if found, err := c.differs(); found || err != nil {
+			return err
+		}
 	}
 	c.o.Progress("filter", 0, 0)
-	f, _, err := bloomstore.Open(c.ctx, c.path(FilterFile), c.p.header.Scheme)
+	f, err := loadFilter(c.ctx, c.path(FilterFile), c.p.header.Scheme, c.table)
 	if c.findFilter(err) {
 		return nil
 	}
@@ -217,24 +219,28 @@ func (c *checker) checkFilter(filterErr error) error {
 		return err
 	}
 	if c.table != nil {
+		*c.out.Filter = (&Index{filter: f}).State() // with pending keys
 		err = c.compare(f)
 	}
 	return errors.Join(err, f.Close())
 }
 
 // differs adds a finding for a filter that does not belong to the table's state.
-func (c *checker) differs() bool {
+func (c *checker) differs() (bool, error) {
+	ok, err := follows(c.table, c.p.header.Stamp, nil)
 	switch {
+	case err != nil:
+		return false, err
 	case c.p.header.Scheme != c.table.Scheme():
 		c.find(FilterFile, Damaged, fmt.Sprintf("its scheme is %q, and the table's %q", c.p.header.Scheme, c.table.Scheme()), rebuild)
 	case c.p.header.Ones > 0 && c.table.Documents() == 0:
 		c.find(TableFile, Damaged, "it holds no documents, and "+FilterFile+" holds the keys of some", "put it back from a copy, or delete both files to start empty")
-	case string(c.p.header.Stamp) != string(tableStamp(c.table, 0)):
+	case !ok:
 		c.find(FilterFile, Stale, "it belongs to another state of the table, as after an interrupted run, or to another table", nextRun)
 	default:
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
 }
 
 // compare looks up every key of the table in the filter. It skips a damaged table.
@@ -351,7 +357,7 @@ func (c *checker) rebuild() error {
 	}
 	f, err := filterOf(c.ctx, shape, c.table, true)
 	if err == nil {
-		err = errors.Join(f.Save(c.ctx, c.path(FilterFile), tableStamp(c.table, 0)), f.Close())
+		err = errors.Join(f.Save(c.ctx, c.path(FilterFile), tableStamp(c.table)), f.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("rebuilding the filter: %w", err)

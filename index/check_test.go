@@ -70,6 +70,12 @@ func TestCheckFinds(t *testing.T) {
 	grown(t, base, keyed, 0, 100)
 	earlier := indextest.Copy(t, base)
 	grown(t, base, keyed, 100, 200)
+	small := keyed
+	small.MemtableKeys = 100
+	inRuns := filepath.Join(t.TempDir(), "index")
+	grown(t, inRuns, small, 0, 100)
+	indextest.Must(t, os.Rename(filepath.Join(inRuns, FilterFile), filepath.Join(inRuns, "new")))
+	grown(t, inRuns, small, 100, 200) // another filter
 	only := filepath.Join(t.TempDir(), "index")
 	grown(t, only, Options{Key: KeyAsIs, FilterOnly: true, Shape: smallIndex.Shape}, 0, 100)
 	inDir := func(name string, f func(path string) error) func(t *testing.T, dir string) {
@@ -89,6 +95,9 @@ func TestCheckFinds(t *testing.T) {
 		{"filter empty", base, inDir(FilterFile, empty), []string{"filter.bloom damaged"}, nil},
 		{"filter of before", base, func(t *testing.T, dir string) {
 			copyFile(t, filepath.Join(earlier, FilterFile), filepath.Join(dir, FilterFile))
+		}, nil, nil},
+		{"filter of before, later keys in runs", inRuns, func(t *testing.T, dir string) {
+			indextest.Must(t, os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, FilterFile)))
 		}, []string{"filter.bloom stale"}, nil},
 		{
 			"filter without keys", base, func(t *testing.T, dir string) { saveFilterWith(t, dir, "", nil) },
@@ -211,7 +220,8 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 	}
 }
 
-// TestCheckOfACopy checks a copy of an index in use: it is sound, with an older filter.
+// TestCheckOfACopy checks a copy of an index in use: it is sound, with an older filter
+// that the table's pending keys complete.
 func TestCheckOfACopy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 100)
@@ -230,7 +240,7 @@ func TestCheckOfACopy(t *testing.T) {
 		t.Errorf("an index in use: %v", err)
 	}
 	c := checkIndex(t, at, CheckOptions{State: "run"})
-	if !c.Sound || !c.Unfinished || c.Table.Documents != 150 || !slices.Equal(c.findings(), []string{"filter.bloom stale"}) {
+	if !c.Sound || !c.Unfinished || c.Table.Documents != 150 || c.Filter.Items < 1000 || len(c.findings()) > 0 {
 		t.Errorf("%+v", c)
 	}
 	indextest.Must(t, x.Close())

@@ -192,9 +192,12 @@ func (f *Files) Close() (err error) {
 	return err
 }
 
-// filterIsPresent reports whether the filter file matches the table's current state.
-func (f *Files) filterIsPresent() bool {
-	return f.Filter != nil && string(f.Filter.Stamp) == string(tableStamp(f.Table, 0))
+// filterIsPresent reports whether load can make the filter of the table's current state.
+func (f *Files) filterIsPresent() (bool, error) {
+	if f.Filter == nil {
+		return false, nil
+	}
+	return follows(f.Table, f.Filter.Stamp, nil)
 }
 
 // load reads the filter, with the keys of its journals.
@@ -202,7 +205,7 @@ func (f *Files) load(ctx context.Context) (err error) {
 	if f.Table == nil {
 		f.Loaded, err = filterlog.Load(ctx, f.dir, f.SchemeName)
 	} else {
-		f.Loaded, _, err = bloomstore.Open(ctx, filepath.Join(f.dir, FilterFile), f.SchemeName)
+		f.Loaded, err = loadFilter(ctx, filepath.Join(f.dir, FilterFile), f.SchemeName, f.Table)
 	}
 	return err
 }
@@ -217,7 +220,14 @@ func Export(ctx context.Context, dir string, w io.Writer) (scheme string, err er
 		return "", err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	if files.Table != nil && !files.filterIsPresent() {
+	present := true
+	if files.Table != nil {
+		present, err = files.filterIsPresent()
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case !present:
 		return "", fmt.Errorf("index %s: its filter does not match the current state of the table; rebuild it with firstseen index check --rebuild", dir)
 	}
 	if err := files.load(ctx); err != nil {

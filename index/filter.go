@@ -19,12 +19,43 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 	return bloomstore.ForItems(min(docs, most) * s.KeysPerDoc(filterOnly))
 }
 
-// tableStamp ties a filter file to a state of the table: later is the number of further checkpoints
-// without new documents, 0 for the current state. See docs/format.md, "The index directory".
-func tableStamp(t *docmap.Table, later uint64) []byte {
+// tableStamp ties a filter file to the documents in the table's file. See docs/format.md, "The index
+// directory".
+func tableStamp(t *docmap.Table) []byte {
 	g := t.Generation()
-	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], g.Sequence+later)
+	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], uint64(t.Documents()-t.Unsaved()))
 	return binary.LittleEndian.AppendUint64(stamp, g.Content)
+}
+
+// follows reports whether the table has the documents of a filter with this stamp, and keys of later
+// ones are all pending. It then calls add, if not nil, with these keys.
+func follows(t *docmap.Table, stamp []byte, add func(keys []uint64)) (bool, error) {
+	g := t.Generation()
+	docs := stampDocs(stamp)
+	if !filterlog.SavedWithTable(stamp) || string(stamp[:16]) != string(g.UUID[:]) || docs > math.MaxUint32 {
+		return false, nil
+	}
+	return t.Since(uint32(docs), binary.LittleEndian.Uint64(stamp[24:]), add)
+}
+
+// stampDocs returns the number of documents in a table's stamp; of another, any number.
+func stampDocs(stamp []byte) uint64 {
+	if len(stamp) < 24 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(stamp[16:])
+}
+
+// loadFilter loads a filter file. If there is a table, which follows it, loadFilter adds pending keys.
+func loadFilter(ctx context.Context, path, scheme string, t *docmap.Table) (*bloomstore.Filter, error) {
+	f, stamp, err := bloomstore.Open(ctx, path, scheme)
+	if err == nil && t != nil {
+		_, err = follows(t, stamp, f.Add)
+	}
+	if err != nil && f != nil {
+		err = errors.Join(err, f.Close())
+	}
+	return f, err
 }
 
 // openFilter loads the filter if it matches the table and is not smaller than requested; else it
@@ -56,20 +87,18 @@ func (x *Index) openFilter(p *presence, o *Options) (err error) {
 		// A filter that has grown keeps its size.
 		shape = present
 	}
-	if string(p.header.Stamp) != string(tableStamp(x.table, 0)) {
-		err := x.rebuild(shape, false, "the last run did not end cleanly, or the filter belongs to another table")
-		if err == nil {
-			// Finish stamps a file ahead of the table. It must be gone before the table reaches that
-			// generation with other documents. One of its size takes its place in one step, so a
-			// kill at any instant keeps the size.
-			err = x.saveFilter(x.ctx, 0)
-		}
+	ok, err := follows(x.table, p.header.Stamp, nil)
+	switch {
+	case err != nil:
 		return err
-	}
-	if shape != present {
+	case !ok:
+		return x.rebuild(shape, false, "the last run did not end cleanly, or the filter belongs to another table")
+	case shape != present:
 		return x.rebuild(shape, false, "a larger one was asked for")
 	}
-	x.filter, x.saved, err = bloomstore.Open(x.ctx, x.path(FilterFile), x.name)
+	if x.filter, err = loadFilter(x.ctx, x.path(FilterFile), x.name, x.table); err == nil {
+		x.saved = p.header.Stamp
+	}
 	return err
 }
 
@@ -177,23 +206,23 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 	return s
 }
 
-// saveFilter writes the filter with tableStamp(later). It does nothing if the file has that stamp, or
-// if the filter is lost because the end of Open's context stopped its growth: Open rebuilds it.
-func (x *Index) saveFilter(ctx context.Context, later uint64) error {
+// saveFilter writes the filter. It does nothing while the keys after the file are all pending, or if
+// the filter is lost because the end of Open's context stopped its growth: Open rebuilds it.
+func (x *Index) saveFilter() error {
 	if x.table == nil {
 		return x.only.Save()
 	}
-	stamp := tableStamp(x.table, later)
-	if x.saved != nil && string(stamp) == string(x.saved) {
+	if x.saved != nil && x.table.Pends(uint32(stampDocs(x.saved))) {
 		return nil
 	}
+	stamp := tableStamp(x.table)
 	switch {
 	case x.filter == nil && x.ctx.Err() != nil:
 		return nil
 	case x.filter == nil:
 		return x.filterLost()
 	}
-	err := x.filter.Save(ctx, x.path(FilterFile), stamp)
+	err := x.filter.Save(context.Background(), x.path(FilterFile), stamp)
 	if err == nil {
 		x.saved = stamp
 	}

@@ -220,6 +220,10 @@ type Compacted struct {
 // moment leaves a usable index. It needs disk space for a second table, and memory for the filter.
 func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 	c.Before = e.x.table.Stats()
+	h, err := e.usableFilter()
+	if err != nil {
+		return c, err
+	}
 	if err := e.x.table.Compact(ctx); err != nil {
 		return c, err
 	}
@@ -231,28 +235,38 @@ func (e *Editor) Compact(ctx context.Context) (c Compacted, err error) {
 		return c, fmt.Errorf("the table is compacted, and the filter is not yet: %w; compact once more", err)
 	}
 	c.After = e.x.table.Stats()
-	c.Filter, err = e.rebuildFilter(ctx)
+	if h == nil {
+		return c, nil // the next run rebuilds it
+	}
+	err = e.rebuildFilter(ctx, h.Shape)
+	c.Filter = err == nil
 	return c, err
 }
 
-// rebuildFilter rebuilds a filter that matches the table, without the keys of dead documents.
-func (e *Editor) rebuildFilter(ctx context.Context) (bool, error) {
-	path := e.x.path(FilterFile)
-	h, err := bloomstore.ReadHeader(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case string(h.Stamp) != string(tableStamp(e.x.table, 0)):
-		return false, nil // the next run rebuilds it
-	}
-	f, err := filterOf(ctx, h.Shape, e.x.table, false)
-	if err == nil {
-		err = errors.Join(f.Save(ctx, path, h.Stamp), f.Close())
+// usableFilter returns the header of the filter file, nil without one that the table follows.
+func (e *Editor) usableFilter() (*bloomstore.Header, error) {
+	h, err := bloomstore.ReadHeader(e.x.path(FilterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("rebuilding the filter: %w", err)
+		return nil, err
 	}
-	return true, nil
+	ok, err := follows(e.x.table, h.Stamp, nil)
+	if !ok {
+		return nil, err
+	}
+	return &h, nil
+}
+
+// rebuildFilter saves a filter without the keys of dead documents.
+func (e *Editor) rebuildFilter(ctx context.Context, shape bloomstore.Shape) error {
+	f, err := filterOf(ctx, shape, e.x.table, false)
+	if err == nil {
+		err = errors.Join(f.Save(ctx, e.x.path(FilterFile), tableStamp(e.x.table)), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("rebuilding the filter: %w", err)
+	}
+	return nil
 }

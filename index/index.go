@@ -69,9 +69,9 @@ type Options struct {
 // An Index is an open index, for one goroutine at a time. One process at a time can have it open.
 // After Close its methods return errors.
 //
-// The filter file is written when a run ends, and carries the table's generation. After a crash the
-// generation is old, and the filter is rebuilt from the table. Otherwise, bits of lost documents
-// would make these look like duplicates when they come again.
+// The filter file carries the table's documents as a stamp. A run that ends writes it, unless all
+// newer keys are pending: Open adds these. After a crash with newer keys in runs, the filter is
+// rebuilt from the table. Bits of lost documents would make these look like duplicates later.
 type Index struct {
 	dir     string
 	scheme  feature.Scheme
@@ -274,7 +274,7 @@ func (x *Index) Save() error {
 	if err := x.forgetStarted(); err != nil {
 		return err
 	}
-	return x.saveFilter(context.Background(), 0)
+	return x.saveFilter()
 }
 
 // Close releases the index. Documents after the last checkpoint are lost; in a filter-only index,
@@ -308,7 +308,7 @@ func (x *Index) Finish(state map[string][]byte) error {
 	if x.table == nil {
 		x.only.SetValues(state)
 	}
-	if err := x.saveFilter(context.Background(), 1); err != nil {
+	if err := x.saveFilter(); err != nil {
 		return err
 	}
 	if err := step.Done("saved the filter"); err != nil || x.table == nil {

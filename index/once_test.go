@@ -92,7 +92,7 @@ func TestCheckFindsAnotherScheme(t *testing.T) {
 	f, err := bloomstore.New(x.filter.Shape(), "another")
 	indextest.Must(t, err)
 	indextest.Must(t, fillFilter(t.Context(), f, x.table))
-	indextest.Must(t, f.Save(context.Background(), filepath.Join(dir, FilterFile), tableStamp(x.table, 0)))
+	indextest.Must(t, f.Save(context.Background(), filepath.Join(dir, FilterFile), tableStamp(x.table)))
 	indextest.Must(t, errors.Join(f.Close(), x.Close()))
 	if got := checkIndex(t, dir, CheckOptions{}); got.Sound || !slices.Equal(got.findings(), []string{"filter.bloom damaged"}) {
 		t.Errorf("found %v", got.findings())

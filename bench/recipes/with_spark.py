@@ -13,14 +13,14 @@ if "ROWS" not in os.environ:
 spark = (SparkSession.builder.master(master).appName("firstseen bulk marks")
          .config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")
          .config("spark.sql.shuffle.partitions", "16").getOrCreate())
-spark.read.parquet(rows).createOrReplaceTempView("rows")
+spark.read.parquet(rows).createOrReplaceTempView("places")
 parts = os.path.abspath(marks + ".parts")
 shutil.rmtree(parts, ignore_errors=True)
 # LEFT SEMI JOIN is IN without its treatment of nulls. The parts are sorted, and in order.
 spark.sql("""
 SELECT CAST(v AS STRING) FROM
-  (SELECT v FROM rows LEFT SEMI JOIN
-     (SELECT k FROM rows GROUP BY k HAVING min(v) < max(v)) shared ON rows.k = shared.k ORDER BY v)
+  (SELECT v FROM places LEFT SEMI JOIN
+     (SELECT k FROM places GROUP BY k HAVING min(v) < max(v)) shared ON places.k = shared.k ORDER BY v)
 """).write.text(parts)
 spark.stop()
 with open(marks, "wb") as out:

@@ -404,3 +404,21 @@ func TestTime(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestSeveralColumns checks the texts of several columns: quoted, escaped, empty, and as ids.
+func TestSeveralColumns(t *testing.T) {
+	for _, c := range []struct{ in, fields, id, want string }{
+		{"id,title,body\n1,\"a \"\"b\"\"\",x\n2,,y\n3,z,\n4,,\n", "title,body", "", `2 1 "a \"b\"\nx"|3 2 "y"|4 3 "z"|5 4 ""`},
+		{"id,title,body\n1,t,x\n2,,y\n", "body,title", "title", `2 t "x\nt"|3 f:3 "y"`},
+		{"b\ta\n1\\n2\t\\x\n\"q\"\"\"\t3\n", "a,b", "", `2 f:2 "\\x\n1\n2"|3 f:3 "3\nq\""`},
+		{"a;b\n1;2\n", "a,b", "", `2 f:2 "1\n2"`},
+		{"a,c\n1,2\n", "a,b", "", `exactly one column "a", "b" and at most one "id"`},
+	} {
+		for _, size := range []int{1, 3, 1 << 20} {
+			got, err := read(csv.Format{Text: c.fields, ID: c.id}, strings.NewReader(c.in), corpus.SourceConfig{BlockSize: size})
+			if all := strings.Join(got, "|"); err != nil || all != c.want && !(len(got) == 1 && strings.Contains(all, c.want)) {
+				t.Errorf("%q: %s, %v\nwant %s", c.in, all, err, c.want)
+			}
+		}
+	}
+}

@@ -10,7 +10,6 @@ package csv
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ import (
 // Format is CSV and TSV. Its zero value reads the column "text" and, if present, "id".
 type Format struct {
 	corpus.Framed
-	Text string // name of the text column; "" means "text"
+	Text string // name of the text column; "" means "text"; several, with commas, are joined
 	ID   string // name of the id column; "" means "id", if present
 	Time string // name of the creation time column, in RFC 3339 or Unix seconds; "" means none
 	// Annotated adds three columns for verdicts to the first row of outputs.
@@ -31,8 +30,6 @@ type Format struct {
 }
 
 var _ corpus.Format = Format{}
-
-func (f Format) text() string { return cmp.Or(f.Text, "text") }
 
 func (Format) Name() string { return "CSV" }
 

@@ -21,16 +21,19 @@ const delimiters = ",\t;|"
 // maxHeader is the maximum length of the first row in bytes.
 const maxHeader = 64 << 10
 
+// firstText is the index of the first text among the wanted columns.
+const firstText = 2
+
 // header holds the first row of an input.
 type header struct {
 	raw       []byte // including any byte order mark and line end
 	first     []byte // raw as outputs begin with it
 	delimiter byte
 	columns   int
-	text, id  int    // column numbers; id is -1 if there is none
-	time      int    // likewise
-	lead      []byte // the delimiter
-	taken     string // existing column with the name of an added one
+	names     []string // of the text columns
+	wanted    []int    // column numbers of id, time and the texts; -1 if there is none
+	lead      []byte   // the delimiter
+	taken     string   // existing column with the name of an added one
 }
 
 // header reads the first row. Its frame skips that row, or rejects the input.
@@ -87,35 +90,37 @@ func (f *frames) sniff(data []byte, start int, last bool) (best *header, waits b
 // read parses the first row with a delimiter. It returns nil if the text or a wanted time column is
 // missing, or if a wanted column occurs twice.
 func (f *frames) read(first []byte, delimiter byte) *header {
-	h := &header{delimiter: delimiter, lead: []byte{delimiter}, text: -1, id: -1, time: -1}
+	h := &header{delimiter: delimiter, lead: []byte{delimiter}, names: strings.Split(cmp.Or(f.format.Text, "text"), ",")}
+	h.wanted = slices.Repeat([]int{-1}, firstText+len(h.names))
 	twice := false
+	wanted := func(i, n int) {
+		twice = twice || h.wanted[i] >= 0
+		h.wanted[i] = n
+	}
 	h.columns = fields(first, delimiter, func(n int, raw []byte) {
 		switch name := string(content(nil, raw)); {
 		case f.format.Annotated && slices.Contains(added, name):
 			h.taken = cmp.Or(h.taken, name)
-		case name == f.format.text():
-			twice = twice || h.text >= 0
-			h.text = n
+		case slices.Contains(h.names, name):
+			wanted(firstText+slices.Index(h.names, name), n)
 			if name == f.format.ID {
-				h.id = n
+				h.wanted[0] = n
 			}
 		case name == cmp.Or(f.format.ID, "id"):
-			twice = twice || h.id >= 0
-			h.id = n
+			wanted(0, n)
 		}
 		if f.format.Time != "" && string(content(nil, raw)) == f.format.Time {
-			twice = twice || h.time >= 0
-			h.time = n
+			wanted(1, n)
 		}
 	})
-	if h.text < 0 || twice || f.format.Time != "" && h.time < 0 {
+	if slices.Contains(h.wanted[firstText:], -1) || twice || f.format.Time != "" && h.wanted[1] < 0 {
 		return nil
 	}
 	return h
 }
 
 func (f *frames) noHeader(data []byte) string {
-	name := strconv.Quote(f.format.text())
+	name := strings.ReplaceAll(strconv.Quote(cmp.Or(f.format.Text, "text")), ",", `", "`)
 	if f.format.Time != "" {
 		name += fmt.Sprintf(", one %q", f.format.Time)
 	}

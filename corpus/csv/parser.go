@@ -12,8 +12,9 @@ import (
 )
 
 type parser struct {
-	doc  corpus.Document
-	time []byte // buffer
+	doc   corpus.Document
+	time  []byte   // buffer
+	found [][]byte // the wanted fields of the row
 }
 
 // Parse returns the documents of a block.
@@ -30,32 +31,34 @@ func (p *parser) read(b *corpus.Block) error {
 	if !lexical.ValidUTF8(p.doc.Raw) {
 		return errors.New("the row is not valid UTF-8")
 	}
-	var found [3][]byte
-	wanted := [3]int{h.text, h.id, h.time}
+	p.found = append(p.found[:0], make([][]byte, len(h.wanted))...)
 	count := fields(p.doc.Raw, h.delimiter, func(n int, raw []byte) {
-		for i, column := range wanted {
+		for i, column := range h.wanted {
 			if n == column {
-				found[i] = raw
+				p.found[i] = raw
 			}
 		}
 	})
-	text, id, time := found[0], found[1], found[2]
 	if count != h.columns {
 		return fmt.Errorf("the row has %d fields, and the first row has %d", count, h.columns)
 	}
-	p.doc.Text = said(b, text)
-	if h.delimiter == '\t' && bytes.IndexByte(text, '\\') >= 0 && text[0] != quote {
-		p.doc.Text = unescaped(b, text)
+	switch texts := p.found[firstText:]; {
+	case len(texts) > 1:
+		b.Join(&p.doc, h.names, func(dst []byte, i int) []byte { return appendText(dst, texts[i], h.delimiter) })
+	case hasEscapes(texts[0], h.delimiter):
+		p.doc.Text = b.Hold(appendText(b.Room(), texts[0], h.delimiter))
+	default:
+		p.doc.Text = said(b, texts[0])
 	}
-	if h.time >= 0 {
-		p.time = content(p.time[:0], time)
+	if h.wanted[1] >= 0 {
+		p.time = content(p.time[:0], p.found[1])
 		p.doc.Time = lexical.ParseTime(p.time)
 	}
 	switch {
-	case h.id == h.text:
+	case h.wanted[0] == h.wanted[firstText] && len(h.names) == 1:
 		p.doc.ID = p.doc.Text
-	case h.id >= 0:
-		p.doc.ID = said(b, id)
+	case h.wanted[0] >= 0:
+		p.doc.ID = said(b, p.found[0])
 	}
 	p.doc.Slot = corpus.Slot{At: lineEnd(p.doc.Raw), Lead: h.lead}
 	return nil
@@ -73,21 +76,29 @@ func said(b *corpus.Block, raw []byte) []byte {
 	return b.Hold(content(b.Room(), raw))
 }
 
-// unescaped returns the text of a field between tabs. If every backslash begins \t, \n, \r or \\,
-// it decodes them. Otherwise the field is literal.
-func unescaped(b *corpus.Block, raw []byte) []byte {
-	text, rest := b.Room(), raw
+// hasEscapes reports whether a field between tabs may be escaped.
+func hasEscapes(raw []byte, delimiter byte) bool {
+	return delimiter == '\t' && bytes.IndexByte(raw, '\\') >= 0 && raw[0] != quote
+}
+
+// appendText appends the text of a field to dst. If every backslash of a field between tabs begins
+// \t, \n, \r or \\, it decodes them. Otherwise the field is literal.
+func appendText(dst, raw []byte, delimiter byte) []byte {
+	if !hasEscapes(raw, delimiter) {
+		return content(dst, raw)
+	}
+	text, rest := dst, raw
 	for {
 		i := bytes.IndexByte(rest, '\\')
 		if i < 0 {
-			return b.Hold(append(text, rest...))
+			return append(text, rest...)
 		}
 		if i+1 == len(rest) {
-			return raw
+			return append(dst, raw...)
 		}
 		escape := strings.IndexByte(`\tnr`, rest[i+1])
 		if escape < 0 {
-			return raw
+			return append(dst, raw...)
 		}
 		text = append(append(text, rest[:i]...), "\\\t\n\r"[escape])
 		rest = rest[i+2:]

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 )
 
 // annotated appends raw to dst, with one more field in its object.
@@ -82,7 +81,7 @@ func checkAnnotate(t *testing.T, raw []byte) {
 
 func TestAnnotateDrawn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		checkAnnotate(t, rapid.OneOf(rapid.Custom(jsonltest.Line), rapid.Custom(jsonltest.Object)).Draw(rt, "line"))
+		checkAnnotate(t, rapid.OneOf(rapid.Custom(drawLine), rapid.Custom(drawObject)).Draw(rt, "line"))
 	})
 }
 

@@ -14,6 +14,7 @@ package jsonl
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -32,9 +33,11 @@ type Format struct {
 // Fields names the fields of a JSON object that make up a document. A name with dots, such as
 // "metadata.url", is a path through nested objects. A field with that very name takes precedence.
 type Fields struct {
-	Text string // "" means "text"
-	ID   string // "" means "id"
-	Time string // creation time, RFC 3339 or Unix seconds; "" for none
+	Text string             // "" means "text"; of several names with commas between them, the texts are joined
+	ID   string             // "" means "id"
+	Time string             // creation time, RFC 3339 or Unix seconds; "" for none
+	HTML string             // the field of Text whose value is a page; "" for none
+	Page func() corpus.Text // makes the text of a page, called once for each parser
 }
 
 var _ corpus.Format = Format{}
@@ -50,7 +53,8 @@ func (Format) Recognize(head []byte) bool {
 	return i < len(head) && head[i] == '{'
 }
 
-// NewParser returns a parser for one goroutine. A path of more than 32 names is an error.
+// NewParser returns a parser for one goroutine. More than 16 text fields are an error, and a path of
+// more than 32 names.
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 	return newParser(f.Fields, annotate)
 }
@@ -98,6 +102,9 @@ func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error)
 	p, err := newParser(f.Fields, "")
 	if err != nil {
 		return dst, err
+	}
+	if p.joins() {
+		return dst, errors.New("the text is made of several fields, or of a page")
 	}
 	p.block = &corpus.Block{Data: raw}
 	defer p.block.Release()

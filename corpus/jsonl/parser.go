@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +18,11 @@ import (
 // maxEscape is the maximum length of an escape for one byte.
 const maxEscape = len(`\u0061`)
 
-// maxPath is the maximum number of names in a path.
-const maxPath = 32
+// maxPath is the maximum number of names in a path, and maxTexts that of text fields.
+const (
+	maxPath  = 32
+	maxTexts = 16
+)
 
 // parser turns blocks of lines into documents. It reuses its buffers for every document.
 type parser struct {
@@ -27,6 +31,8 @@ type parser struct {
 	taken   bool   // the line already has the field
 
 	fields  Fields
+	names   []string // of id, time and the texts
+	page    *corpus.Texts
 	targets []target
 	visit   keyFunc
 	active  uint // targets whose path leads to the object being read
@@ -46,22 +52,32 @@ type target struct {
 	value value
 }
 
-// Targets for text, id and time. Of the two for each, the first that leads to a value wins.
+// Targets for id, time, and the texts from the first on. Of the two for each, the first that leads to
+// a value wins.
 const (
-	textLiteral = iota
-	textPath
-	idLiteral
+	idLiteral = iota
 	idPath
 	timeLiteral
 	timePath
-	targetCount
+	textLiteral
+	textPath
 )
 
 func newParser(fields Fields, answers string) (*parser, error) {
 	fields.Text, fields.ID = cmp.Or(fields.Text, "text"), cmp.Or(fields.ID, "id")
-	p := &parser{fields: fields, targets: make([]target, targetCount), twice: -1}
+	texts := strings.Split(fields.Text, ",")
+	p := &parser{fields: fields, names: append([]string{fields.ID, fields.Time}, texts...), twice: -1}
+	p.targets = make([]target, 2*len(p.names))
 	p.visit = p.member
-	for i, name := range []string{fields.Text, fields.ID, fields.Time} {
+	if fields.HTML != "" {
+		p.page = corpus.NewTexts(fields.Page)
+	}
+	for i, name := range texts {
+		if name == "" && len(texts) > 1 || slices.Contains(texts[:i], name) || i == maxTexts {
+			return nil, fmt.Errorf("text fields %q: give at most %d different names, with commas between them", fields.Text, maxTexts)
+		}
+	}
+	for i, name := range p.names {
 		if name == "" {
 			continue
 		}
@@ -114,14 +130,21 @@ func (p *parser) parse() (err error) {
 		return err
 	}
 	if p.twice >= 0 {
-		return fmt.Errorf("field %q occurs twice", []string{p.fields.Text, p.fields.ID, p.fields.Time}[p.twice/2])
+		return fmt.Errorf("field %q occurs twice", p.names[p.twice/2])
 	}
 	way := p.found(textLiteral, textPath)
 	text := p.targets[way].value
-	if text.kind != kindString {
+	switch {
+	case p.joins():
+		text.start = -1 // an id is not the text
+		if err := p.join(raw); err != nil {
+			return err
+		}
+	case text.kind != kindString:
 		return unfit(p.fields.Text, text.kind, "a string")
+	default:
+		p.doc.Text = p.text[way-textLiteral]
 	}
-	p.doc.Text = p.text[way]
 	id := p.targets[p.found(idLiteral, idPath)].value
 	switch {
 	case id.start == text.start && len(p.doc.Text) > 0: // same field; no room to decode it twice
@@ -135,6 +158,49 @@ func (p *parser) parse() (err error) {
 	}
 	p.doc.Slot, err = p.slot(raw)
 	return err
+}
+
+// joins reports whether the text is made of several fields or of a page, after the line is scanned.
+func (p *parser) joins() bool { return len(p.targets) > textPath+1 || p.page != nil }
+
+// join sets the text of the document. At least one field must have one; others may be missing or null.
+func (p *parser) join(raw []byte) (err error) {
+	names, found := p.names[textLiteral/2:], missing
+	p.block.Join(&p.doc, names, func(dst []byte, i int) []byte {
+		switch v := p.targets[p.found(textLiteral+2*i, textPath+2*i)].value; {
+		case v.kind == kindString:
+			found, dst = v.kind, p.appendText(dst, raw, v, names[i] == p.fields.HTML, &err)
+		case v.kind != missing && v.kind != kindNull:
+			err = unfit(names[i], v.kind, "a string")
+		case found == missing:
+			found = v.kind
+		}
+		return dst
+	})
+	if err == nil && found != kindString {
+		err = unfit(p.fields.Text, found, "a string")
+	}
+	return err
+}
+
+// appendText appends the text of a string to dst, or of the page in it.
+func (p *parser) appendText(dst, raw []byte, v value, page bool, err *error) []byte {
+	from := len(dst)
+	if v.escaped {
+		dst, _, _ = decodeString(dst, raw[:v.end+1], v.start)
+	} else {
+		dst = append(dst, raw[v.start:v.end]...)
+	}
+	if page {
+		var failed error
+		if dst, p.doc.Exact, failed = p.page.Append(p.block, dst[:from], dst[from:], "text/html; charset=utf-8"); failed != nil {
+			*err = fmt.Errorf("field %q: %w", p.fields.HTML, failed)
+		}
+		if len(dst) > from {
+			dst = bytes.TrimSuffix(dst, newline)
+		}
+	}
+	return dst
 }
 
 // slot returns the place for an added field at the end of an object with members. An existing field
@@ -219,7 +285,7 @@ func (p *parser) member(b []byte, key value, i, depth int) (int, error) {
 		p.note(here, value{kindObject, false, i, end})
 		return end, err
 	}
-	if here&(1<<textLiteral|1<<textPath) != 0 && i < len(b) && b[i] == '"' {
+	if here&(1<<textLiteral|1<<textPath) != 0 && !p.joins() && i < len(b) && b[i] == '"' {
 		return p.decodeText(b, here, i)
 	}
 	v, end, err := scanValue(b, i, depth)
@@ -233,7 +299,7 @@ func (p *parser) decodeText(b []byte, here uint, i int) (int, error) {
 		way = textPath
 	}
 	text, end, err := p.readText(b, i+1)
-	p.text[way] = text
+	p.text[way-textLiteral] = text
 	p.note(here, value{kindString, true, i + 1, end})
 	return end + 1, err
 }

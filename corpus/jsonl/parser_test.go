@@ -13,7 +13,6 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/testing/jsonltest"
 )
 
 var oneStdin = []input.Input{{Path: input.Stdin, Name: "f", Size: -1}}
@@ -44,8 +43,8 @@ func (p *lineParser) line(n int64, raw []byte) (rec *corpus.Document) {
 }
 
 // found returns a parsed line as the oracle represents it.
-func found(rec *corpus.Document) jsonltest.Record {
-	r := jsonltest.Record{File: "f", Line: rec.At.Record, Raw: string(rec.Raw), ID: string(rec.ID), Text: string(rec.Text)}
+func found(rec *corpus.Document) oracleRecord {
+	r := oracleRecord{File: "f", Line: rec.At.Record, Raw: string(rec.Raw), ID: string(rec.ID), Text: string(rec.Text)}
 	if rec.Bad != nil {
 		r.Reason = rec.Bad.Reason
 	}
@@ -53,9 +52,9 @@ func found(rec *corpus.Document) jsonltest.Record {
 }
 
 // wanted returns the oracle's record of a line.
-func (p *lineParser) wanted(n int64, raw []byte) jsonltest.Record {
-	id, text, reason := jsonltest.Parse(p.fields.Text, p.fields.ID, "f", n, raw)
-	return jsonltest.Record{File: "f", Line: n, Raw: string(raw), ID: id, Text: text, Reason: reason}
+func (p *lineParser) wanted(n int64, raw []byte) oracleRecord {
+	id, text, reason := oracleParse(p.fields.Text, p.fields.ID, "f", n, raw)
+	return oracleRecord{File: "f", Line: n, Raw: string(raw), ID: id, Text: text, Reason: reason}
 }
 
 // TestCases runs testdata/cases.txt, which holds lines of input with the expected results.
@@ -81,7 +80,7 @@ func TestCases(t *testing.T) {
 		if got != strings.ReplaceAll(want, "@", fmt.Sprintf("f:%d", i+1)) {
 			t.Errorf("cases.txt:%d: %s\n got %s\nwant %s", i+1, raw, got, want)
 		}
-		jsonltest.Same(t, found(rec), p.wanted(int64(i+1), []byte(raw)))
+		same(t, found(rec), p.wanted(int64(i+1), []byte(raw)))
 	}
 }
 
@@ -200,9 +199,9 @@ func TestParserIsOracle(t *testing.T) {
 		parserOf(t, Fields{Text: "text", ID: "text"}),
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		raw := rapid.OneOf(rapid.Custom(jsonltest.Line), rapid.Custom(jsonltest.Object)).Draw(rt, "line")
+		raw := rapid.OneOf(rapid.Custom(drawLine), rapid.Custom(drawObject)).Draw(rt, "line")
 		p := rapid.SampledFrom(parsers).Draw(rt, "parser")
-		jsonltest.Same(t, found(p.line(3, raw)), p.wanted(3, raw))
+		same(t, found(p.line(3, raw)), p.wanted(3, raw))
 	})
 }
 
@@ -216,7 +215,7 @@ func FuzzParseLine(f *testing.F) {
 	parsers := []*lineParser{parserOf(f, Fields{}), parserOf(f, Fields{ID: "meta.id"}), parserOf(f, Fields{ID: "text"})}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, p := range parsers {
-			jsonltest.Same(t, found(p.line(3, raw)), p.wanted(3, raw))
+			same(t, found(p.line(3, raw)), p.wanted(3, raw))
 		}
 	})
 }

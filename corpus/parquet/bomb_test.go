@@ -14,7 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/parquet"
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 // run encodes n repeats of a number of 8*len(value) bits.

@@ -106,29 +106,46 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	}
 }
 
-func (p *parser) fill(b *corpus.Block, r *rows) error {
-	first := r.columns[0].leaf
-	in := &byteReader{data: p.doc.Raw[len(r.print):]}
-	e := first.readEntry(in, true)
-	switch p.text = e.value; {
-	case in.err != nil:
-		return errRow
-	case e.value == nil || first.isNull():
+func (p *parser) fill(b *corpus.Block, r *rows) (err error) {
+	in, found := &byteReader{data: p.doc.Raw[len(r.print):]}, false
+	id, isText := []byte(nil), false
+	text := func(i int) []byte {
+		l := r.columns[i].leaf
+		e := l.readEntry(in, true)
+		if l == r.id {
+			id, isText = e.value, true
+		}
+		switch {
+		case in.err != nil:
+			err = errRow
+		case e.value == nil || l.isNull():
+			return nil
+		case !lexical.ValidUTF8(e.value):
+			err = errors.New("the text is not UTF-8")
+		}
+		found, p.text = true, e.value
+		return e.value
+	}
+	if len(r.names) == 1 {
+		p.doc.Text = text(0)
+	} else {
+		b.Join(&p.doc, r.names, func(dst []byte, i int) []byte { return append(dst, text(i)...) })
+	}
+	switch {
+	case err != nil:
+		return err
+	case !found:
 		return errors.New("the text is null")
-	case !lexical.ValidUTF8(e.value):
-		return errors.New("the text is not UTF-8")
+	case r.id == nil:
+		return nil
 	}
-	p.doc.Text = e.value
-	if r.id != nil {
-		if r.id != first {
-			e = r.id.readEntry(in, true)
-		}
-		if in.err != nil {
-			return errRow
-		}
-		return p.setID(b, r.id, e.value)
+	if !isText {
+		id = r.id.readEntry(in, true).value
 	}
-	return nil
+	if in.err != nil {
+		return errRow
+	}
+	return p.setID(b, r.id, id)
 }
 
 func (p *parser) setID(b *corpus.Block, l *leaf, value []byte) error {

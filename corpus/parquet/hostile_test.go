@@ -13,7 +13,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/parquet"
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 // fuzzed limits the bytes of work on a file and on its rows.

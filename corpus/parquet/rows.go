@@ -20,6 +20,7 @@ type rows struct {
 	meta    *meta
 	columns []*column // in the order of a row
 	order   []int     // index of each in the schema
+	names   []string  // of the first columns, which have the texts
 	id      *leaf     // the id column, or nil
 	print   []byte    // precedes each row; empty unless rows are written again
 	limit   int
@@ -39,7 +40,7 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{meta: m, order: order, limit: limits.Record, group: -1, pages: pages{file: file, spend: limits.Spend}}
+	r := &rows{meta: m, order: order, names: f.names(), limit: limits.Record, group: -1, pages: pages{file: file, spend: limits.Spend}}
 	if id >= 0 {
 		r.id = &m.leaves[id]
 	}
@@ -52,25 +53,30 @@ func (f Format) Open(file io.ReaderAt, size int64, limits corpus.Limits) (corpus
 	return r, nil
 }
 
+func (f Format) names() []string { return strings.Split(cmp.Or(f.Text, "text"), ",") }
+
 // order returns the order of the columns in a row, and the index of the id column or -1. A file
 // without rows may have any columns.
 func (f Format) order(m *meta) (order []int, id int, err error) {
 	if m.Rows == 0 {
 		return nil, -1, nil
 	}
-	text, err := m.column("text", cmp.Or(f.Text, "text"), (*leaf).isText)
-	if err != nil {
-		return nil, 0, err
+	for _, name := range f.names() {
+		text, err := m.column("text", name, (*leaf).isText)
+		if err != nil {
+			return nil, 0, err
+		}
+		order = append(order, text)
 	}
+	texts := order
 	if id, err = m.column("id", cmp.Or(f.ID, "id"), (*leaf).isID); err != nil && f.ID != "" {
 		return nil, 0, err
 	}
-	order = []int{text}
-	if id >= 0 && id != text {
+	if id >= 0 && !slices.Contains(texts, id) {
 		order = append(order, id)
 	}
 	for i := range m.leaves {
-		if f.Rows && i != text && i != id {
+		if f.Rows && !slices.Contains(texts, i) && i != id {
 			order = append(order, i)
 		}
 	}
@@ -149,7 +155,7 @@ func (r *rows) Read() (n int64) {
 }
 
 // A record of this format is a row. If rows are written again, it begins with 8 bytes that identify
-// the schema. The entries of each column read follow: first the text, then the id, then the others
+// the schema. The entries of each column read follow: first the texts, then the id, then the others
 // in order. An entry is a repetition level, unless it is the first of its column, a definition
 // level, and any value as in plain encoding. A level is one byte, omitted if always 0. The length
 // of the value, if it varies, precedes it as a uvarint. A 0 ends the entries of a repeated column.

@@ -60,21 +60,16 @@ type walk struct {
 	pages uint64 // in use
 	free  uint64 // page of the free list
 	root  uint64
-	seen  *bitset.BitSet // pages reached, or in the free list
+	seen  *bitset.BitSet         // pages reached, or in the free list; nil if they may be reached again
+	skip  func(name []byte) bool // buckets not to check; nil for none
+	spare int                    // pages in the free list
 }
 
 // File returns a [Damage] if the pages of the file are inconsistent, or an error of reading it. No
 // process may write to the file during the call.
 func File(path string) error {
 	return walkFile(path, func(w *walk, size int64) error {
-		if err := w.headers(size); err != nil {
-			return err
-		}
-		w.seen = bitset.New(uint(w.pages))
-		if err := w.tree(w.root); err != nil {
-			return err
-		}
-		if err := w.freeList(); err != nil {
+		if err := w.state(size); err != nil {
 			return err
 		}
 		if lost := w.pages - 2 - uint64(w.seen.Count()); lost != 0 {
@@ -82,6 +77,17 @@ func File(path string) error {
 		}
 		return nil
 	})
+}
+
+// state checks the pages of the newest state.
+func (w *walk) state(size int64) error {
+	if err := w.headers(size); err != nil {
+		return err
+	}
+	if err := w.whole(w.root); err != nil {
+		return err
+	}
+	return w.freeList()
 }
 
 func walkFile(path string, f func(w *walk, size int64) error) (err error) {
@@ -143,6 +149,17 @@ type page struct {
 	count int
 	size  int64  // with its overflow pages
 	elems []byte // count elements
+	body  []byte // what was read of the page
+}
+
+// bytes returns n bytes of a page from offset at on.
+func (w *walk) bytes(p *page, at, n int64) ([]byte, error) {
+	if at+n <= int64(len(p.body)) {
+		return p.body[at : at+n], nil
+	}
+	b := make([]byte, n)
+	_, err := w.f.ReadAt(b, int64(p.id)*PageSize+at)
+	return b, noEOF(err, "page %d is cut short", p.id)
 }
 
 // open reads a page and checks its header. It refuses to open a page twice.
@@ -159,11 +176,12 @@ func (w *walk) open(id uint64) (*page, error) {
 		id: id, flags: binary.LittleEndian.Uint16(b[8:]),
 		count: int(binary.LittleEndian.Uint16(b[10:])),
 		size:  int64(over+1) * PageSize,
+		body:  b,
 	}
 	if binary.LittleEndian.Uint64(b) != id || over >= w.pages-id {
 		return nil, damagef("page %d has a wrong header", id)
 	}
-	for i := id; i <= id+over; i++ {
+	for i := id; i <= id+over && w.seen != nil; i++ {
 		if w.seen.Test(uint(i)) {
 			return nil, damagef("page %d is used twice", i)
 		}
@@ -176,13 +194,9 @@ func (w *walk) open(id uint64) (*page, error) {
 	if n > int(p.size)-pageHead {
 		return nil, damagef("page %d has %d elements", id, p.count)
 	}
-	if p.elems = b[pageHead:]; n <= len(p.elems) {
-		p.elems = p.elems[:n]
-		return p, nil
-	}
-	p.elems = make([]byte, n)
-	_, err := w.f.ReadAt(p.elems, int64(id)*PageSize+pageHead)
-	return p, noEOF(err, "page %d is cut short", id)
+	var err error
+	p.elems, err = w.bytes(p, pageHead, int64(n))
+	return p, err
 }
 
 func (w *walk) tree(id uint64) error {
@@ -204,16 +218,33 @@ func (w *walk) branch(p *page) error {
 		return damagef("page %d is empty", p.id)
 	}
 	for i := range p.count {
-		e := p.elems[i*elementBytes:]
-		pos, key := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])
-		if pageHead+int64(i*elementBytes)+int64(pos)+int64(key) > p.size {
-			return damagef("page %d: element %d is outside of it", p.id, i)
+		if _, _, err := p.key(i); err != nil {
+			return err
 		}
-		if err := w.tree(binary.LittleEndian.Uint64(e[8:])); err != nil {
+		willNeed(w.f, p.child(i))
+	}
+	for i := range p.count {
+		if err := w.tree(p.child(i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (p *page) child(i int) uint64 { return binary.LittleEndian.Uint64(p.elems[i*elementBytes+8:]) }
+
+// key returns the offset and the length of an element's key.
+func (p *page) key(i int) (at, n int64, err error) {
+	e := p.elems[i*elementBytes:]
+	if p.flags == leafPage {
+		e = e[4:]
+	}
+	n = int64(binary.LittleEndian.Uint32(e[4:]))
+	at = pageHead + int64(i*elementBytes) + int64(binary.LittleEndian.Uint32(e))
+	if at+n > p.size {
+		return 0, 0, damagef("page %d: element %d is outside of it", p.id, i)
+	}
+	return at, n, nil
 }
 
 func (w *walk) leaf(p *page) error {
@@ -230,11 +261,11 @@ func (w *walk) leaf(p *page) error {
 		if flags == 0 {
 			continue
 		}
-		value := make([]byte, n)
-		if _, err := w.f.ReadAt(value, int64(p.id)*PageSize+at); err != nil {
-			return noEOF(err, "page %d is cut short", p.id)
+		value, err := w.bytes(p, at, n)
+		if err == nil {
+			err = w.named(p, i, value)
 		}
-		if err := w.bucket(value); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -254,13 +285,28 @@ func leafValue(e []byte, i int, size int64) (at, n int64, err error) {
 	return at, n, nil
 }
 
-func (w *walk) bucket(value []byte) error {
+// named checks the bucket of an element, unless it is to be skipped and has pages of its own.
+func (w *walk) named(p *page, i int, value []byte) error {
 	if len(value) < 16 {
 		return damagef("a bucket is cut short")
 	}
-	if root := binary.LittleEndian.Uint64(value); root != 0 {
-		return w.tree(root)
+	root := binary.LittleEndian.Uint64(value)
+	if root == 0 {
+		return smallBucket(value)
 	}
+	if w.skip != nil {
+		at, n, err := p.key(i)
+		if err != nil {
+			return err
+		}
+		if name, err := w.bytes(p, at, n); err != nil || w.skip(name) {
+			return err
+		}
+	}
+	return w.tree(root)
+}
+
+func smallBucket(value []byte) error {
 	in := value[16:]
 	if len(in) < pageHead || binary.LittleEndian.Uint16(in[8:]) != leafPage {
 		return damagef("a small bucket has no page")
@@ -295,6 +341,7 @@ func (w *walk) freeList() error {
 	if n > uint64(len(ids))/8 {
 		return damagef("the free list is cut short")
 	}
+	w.spare = int(n)
 	last := uint64(1)
 	for i := range n {
 		id := binary.LittleEndian.Uint64(ids[8*i:])
@@ -314,7 +361,12 @@ func Tree(path string, root, pages uint64) error {
 		if pages < 3 || pages > uint64(size)/PageSize {
 			return damagef("it has %d bytes of %d pages", size, pages)
 		}
-		w.pages, w.seen = pages, bitset.New(uint(pages))
-		return w.tree(root)
+		w.pages = pages
+		return w.whole(root)
 	})
+}
+
+func (w *walk) whole(root uint64) error {
+	w.seen = bitset.New(uint(w.pages))
+	return w.tree(root)
 }

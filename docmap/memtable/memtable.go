@@ -101,7 +101,7 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	for _, keys := range docs {
 		total += len(keys)
 	}
-	if err := m.Reserve(total); err != nil {
+	if err := m.Reserve(total, by); err != nil {
 		return err
 	}
 	if by.Parts > 1 {
@@ -118,8 +118,9 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 }
 
 // Reserve allocates slots for n more entries, so that adding them cannot fail. The slots grow by
-// exactly the factor growth up to the size for New's n entries, and then double.
-func (m *Table) Reserve(n int) error {
+// exactly the factor growth up to the size for New's n entries, and then double. Behind an empty slot
+// begins a range whose entries move to places of no others, so the ranges move in parallel.
+func (m *Table) Reserve(n int, by Spread) error {
 	slots := m.slots
 	for uint64(m.n+n)*4 > slots*3 {
 		if slots < m.most {
@@ -135,18 +136,20 @@ func (m *Table) Reserve(n int) error {
 	if err := m.alloc(slots); err != nil {
 		return err
 	}
-	i := uint64(0)
-	for _, doc := old.slot(i); doc != 0; _, doc = old.slot(i) {
-		i++ // from an empty slot on, a key's documents are in order
-	}
-	for range old.slots {
-		if key, doc := old.slot(i); doc != 0 {
-			m.put(m.free(key), key, doc)
+	begin := func(part int) uint64 { // behind the first empty slot from the part's first one on
+		i := uint64(part) * old.slots / uint64(by.Parts)
+		for _, doc := old.slot(i % old.slots); doc != 0; _, doc = old.slot(i % old.slots) {
+			i++
 		}
-		if i++; i == old.slots {
-			i = 0
-		}
+		return i + 1
 	}
+	by.Run(by.Parts, func(part int) {
+		for i, end := begin(part), begin(part+1); i < end; i++ {
+			if key, doc := old.slot(i % old.slots); doc != 0 {
+				m.put(m.free(key), key, doc)
+			}
+		}
+	})
 	return old.Close()
 }
 

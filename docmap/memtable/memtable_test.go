@@ -134,7 +134,7 @@ func TestFindIsBounded(t *testing.T) {
 func TestReserveKeepsMemoryInPlace(t *testing.T) {
 	m := newTable(t, 10, 8)
 	before := m.Bytes()
-	if err := m.Reserve(50_000); err != nil {
+	if err := m.Reserve(50_000, Alone); err != nil {
 		t.Fatal(err)
 	}
 	room := m.Bytes()
@@ -246,6 +246,41 @@ func TestAddAllEqualsModel(t *testing.T) {
 				first += uint32(len(docs))
 			}
 			w.equal(t, m)
+		}
+	}
+}
+
+// TestGrowthIsSpread checks that goroutines move the entries of a growing table to the same slots as
+// one does, also those of keys that go on behind its end.
+func TestGrowthIsSpread(t *testing.T) {
+	grown := func(parts int) *Table {
+		m := newTable(t, 200_000, 8)
+		by := Spread{parts, func(n int, f func(part int)) {
+			var running sync.WaitGroup
+			for i := range n {
+				running.Go(func() { f(i) })
+			}
+			running.Wait()
+		}}
+		rng := rand.New(rand.NewPCG(7, 7))
+		for doc := range uint32(3000) {
+			keys := []uint64{-uint64(doc%40) - 1, uint64(doc % 40)}
+			for range 50 {
+				keys = append(keys, rng.Uint64())
+			}
+			if err := m.AddAll([][]uint64{keys}, doc+1, Spread{1, by.Run}); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Reserve(50, by); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return m
+	}
+	want := grown(1)
+	for _, parts := range []int{2, 7, 64} {
+		if m := grown(parts); m.n != want.n || !slices.Equal(m.mem, want.mem) {
+			t.Errorf("%d parts: the slots differ", parts)
 		}
 	}
 }

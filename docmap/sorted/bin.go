@@ -3,7 +3,6 @@ package sorted
 import (
 	"encoding/binary"
 	"math/bits"
-	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 )
@@ -168,10 +167,3 @@ func select1(x uint64, k int) int {
 	}
 	return at + bits.TrailingZeros64(x)
 }
-
-// bitset marks the verified parts of a run. Writes before set happen before has returns true.
-type bitset []uint64
-
-func newBitset(n uint64) bitset    { return make(bitset, (n+63)/64) }
-func (s bitset) has(i uint64) bool { return atomic.LoadUint64(&s[i>>6])>>(i&63)&1 != 0 }
-func (s bitset) set(i uint64)      { atomic.OrUint64(&s[i>>6], 1<<(i&63)) }

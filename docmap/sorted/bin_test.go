@@ -115,7 +115,8 @@ func TestVerifiedOnce(t *testing.T) {
 		t.Error("a place that was forgotten is known")
 	}
 	fresh := NewRun(r.Shape, r.id, r.first)
-	if fresh.Trust(bin); !fresh.dirOK.has(bin) || !fresh.blocks.has(bin<<r.subBits+3) || fresh.blocks.has((bin<<r.subBits+4)%16) {
+	other := (bin + 1) % r.Bins()
+	if fresh.Trust(bin); fresh.bins[bin].state != verified || ^fresh.bins[bin].blocks != 0 || fresh.bins[other] != (cached{}) {
 		t.Error("what was just written is not trusted, or more than that")
 	}
 }

@@ -2,12 +2,17 @@ package sorted
 
 import (
 	"math"
+	"runtime"
 	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/firstseen/firstseen/internal/base/hugemem"
 )
 
 // A Run caches the places and directories of a run's bins, and records the verified checksums. Its
 // owner has the bins and passes each when needed. The directory of a run of 500 million entries
-// takes 8 MB here. Read from the file, it would cost every look-up one more TLB miss.
+// takes 10 MB here. Read from the file, it would cost every look-up one more TLB miss.
 //
 // Look-ups may run concurrently. Forget and Trust need exclusive access.
 type Run struct {
@@ -15,48 +20,71 @@ type Run struct {
 	id    uint32
 	first uint32 // document number stored as 0
 
-	learn  sync.Mutex // held by remember
-	known  bitset     // bins remembered in bins and counts
-	bins   [][]byte
-	counts []uint16 // subs+1 for each bin
-	dirOK  bitset
-	blocks bitset
+	learn sync.Mutex // held by remember
+	now   uint32     // the state of bins whose places are known; Forget changes it
+	bins  []cached
 }
 
+// cached is what a Run knows of a bin. A look-up reads two adjacent cache lines of it.
+type cached struct {
+	place  unsafe.Pointer // of the bin in the owner's memory, which is none of the Go heap
+	blocks uint64         // bit i: the checksum of sub-block i is verified
+	state  uint32         // unverified, verified or, with place and counts, Run.now
+	counts [1<<maxSubBits + 1]uint16
+}
+
+// States of a cached bin before its place is known.
+const (
+	unverified = iota // also its directory
+	verified
+	placed // the first value of Run.now
+)
+
+// BinMemory is the memory of a Run for each bin, in bytes.
+const BinMemory = unsafe.Sizeof(cached{})
+
+// leastOutside is the size from which the cache of a run lies outside the Go heap. The heap's limit
+// does not allow for memory that grows with the table: 170 MB for a run of a million bins.
+const leastOutside = 64 << 10
+
 // NewRun returns a run with an empty cache. id is part of its checksum seeds; first is the number
-// of its first document.
+// of its first document. The system allocates the cache as it is used.
 func NewRun(s Shape, id, first uint32) *Run {
+	r := &Run{Shape: s, id: id, first: first, now: placed}
 	n := s.Bins()
-	return &Run{
-		Shape: s, id: id, first: first,
-		known:  newBitset(n),
-		bins:   make([][]byte, n),
-		counts: make([]uint16, n*uint64(s.subs()+1)),
-		dirOK:  newBitset(n),
-		blocks: newBitset(n << s.subBits),
+	if size := n * uint64(BinMemory); size >= leastOutside {
+		if mem, err := hugemem.Alloc(int(size)); err == nil {
+			r.bins = unsafe.Slice((*cached)(unsafe.Pointer(unsafe.SliceData(mem))), n)
+			runtime.AddCleanup(r, func(mem []byte) { _ = hugemem.Free(mem) }, mem) // no caller for errors
+			return r
+		}
 	}
+	r.bins = make([]cached, n)
+	return r
 }
 
 // Forget drops the places of bins, but not the verified checksums.
-func (r *Run) Forget() {
-	clear(r.known)
-	clear(r.bins)
-}
+func (r *Run) Forget() { r.now++ }
 
 // Trust marks the checksums of a bin as verified, for a bin just written.
 func (r *Run) Trust(bin uint64) {
-	r.dirOK.set(bin)
-	for sub := range uint64(r.subs()) {
-		r.blocks.set(bin<<r.subBits + sub)
-	}
+	r.bins[bin].state = verified
+	r.bins[bin].blocks = math.MaxUint64
+}
+
+// known returns a bin's entry in the cache if its place is known.
+func (r *Run) known(bin uint64) (c *cached, ok bool) {
+	c = &r.bins[bin]
+	return c, atomic.LoadUint32(&c.state) == r.now
 }
 
 // Bin returns a bin if its place is known.
 func (r *Run) Bin(bin uint64) (v Bin, ok bool) {
-	if !r.known.has(bin) {
+	c, ok := r.known(bin)
+	if !ok {
 		return r.at(bin, nil), false
 	}
-	return r.at(bin, r.bins[bin]), true
+	return r.at(bin, unsafe.Slice((*byte)(c.place), r.Size(int(c.counts[r.subs()])))), true
 }
 
 func (r *Run) at(bin uint64, value []byte) Bin {
@@ -67,11 +95,11 @@ func (r *Run) at(bin uint64, value []byte) Bin {
 // stays in place until Forget; Open then remembers it.
 func (r *Run) Open(bin uint64, value []byte, lasts bool) (Bin, error) {
 	v := r.at(bin, value)
-	if !r.dirOK.has(bin) {
+	if state := &r.bins[bin].state; atomic.LoadUint32(state) == unverified {
 		if err := v.verifyDirectory(); err != nil {
 			return v, err
 		}
-		r.dirOK.set(bin)
+		atomic.CompareAndSwapUint32(state, unverified, verified)
 	}
 	if lasts {
 		r.remember(bin, &v)
@@ -88,15 +116,15 @@ func (r *Run) remember(bin uint64, v *Bin) {
 	}
 	r.learn.Lock()
 	defer r.learn.Unlock()
-	if r.known.has(bin) {
+	c, ok := r.known(bin)
+	if ok {
 		return // by another goroutine
 	}
-	counts := r.counts[bin*uint64(n+1):][:n+1]
-	for i := range counts {
-		counts[i] = uint16(v.count(i))
+	for i := range n + 1 {
+		c.counts[i] = uint16(v.count(i))
 	}
-	r.bins[bin] = v.b
-	r.known.set(bin)
+	c.place = unsafe.Pointer(unsafe.SliceData(v.b))
+	atomic.StoreUint32(&c.state, r.now)
 }
 
 // Read appends all entries of the bin stored in value and verifies every checksum again.
@@ -109,11 +137,11 @@ func (r *Run) Read(e *Entries, bin uint64, value []byte) error {
 // use of a sub-block verifies it.
 func (r *Run) Find(dst []uint32, v *Bin, key uint64) ([]uint32, error) {
 	sub := r.subOf(key)
-	if at := v.num<<r.subBits + uint64(sub); !r.blocks.has(at) {
+	if c := &r.bins[v.num]; atomic.LoadUint64(&c.blocks)>>sub&1 == 0 {
 		if err := v.verifyBlock(sub); err != nil {
 			return dst, err
 		}
-		r.blocks.set(at)
+		atomic.OrUint64(&c.blocks, 1<<sub)
 	}
 	b, n := v.block(sub)
 	return r.Search(dst, &Place{b: b, n: n}, key), nil
@@ -140,14 +168,14 @@ func (p *Place) Touch() byte {
 
 // Locate returns the place of a key. It estimates the offsets, because keys are uniform.
 func (r *Run) Locate(key uint64) Place {
-	bin, sub := r.BinOf(key), r.subOf(key)
-	if !r.known.has(bin) || !r.blocks.has(bin<<r.subBits+uint64(sub)) {
+	sub := r.subOf(key)
+	v, ok := r.known(r.BinOf(key))
+	if !ok || atomic.LoadUint64(&v.blocks)>>sub&1 == 0 {
 		return Place{}
 	}
-	value := r.bins[bin]
-	at := bin*uint64(r.subs()+1) + uint64(sub)
-	c, next := uint32(r.counts[at]), uint32(r.counts[at+1])
-	b, n := value[r.offset(sub, c):r.offset(sub+1, next)+8], int(next-c)
+	c, next := uint32(v.counts[sub]), uint32(v.counts[sub+1])
+	from, n := r.offset(sub, c), int(next-c)
+	b := unsafe.Slice((*byte)(unsafe.Add(v.place, from)), r.offset(sub+1, next)+8-from)
 	bucket := int(key>>r.lowBits) & (r.buckets - 1)
 	entry := bucket * n >> r.blockBits
 	return Place{

@@ -33,16 +33,18 @@ const (
 	MaxLog = 40 // of 2^40 entries: 8 TB
 )
 
+const maxSubBits = 6
+
 const blockCheck = 4
 
 // A Division determines the parts of bins. Only tests change it, to need fewer entries.
 type Division struct {
 	BlockBits  uint // logarithm of the buckets in a sub-block, 3 to MinLog
-	MaxSubBits uint // largest logarithm of the sub-blocks in a bin
+	MaxSubBits uint // largest logarithm of the sub-blocks in a bin, at most 6
 }
 
 // DefaultDivision is the division of the file format.
-var DefaultDivision = Division{BlockBits: 7, MaxSubBits: 6}
+var DefaultDivision = Division{BlockBits: 7, MaxSubBits: maxSubBits}
 
 // A Shape divides the key space of a run, and the bytes of a bin. From the top, the bits of a key
 // are bin, sub, block (the bucket in a sub-block) and low.

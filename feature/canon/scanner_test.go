@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/internal/base/effort"
 	"github.com/firstseen/firstseen/internal/testing/canontest"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 // pass scans text and counts its pieces.

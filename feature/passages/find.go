@@ -54,7 +54,8 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
-	earlier []*earlierText // least recently used first
+	view    *units.Text // of the earlier text opened last
+	recent  *recent     // of all Finders
 
 	chains    []Chain  // of all candidates
 	ranked    []ranked // the candidates worth a reading
@@ -70,7 +71,14 @@ type ranked struct {
 
 // NewFinder returns a Finder of passages of least words or more.
 func NewFinder(least int) *Finder {
-	return &Finder{least: least, text: units.New()}
+	return newFinder(least, new(recent))
+}
+
+// Another returns a Finder for another goroutine, which shares the texts used last.
+func (f *Finder) Another() *Finder { return newFinder(f.least, f.recent) }
+
+func newFinder(least int, r *recent) *Finder {
+	return &Finder{least: least, text: units.New(), recent: r}
 }
 
 // Texts reads the texts of candidates.
@@ -125,7 +133,7 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	chains, before := f.chains[r.from:r.to], len(f.stretches)
 	ok := e.ok
 	if ok {
-		f.stretches, ok = AppendRead(f.stretches, f.text, e.text, r.Document, chains, f.least)
+		f.stretches, ok = AppendRead(f.stretches, f.text, f.view, r.Document, chains, f.least)
 		if !ok {
 			if ok, err = e.same(texts); err != nil {
 				return 0, err
@@ -141,47 +149,28 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 		}
 		return e.size, nil
 	}
-	for i := range f.stretches[before:] {
-		f.stretches[before+i].locate(e.text)
-	}
 	return e.size, nil
 }
 
-// An earlierText is a cached text of an earlier document, as far as its words were wanted. Pages of
-// one site share a frame with the same few documents.
-type earlierText struct {
-	document int
-	bytes    []byte
-	size     int // of the whole text, in bytes
-	text     *units.Text
-	ok       bool
-}
+// moreWords are read beyond those wanted, for later documents.
+const moreWords = 16 << 10
 
-const (
-	keptTexts = 16      // maximum number of cached texts
-	keptBytes = 4 << 20 // of cached texts in total; their words take three times as much
-	// moreWords are read beyond those wanted, for later documents.
-	moreWords = 16 << 10
-)
-
-// open returns the first words of an earlier document, which becomes the most recently used. Lists
-// end after some 200,000 words, so the rest of a long text, if read, would fill the cache for
-// nothing.
+// open returns the first words of an earlier document, valid until the next call. Lists end after
+// some 200,000 words, so the rest of a long text, if read, would fill the memory for nothing.
 func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err error) {
-	if at := slices.IndexFunc(f.earlier, func(e *earlierText) bool { return e.document == document }); at >= 0 {
-		e = f.earlier[at]
-		f.earlier = slices.Delete(f.earlier, at, at+1)
-	}
-	if e == nil || e.text.Len() < words && len(e.bytes) < e.size {
-		e = f.free()
-		if e.bytes, e.ok, err = texts.Read(document, e.bytes[:0]); err != nil {
+	if e = f.recent.get(document); e == nil || e.text.Len() < words && len(e.bytes) < e.size {
+		text := f.text.Another()
+		e = &earlierText{document: document}
+		if e.bytes, e.ok, err = texts.Read(document, nil); err != nil {
 			return nil, err
 		}
-		if e.document, e.size = document, len(e.bytes); e.ok {
-			e.bytes = e.text.ReadFirst(e.bytes, words+moreWords)
+		if e.size = len(e.bytes); e.ok {
+			e.bytes = text.ReadFirst(e.bytes, words+moreWords)
 		}
+		e.text = text.View(new(units.Text)) // the scanner is large
+		f.recent.put(e)
 	}
-	f.earlier = append(f.earlier, e)
+	f.view = e.text.View(f.text)
 	return e, nil
 }
 
@@ -192,24 +181,6 @@ func (e *earlierText) same(texts Texts) (ok bool, err error) {
 		whole, ok, err = texts.Read(e.document, nil)
 	}
 	return ok && texts.Same(e.document, whole), err
-}
-
-// free returns an earlierText for reuse. It evicts the least recently used ones beyond the limits.
-func (f *Finder) free() *earlierText {
-	bytes := 0
-	for _, e := range f.earlier {
-		bytes += len(e.bytes)
-	}
-	var free *earlierText
-	for bytes > keptBytes || len(f.earlier) >= keptTexts {
-		free = f.earlier[0]
-		f.earlier = slices.Delete(f.earlier, 0, 1)
-		bytes -= len(free.bytes)
-	}
-	if free == nil || cap(free.bytes) > keptBytes/keptTexts { // else the buffers of long texts add up
-		return &earlierText{text: f.text.Another()}
-	}
-	return free
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.
@@ -240,16 +211,16 @@ func (f *Finder) rank(own List, candidates []Candidate) {
 func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
 	for i := range cover {
 		s := &cover[i]
-		if !s.Inner && s.OfEnd == 0 { // Cover cut off its beginning
+		p := Passage{Document: s.Document, Units: s.To - s.From, Inner: s.Inner}
+		if !s.Inner {
 			e, err := f.open(s.Document, s.Of+s.To-s.From, texts)
 			if err != nil {
 				return err
 			}
-			if s.Inner = !e.ok || s.Of+s.To-s.From > e.text.Len(); !s.Inner {
-				s.locate(e.text)
+			if p.Inner = !e.ok || s.Of+p.Units > e.text.Len(); !p.Inner {
+				p.OfStart, p.OfEnd = f.view.Points(f.view.Range(s.Of, s.Of+p.Units))
 			}
 		}
-		p := Passage{Document: s.Document, OfStart: s.OfStart, OfEnd: s.OfEnd, Units: s.To - s.From, Inner: s.Inner}
 		p.Start, p.End = f.text.Points(f.text.Range(s.From, s.To))
 		found.Passages = append(found.Passages, p)
 		found.Covered += p.Units
@@ -267,12 +238,6 @@ type Stretch struct {
 	Of       int  // its first word in the earlier text
 	Document int  // lower if earlier
 	Inner    bool // the earlier text was not read; the stretch may extend further at both ends
-	// OfStart and OfEnd are the range in the earlier text in code points, or both 0 if unknown.
-	OfStart, OfEnd int
-}
-
-func (s *Stretch) locate(e *units.Text) {
-	s.OfStart, s.OfEnd = e.Points(e.Range(s.Of, s.Of+s.To-s.From))
 }
 
 // manyChains limits the chains between two texts. With more, those within stretches already found
@@ -344,7 +309,6 @@ func Cover(stretches []Stretch) []Stretch {
 		}
 		if skip := end - best.From; skip > 0 {
 			best.From, best.Of = end, best.Of+skip
-			best.OfStart, best.OfEnd = 0, 0
 		}
 		cover, end = append(cover, best), best.To
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 // A text is a string with its words, picks and list.

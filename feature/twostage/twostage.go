@@ -20,6 +20,7 @@ import (
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/feature/segments"
 	"github.com/firstseen/firstseen/feature/short"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 const (
@@ -172,33 +173,18 @@ func (k *known) append(b []byte) []byte {
 
 // parse parses data written by append and returns the rest of b. The words are a part of b.
 func (k *known) parse(b []byte) (rest []byte, err error) {
-	*k = known{}
-	if k.runs, b, err = uvarint(b, 1<<40); err != nil {
-		return nil, err
-	}
-	if k.distinct, b, err = uvarint(b, k.runs); err != nil {
-		return nil, err
-	}
+	in := fields.Reader{Rest: b}
+	*k = known{runs: in.Uvarint(), distinct: in.Uvarint()}
 	if k.sketched() {
-		if b, err = k.sketch.Parse(b); err != nil {
+		if in.Rest, err = k.sketch.Parse(in.Rest); err != nil {
 			return nil, err
 		}
 	}
-	words, b, err := uvarint(b, uint64(len(b)))
-	if err != nil || words > uint64(len(b)) {
+	k.words = in.Bytes()
+	if in.Short || k.runs > 1<<40 || k.distinct > k.runs {
 		return nil, errRecord
 	}
-	k.words = b[:words]
-	return b[words:], nil
-}
-
-// uvarint parses a number of at most limit.
-func uvarint(b []byte, limit uint64) (v uint64, rest []byte, err error) {
-	v, n := binary.Uvarint(b)
-	if n <= 0 || v > limit {
-		return 0, nil, errRecord
-	}
-	return v, b[n:], nil
+	return in.Rest, nil
 }
 
 // same reports whether two texts with one fingerprint are the same. The number of distinct runs is an

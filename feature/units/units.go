@@ -47,6 +47,14 @@ func (t *Text) Another() *Text {
 	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
 }
 
+// View returns the words of t with the scanner and locator of another Text, which may be empty. The
+// views of a Text that is not read again may be used concurrently.
+func (t *Text) View(other *Text) *Text {
+	v := *t
+	v.scanner, v.locator, v.ranges, v.located, v.counted = other.scanner, other.locator, nil, -1, position{}
+	return &v
+}
+
 // Read reads a text, which must not change until the next Read.
 func (t *Text) Read(text []byte) { t.read(text, math.MaxInt) }
 

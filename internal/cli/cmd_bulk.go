@@ -35,7 +35,7 @@ func newRowsCommand() *cobra.Command {
 		if err := checkEnding("--out", out, kind, ending.Parquet); err != nil {
 			return err
 		}
-		set, err := bulk.ReadSet(args)
+		set, err := bulk.ReadShards(args)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func newDecideCommand() *cobra.Command {
 		return f.run(cmd, dirs)
 	})
 	fs := cmd.Flags()
-	fs.StringVar(&f.marks, "marks", "", "`file` with the places of keys that two documents share; see firstseen bulk features --help")
+	fs.StringVar(&f.marks, "marks", "", "sorted `file`, or folder of sorted files, with the places of keys that two documents share; see firstseen bulk rows --help")
 	registerSecret(fs, &f.secret)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	f.registerMethod(fs).Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))

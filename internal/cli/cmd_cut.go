@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +49,9 @@ func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
 	}
 	if err := f.open(cmd, args); err != nil {
 		return err
+	}
+	if fields := f.formats.jsonl.Fields; fields.HTML != "" || strings.Contains(fields.Text, ",") {
+		return usageError{errors.New("report cut: passages are cut out of one field, and not out of a page: make the report with one --text-field")}
 	}
 	if err := readTwice("cut", f.report); err != nil {
 		return err

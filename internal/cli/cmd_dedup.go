@@ -38,6 +38,7 @@ type dedupOptions struct {
 	every        time.Duration
 	memtableKeys int
 	quiet        bool
+	verbose      bool
 
 	// Outputs.
 	outDir, summary string
@@ -123,6 +124,7 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 
 	flags.Jobs(fs, &f.Workers, "processors to use; the output is the same for any number")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, no summary on standard error")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "also tell the state of filter, table and temporary index")
 	flags.Size(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "bytes of records between checkpoints (default 256MiB)")
 	fs.IntVar(&f.memtableKeys, "memtable-keys", 0, "keys of the side table in memory before they become a run; 0 for the default")
 	flags.Hide(fs, "checkpoint-bytes", "memtable-keys")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/index"
@@ -59,8 +60,9 @@ func newServeCommand() *cobra.Command {
 	return cmd
 }
 
-// registerDeciding registers the flags of the index and of the decisions.
+// registerDeciding registers the flags of the page, of the index and of the decisions.
 func (f *serving) registerDeciding(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.config.NoPage, "no-page", false, "no page for browsers at /, and no texts in memory for it")
 	fs.StringVar(&f.dir, "index", "", "`folder` of the index; a new one is made")
 	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
 	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
@@ -69,7 +71,7 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 	f.registerWindow(fs)
 	f.registerMethod(fs)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
-	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects")
+	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects; title,abstract joins several")
 	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
 	flags.Jobs(fs, &f.jobs, "processors to use")
 }
@@ -111,7 +113,8 @@ func (f *serving) check() error {
 	}
 	f.config.Page = page.TextOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
-	return nil
+	_, err := jsonl.Format{Fields: f.config.Fields}.NewParser("")
+	return err
 }
 
 // run serves, through a log if one is named.
@@ -152,18 +155,18 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	}
 	f.config.Index, f.config.Dir = x, f.dir
 	workers := checkJobs(f.jobs, cmd.ErrOrStderr())
-	policy := index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
+	f.config.Policy = index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	if byLog {
 		follower, err := follow.Open(reach, follow.Config{
 			Index: x, Dir: f.dir, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
-			Policy: policy, Workers: workers,
+			Policy: f.config.Policy, Workers: workers,
 		})
 		if err != nil {
 			return f.log.unreached(reach, err)
 		}
 		f.config.Log = follower
 	} else {
-		f.config.Policy, f.config.Workers = policy, workers
+		f.config.Workers = workers
 	}
 	service, err := server.Open(f.config)
 	if err != nil {
@@ -172,7 +175,11 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	sockets := listen.Sockets{
 		Web: f.listen, Lines: f.lines, Token: token, Optional: f.log.follows, Announce: x.Announce,
 		Tell: func(kind string, at net.Addr) {
-			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: answering", kind, "at", at)
+			page := ""
+			if kind == "HTTP" && at.Network() != "unix" && !f.config.NoPage {
+				page = fmt.Sprintf("; look at http://%s/ in a browser", at)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: answering %s at %s%s\n", kind, at, page)
 		},
 	}
 	err = sockets.Serve(cmd.Context(), service)

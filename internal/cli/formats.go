@@ -43,9 +43,9 @@ type formats struct {
 
 func (f *formats) register(fs *pflag.FlagSet, name string, revisits bool) {
 	f.chosen = "auto"
-	r := flags.Refine(fs, &f.chosen, name, "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, and jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
+	r := flags.Refine(fs, &f.chosen, name, "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, jsonl:html=FIELD (the field is a page), jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
 	fields, web := &f.jsonl.Fields, &f.warc
-	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects")
+	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects; title,abstract joins several")
 	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
 	r.Add("warc arc auto", "status", func(text string) (err error) {
 		web.Status, err = warc.ParseStatus(text)
@@ -64,6 +64,10 @@ func (f *formats) register(fs *pflag.FlagSet, name string, revisits bool) {
 		fields.Time = text
 		return nil
 	})
+	r.Add("jsonl array", "html", func(text string) error {
+		fields.HTML = text
+		return nil
+	})
 	web.Status, _ = warc.ParseStatus("200")
 	web.Types = warc.DefaultTypes
 	f.encoding.register(fs)
@@ -75,10 +79,18 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 	if !slices.Contains(formatWords, f.chosen) {
 		return fmt.Errorf("--format %q: want one of %s", f.chosen, strings.Join(formatWords, ", "))
 	}
+	fields := &f.jsonl.Fields
+	switch texts := strings.Split(fields.Text, ","); {
+	case fields.HTML == "" || slices.Contains(texts, fields.HTML):
+	case fields.Text == "text":
+		fields.Text = fields.HTML
+	default:
+		return fmt.Errorf("--format jsonl:html=%s names none of the fields of --text-field %s: name it there, too", fields.HTML, fields.Text)
+	}
 	f.parquet.Text, f.parquet.ID = f.jsonl.Fields.Text, f.jsonl.Fields.ID
 	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = f.jsonl.Fields.ID, limits.MaxRecord, limits.MaxRatio
 	f.text = page.TextOf(f.html)
-	f.warc.Text = f.text
+	f.warc.Text, fields.Page = f.text, f.text
 	if f.decoder, err = corpus.EncodingNamed(string(f.encoding)); err != nil {
 		return err
 	}
@@ -133,6 +145,9 @@ func (f *formats) String() string {
 	}
 	if f.jsonl.Fields.Time != "" {
 		name += fmt.Sprintf(" time %q", f.jsonl.Fields.Time)
+	}
+	if f.jsonl.Fields.HTML != "" {
+		name += fmt.Sprintf(" html %q", f.jsonl.Fields.HTML)
 	}
 	return name
 }

@@ -4,145 +4,169 @@ package cli
 
 import (
 	"bytes"
-	"flag"
-	"math/rand/v2"
+	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
-var killings = flag.Int("killings", 1, "kill this many times as many runs")
+// finishing lists the last steps of a run. They must come in this order: if the index forgot the
+// run before all outputs had their names, documents would be lost.
+const finishing = `synced outputs
+took checkpoint
+closed kept.jsonl.zst
+renamed kept.jsonl.zst.partial
+named kept.jsonl.zst
+closed real
+renamed real.partial
+named real
+closed bad.jsonl.zst
+renamed bad.jsonl.zst.partial
+named bad.jsonl.zst
+closed sum.json
+renamed sum.json.partial
+named sum.json
+wrote filter.bloom.tmp
+renamed filter.bloom.tmp
+saved the filter
+noted the end
+ended`
 
-// TestKilled kills runs at random instants and repeats the same command until it ends. All files
-// must then have the bytes of an undisturbed run.
+// TestKilled stops runs in each way that the program can end, at steps of each kind, and twice. The
+// same command then ends as if nothing had happened. The pipeline and the index are stopped at each
+// step by their own tests.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
 	t.Parallel()
-	arrived := 0
-	for _, c := range []struct {
-		name, ending string
-		signal       os.Signal
-		runs         int
-	}{
-		{"plain", "", syscall.SIGKILL, 6},
-		{"gzip", ".gz", syscall.SIGKILL, 3},
-		{"zstd", ".zst", syscall.SIGKILL, 3},
-		{"interrupted", ".zst", syscall.SIGINT, 3},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			k := newKilling(t, c.ending, c.signal)
-			for range c.runs * *killings {
-				k.run()
-			}
-			arrived += k.arrived
-		})
+	k := newKilling(t)
+	all := k.steps("0", "")
+	k.compare()
+	want := strings.Split(finishing, "\n")
+	if len(all) < len(want) || !slices.Equal(all[len(all)-len(want):], want) {
+		t.Fatalf("the steps are\n%s\nand shall end in\n%s", strings.Join(all, "\n"), finishing)
 	}
-	if arrived == 0 {
-		t.Error("no run was killed: all ended too early")
+	for _, c := range []struct {
+		name, how string
+		times     int            // the continued run comes to some steps again
+		signal    syscall.Signal // that ends the process, 0 for none
+		code      int            // of its exit, if there is no signal
+	}{
+		{"took checkpoint", stopByKill, 2, syscall.SIGKILL, 0},
+		{"took checkpoint", stopByInterrupt, 2, 0, exitInterrupted},
+		{"renamed real.partial", stopByKill, 1, syscall.SIGKILL, 0},
+		{"named sum.json", stopByError, 1, 0, exitFailed},
+		{"renamed filter.bloom.tmp", stopByError, 1, 0, exitFailed},
+		{"saved the filter", stopByKill, 1, syscall.SIGKILL, 0},
+	} {
+		k.reset()
+		for range c.times {
+			cmd := k.command()
+			stopAfter(cmd, c.name, c.how)
+			start(t, cmd)
+			_ = cmd.Wait()
+			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			if ended := status.Signaled() && status.Signal() == c.signal || c.signal == 0 && status.ExitStatus() == c.code; !ended {
+				t.Fatalf("%s after %s: %v\n%s", c.how, c.name, cmd.ProcessState, cmd.Stderr)
+			}
+		}
+		runProgram(t, k.dir, exitBadRecords, k.args...)
+		k.compare()
+		for _, name := range append([]string{"real"}, k.outputs...) {
+			if left, err := filepath.Glob(filepath.Join(k.dir, name+input.PartialSuffix+"*")); len(left) > 0 || err != nil {
+				t.Errorf("%s after %s: %q are left, %v", c.how, c.name, left, err)
+			}
+		}
 	}
 }
 
-// killing is a command, its expected results and the signals sent to it.
+// killing is a command and its expected results.
 type killing struct {
 	t       *testing.T
 	dir     string
-	stdin   string // a file, "" for none
 	args    []string
 	outputs []string
 	want    map[string][]byte
 	content string
-	took    time.Duration
-	rng     *rand.Rand
-	signal  os.Signal
-	arrived int // signals that ended a process
 }
 
-func newKilling(t *testing.T, ending string, signal os.Signal) *killing {
+func newKilling(t *testing.T) *killing {
 	k := &killing{
-		t: t, dir: indextest.TempDir(t), signal: signal, want: map[string][]byte{},
-		outputs: []string{"kept.jsonl" + ending, "dups.jsonl" + ending, "bad.jsonl" + ending},
-		rng:     rand.New(rand.NewPCG(uint64(len(ending)), 1)),
+		t: t, dir: indextest.TempDir(t), want: map[string][]byte{},
+		outputs: []string{"kept.jsonl.zst", "dups.jsonl.zst", "bad.jsonl.zst"},
 	}
 	resumeInput(t, k.dir)
 	k.args = []string{
-		"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "60k", "--index", "index",
+		"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "30k", "--index", "index", "--summary", "sum.json",
 		"--out", k.outputs[0], "--report", k.outputs[1], "--rejects", k.outputs[2], "a.jsonl", "b.jsonl",
 	}
-	start := time.Now()
 	runProgram(t, k.dir, exitBadRecords, k.args...)
-	k.took = time.Since(start)
 	for _, name := range k.outputs {
 		k.want[name] = k.read(name)
 	}
 	k.content = k.indexContent()
+	k.reset()
 	return k
+}
+
+// resumeInput writes inputs that are hard to resume: near and exact copies far from their source,
+// bad records, blank lines, two files and no final newline.
+func resumeInput(t *testing.T, dir string) {
+	t.Helper()
+	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
+	indextest.Must(t, err)
+	var b strings.Builder
+	b.WriteString(strings.Join(strings.SplitAfterN(string(guide), "\n", 151)[:150], ""))
+	for i := range 300 {
+		b.WriteString(document(i) + "\n")
+		switch {
+		case i%50 == 7:
+			fmt.Fprintf(&b, "{\"id\":\"bad %d\",\n", i)
+		case i%50 == 9:
+			b.WriteString("\n")
+		case i%10 == 3:
+			b.WriteString(document(i/2) + "\n")
+		}
+	}
+	writeFile(t, filepath.Join(dir, "a.jsonl"), b.String())
+	writeFile(t, filepath.Join(dir, "b.jsonl"), b.String()[:b.Len()/2]+strings.TrimSuffix(documents(350), "\n"))
 }
 
 func (k *killing) read(name string) []byte {
 	k.t.Helper()
 	data, err := os.ReadFile(filepath.Join(k.dir, name))
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	indextest.Must(k.t, err)
 	return data
 }
 
 func (k *killing) indexContent() string {
 	k.t.Helper()
 	content, err := indexContent(filepath.Join(k.dir, "index"))
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	indextest.Must(k.t, err)
 	return content
 }
 
-// run repeats the command until it ends, however often it is killed, and compares the results.
-func (k *killing) run() {
-	k.t.Helper()
-	k.reset()
-	for tries := 0; !k.attempt(tries); tries++ {
-	}
-	k.compare()
-}
-
-// command returns the command with its standard input.
 func (k *killing) command() *exec.Cmd {
 	k.t.Helper()
-	cmd := program(k.t, k.dir, k.args...)
-	if k.stdin != "" {
-		f, err := os.Open(k.stdin)
-		if err != nil {
-			k.t.Fatal(err)
-		}
-		k.t.Cleanup(func() { f.Close() })
-		cmd.Stdin = f
-	}
-	return cmd
+	return program(k.t, k.dir, k.args...)
 }
 
 // reset removes the files of the previous run.
 func (k *killing) reset() {
 	k.t.Helper()
-	if err := os.RemoveAll(filepath.Join(k.dir, "index")); err != nil {
-		k.t.Fatal(err)
-	}
+	indextest.Must(k.t, os.RemoveAll(filepath.Join(k.dir, "index")))
 	for _, name := range k.outputs {
-		if err := os.Remove(filepath.Join(k.dir, name)); err != nil {
-			k.t.Fatal(err)
-		}
+		indextest.Must(k.t, os.Remove(filepath.Join(k.dir, name)))
 	}
 	// The report replaces the target of a link.
 	writeFile(k.t, filepath.Join(k.dir, "real"), "an older report")
-	if err := os.Symlink("real", filepath.Join(k.dir, k.outputs[1])); err != nil {
-		k.t.Fatal(err)
-	}
+	indextest.Must(k.t, os.Symlink("real", filepath.Join(k.dir, k.outputs[1])))
 }
 
 // compare compares the files and the index with those of an undisturbed run.
@@ -163,25 +187,40 @@ func (k *killing) compare() {
 	}
 }
 
-// attempt starts the command and sends it the signal at a random instant. Later attempts wait
-// longer, so that one ends at last. attempt reports whether the run is over.
-func (k *killing) attempt(tries int) (over bool) {
+// stopAfter makes the program stop after a step, named or with a number from 1, and list its steps
+// in a file in its folder.
+func stopAfter(cmd *exec.Cmd, at, how string) {
+	cmd.Args[0] = stopping
+	cmd.Env = append(cmd.Env, stopStep+"="+at, stopHow+"="+how, stepsFile+"="+filepath.Join(cmd.Dir, "steps"))
+}
+
+// steps runs the command up to a step, or to its end, and returns its steps.
+func (k *killing) steps(at, how string) []string {
 	k.t.Helper()
 	cmd := k.command()
+	stopAfter(cmd, at, how)
 	start(k.t, cmd)
-	delay := time.Duration(k.rng.Int64N(int64(k.took))) * time.Duration(2+tries) / 4
-	timer := time.AfterFunc(delay, func() { _ = cmd.Process.Signal(k.signal) })
-	err := cmd.Wait()
-	timer.Stop()
-	code := cmd.ProcessState.ExitCode()
-	switch {
-	case code == exitBadRecords:
-		return true
-	case code == exitInterrupted && k.signal == os.Interrupt:
-	case cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled():
-	default:
-		k.t.Fatalf("attempt %d: %v\n%s", tries, err, cmd.Stderr)
+	_ = cmd.Wait() // killed, or at its end
+	return strings.Split(string(k.read("steps")), "\n")
+}
+
+// TestKilledCreation kills index create after each step. The same command then makes the index with
+// all its properties, or it is there with them.
+func TestKilledCreation(t *testing.T) {
+	k := &killing{t: t, dir: indextest.TempDir(t), args: []string{"index", "create", "index", "--docs", "3k", "--window", "2d"}}
+	all := k.steps("0", "")
+	want := ""
+	for _, name := range append([]string{""}, all...) {
+		indextest.Must(t, os.RemoveAll(filepath.Join(k.dir, "index")))
+		if name != "" {
+			k.steps(name, stopByKill)
+		}
+		again := k.command()
+		start(t, again)
+		_ = again.Wait()
+		got, _ := runProgram(t, k.dir, 0, "index", "stats", "--json", "index")
+		if want = cmp.Or(want, got); got != want || !strings.Contains(got, `"window"`) {
+			t.Errorf("killed after %q: %s\nthe index is %s\nwant %s", name, again.Stderr, got, want)
+		}
 	}
-	k.arrived++
-	return finished(k.t, k.dir, k.outputs[0])
 }

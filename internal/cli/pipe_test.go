@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -170,49 +169,6 @@ func savedSomething(t *testing.T, dir string) bool {
 	return table.Stats().Documents > 0
 }
 
-// TestKilledPipe kills runs over pipes at random instants. Only answered documents are remembered,
-// and all of them but those of the last moment. The next run continues by itself and says so.
-func TestKilledPipe(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(6, 9))
-	for round := range 6 * *killings {
-		var flags []string
-		if round%2 == 1 {
-			flags = []string{"--filter-only"}
-		}
-		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "20k", "--limit", "checkpoint=5ms")...)
-		answered, most := 0, 20_000
-		go func() {
-			for i := range most {
-				if _, err := io.WriteString(d.in, withID(fmt.Sprint("d", i), i)+"\n"); err != nil {
-					return
-				}
-			}
-		}()
-		for stop := rng.IntN(3000); answered < stop; answered++ {
-			if !d.answer().Kept {
-				t.Fatalf("round %d: document %d is not kept", round, answered)
-			}
-		}
-		answered += len(d.kill())
-		known, said := remembered(t, dir, answered+100, append(flags, "--limit", "checkpoint=0")...)
-		if known > answered {
-			t.Errorf("round %d: %d documents are remembered, only %d were answered", round, known, answered)
-		}
-		// Nothing else is sent meanwhile, so this is also the number in the index.
-		if !strings.Contains(said, fmt.Sprintf("did not end properly: it is remembered up to document %d (", known)) {
-			t.Errorf("round %d: %d documents are remembered, and the next run said %q", round, known, said)
-		}
-		if _, said := remembered(t, dir, 1, flags...); said != "" && said != "firstseen: no document was kept: the index had a copy of each before this run\n" {
-			t.Errorf("round %d: after a run that ended in order, the next said %q", round, said)
-		}
-	}
-}
-
 // TestKilledIdlePipe checks that answered documents are remembered after a while without new ones.
 func TestKilledIdlePipe(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
@@ -234,47 +190,6 @@ func TestKilledIdlePipe(t *testing.T) {
 		if known < 1 || known > 2 || !strings.Contains(said, fmt.Sprintf("remembered up to document %d (checkpoint of 2023-11-14T22:13:20Z)", known)) {
 			t.Errorf("%v: %d documents remembered, want 1 or 2; it said %q", flags, known, said)
 		}
-	}
-}
-
-// TestReaderOfAnswersGone checks that a document is not remembered if its answer was not taken.
-// Those saved before it are.
-func TestReaderOfAnswersGone(t *testing.T) {
-	for _, flags := range [][]string{{"--filter-only"}, {}} {
-		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=1ms")...)
-		d.send(withID("a", 0))
-		d.answer()
-		for !savedSomething(t, dir) { // an idle pipe is saved
-			time.Sleep(time.Millisecond)
-		}
-		if err := d.out.Close(); err != nil {
-			t.Fatal(err)
-		}
-		d.send(withID("b", 1))
-		exits(t, d.cmd, exitReaderGone)
-		if known, said := remembered(t, dir, 3, flags...); known != 1 || !strings.Contains(said, "remembered up to document 1 (") {
-			t.Errorf("%v: %d documents remembered, want 1; it said %q", flags, known, said)
-		}
-	}
-}
-
-// TestKilledWithFiles kills a run that wrote files, perhaps the only copies of remembered
-// documents. The next run is refused until the killed one is abandoned.
-func TestKilledWithFiles(t *testing.T) {
-	for _, flags := range [][]string{{"--filter-only"}, {}} {
-		dir := t.TempDir()
-		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=1ms", "--report", "dups.jsonl")...)
-		d.send(withID("a", 0))
-		d.answer()
-		d.kill()
-		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
-		args := append([]string{"dedup", "-q", "--index", "index", "--out", "-", "in.jsonl"}, flags...)
-		if _, said := runProgram(t, dir, exitFailed, args...); !strings.Contains(said, "firstseen index abandon DIR") {
-			t.Errorf("%v: it said %q", flags, said)
-		}
-		runProgram(t, dir, exitDone, "index", "abandon", "index")
-		runProgram(t, dir, exitDone, args...)
 	}
 }
 

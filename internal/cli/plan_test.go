@@ -59,30 +59,27 @@ func TestPlannedDisk(t *testing.T) {
 					t.Fatal(err)
 				}
 				if disk += uint64(info.Size()); name == index.TableFile {
-					holdPlan(t, fmt.Sprintf("%d pages with a menu of %d", n, menu), disk, plan.TableBytes)
+					holdPlan(t, fmt.Sprintf("%d pages with a menu of %d", n, menu), disk, plan.TableBytes, 1<<20)
 				}
 			}
-			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, with the filter", n, menu), disk, plan.DiskBytes)
+			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, with the filter", n, menu), disk, plan.DiskBytes, 1<<20)
 		}
 	}
 }
 
-func holdPlan(t *testing.T, what string, took, planned uint64) {
+func holdPlan(t *testing.T, what string, took, planned, slack uint64) {
 	t.Helper()
-	if took > planned || planned > 3*took+1<<20 {
+	if took > planned || planned > 3*took+slack {
 		t.Errorf("%s: %d bytes taken, %d planned", what, took, planned)
 	}
 }
 
 // TestTableDiskOfRuns checks the forecast when keys become runs and runs are merged.
 func TestTableDiskOfRuns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
 	t.Parallel()
-	const memtable = 50_000
+	const memtable = 10_000
 	for _, menu := range []int{0, 40} {
-		for _, n := range []int{1000, 4500, 5000, 10_600, 12_000, 25_000} {
+		for _, n := range []int{200, 900, 1000, 2120, 2400, 5000} {
 			dir := t.TempDir()
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			runProgram(t, dir, exitDone, "dedup", "-q", "--docs", "50k", "--memtable-keys", fmt.Sprint(memtable),
@@ -104,7 +101,7 @@ func TestTableDiskOfRuns(t *testing.T) {
 			// Ten segments, the menu, run keys in the remaining places, and the whole text.
 			keys := min(10+menu+8, 50) + 1
 			planned := sizes.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
-			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned)
+			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned, 1<<18)
 			t.Logf("%d pages, menu %d: runs %v, %d of %d", n, menu, sum.Table.Runs, sum.Table.Bytes, planned)
 		}
 	}

@@ -109,6 +109,7 @@ func (f *dedupOptions) choose(cmd *cobra.Command) (err error) {
 	}
 	s := f.watched
 	f.watched, s.Kept, s.Removed = nil, kept, s.Documents-kept // as they are now
+	s.MostLost = s.MostLost[:0]                                // which are not
 	file, err := f.openSummary()
 	if err != nil {
 		return errors.Join(bad, err)
@@ -122,6 +123,9 @@ func (f *dedupOptions) readAs(as choose.Reading) (*corpus.Source, error) {
 	read.accept = nil
 	fields := &read.jsonl.Fields
 	fields.Text, fields.ID, fields.Time = cmp.Or(as.Text, fields.Text), cmp.Or(as.ID, fields.ID), cmp.Or(as.Time, fields.Time)
+	if as.Text != "" {
+		fields.HTML = ""
+	}
 	err := read.complete(f.source)
 	return read.source(f.inputs, f.source), err
 }

@@ -15,9 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
 // program returns the program itself as a command: the test binary, called firstseen, runs main.
@@ -158,30 +156,6 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	in.Close()
 }
 
-// TestInterruptedPipe checks that answered documents are remembered after an interrupt, with and
-// without a side table.
-func TestInterruptedPipe(t *testing.T) {
-	for _, flags := range [][]string{{"--filter-only"}, {}} {
-		dir := t.TempDir()
-		args := append([]string{"dedup", "-q", "--docs", "1k", "--index", "index", "--out", "-", "-"}, flags...)
-		cmd := program(t, dir, args...)
-		in, out := startPiped(t, cmd)
-		for i := range 3 {
-			wantKept(t, in, out, document(i)+"\n")
-		}
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
-		exits(t, cmd, exitInterrupted)
-		writeFile(t, filepath.Join(dir, "again.jsonl"), documents(4))
-		args[len(args)-1-len(flags)] = "again.jsonl"
-		kept, _ := runProgram(t, dir, exitDone, args...)
-		if want := document(3) + "\n"; kept != want {
-			t.Errorf("kept %q, want %q", kept, want)
-		}
-	}
-}
-
 // TestStoppedWhileReaderWaits checks that a bad record ends a run whose input pipe stays open.
 func TestStoppedWhileReaderWaits(t *testing.T) {
 	cmd := program(t, t.TempDir(), "dedup", "--docs", "1k", "--limit", "bad=0", "-")
@@ -226,88 +200,6 @@ func TestSecondProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	runProgram(t, dir, 0, "dedup", "-q", "--index", "index", "in.jsonl")
-}
-
-// TestDamagedTable flips bits all over the side table. Each is refused with advice or never read.
-func TestDamagedTable(t *testing.T) {
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(300))
-	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	path := filepath.Join(dir, "index", index.TableFile)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, _ := runProgram(t, dir, 0, "query", "--index", "index", "in.jsonl")
-	refused := 0
-	const places = 40
-	for i := range places {
-		at := (2*i + 1) * len(whole) / (2 * places)
-		damaged := bytes.Clone(whole)
-		damaged[at] ^= 4
-		writeFile(t, path, string(damaged))
-		cmd := program(t, dir, "query", "--index", "index", "in.jsonl")
-		var out, errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		err := cmd.Run()
-		switch {
-		case err == nil && out.String() != want:
-			t.Errorf("byte %d of %d flipped: other answers", at, len(whole))
-		case err == nil:
-		case cmd.ProcessState.ExitCode() == exitFailed && strings.Contains(errs.String(), "restore the index from a copy, or delete it and build it again"):
-			refused++
-		default:
-			t.Errorf("byte %d of %d flipped: %v\n%s", at, len(whole), err, errs.String())
-		}
-	}
-	if refused < places/4 {
-		t.Errorf("only %d of %d refused", refused, places)
-	}
-}
-
-// finished reports whether the run on an index ended, which no exit code of a killed process shows.
-func finished(t *testing.T, dir, out string) bool {
-	t.Helper()
-	if _, err := os.Stat(filepath.Join(dir, out)); err != nil {
-		return false
-	}
-	if _, err := os.Stat(filepath.Join(dir, out+input.PartialSuffix)); err == nil {
-		return false
-	}
-	x, err := index.OpenReader(context.Background(), filepath.Join(dir, "index"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := x.Table.State(pipeline.LedgerName)
-	if err := errors.Join(err, x.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return len(state) == 0
-}
-
-// resumeInput writes inputs that are hard to resume: near and exact copies far from their source,
-// bad records, blank lines, two files and no final newline.
-func resumeInput(t *testing.T, dir string) {
-	t.Helper()
-	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	b.Write(guide)
-	for i := range 600 {
-		b.WriteString(document(i) + "\n")
-		switch {
-		case i%50 == 7:
-			fmt.Fprintf(&b, "{\"id\":\"bad %d\",\n", i)
-		case i%50 == 9:
-			b.WriteString("\n")
-		case i%10 == 3:
-			b.WriteString(document(i/2) + "\n")
-		}
-	}
-	writeFile(t, filepath.Join(dir, "a.jsonl"), b.String())
-	writeFile(t, filepath.Join(dir, "b.jsonl"), b.String()[:b.Len()/2]+strings.TrimSuffix(documents(700), "\n"))
 }
 
 // TestOutputWithoutName checks that a run without a name for its output is unfinished.

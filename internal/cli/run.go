@@ -230,11 +230,14 @@ func (f *dedupOptions) finish(ledger *pipeline.Ledger, s *report.Summary, early 
 
 // tellStart reports the memory of the run before the run takes any time.
 func (f *dedupOptions) tellStart(stderr io.Writer, x *index.Index) {
-	if f.dir == "" {
-		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, temporary.Variable())
-	}
 	if x.Rebuilt() != "" {
 		fmt.Fprintf(stderr, "firstseen: the filter was rebuilt from the side table: %s\n", x.Rebuilt())
+	}
+	if !f.verbose {
+		return
+	}
+	if f.dir == "" {
+		fmt.Fprintf(stderr, "firstseen: temporary index in %s; set %s to have it elsewhere\n", f.openedIn, temporary.Variable())
 	}
 	shape, perDoc := x.Filter().Shape(), f.scheme.KeysPerDoc(f.filterOnly)
 	fmt.Fprintf(stderr, "firstseen: filter of %s for %d keys, %s documents of %d\n",
@@ -252,7 +255,11 @@ func (f *dedupOptions) tell(cmd *cobra.Command, s *report.Summary, file *output.
 		return nil
 	}
 	if !f.quiet {
-		_ = s.WriteText(cmd.ErrOrStderr()) // a failure cannot be reported elsewhere
+		report := f.Report
+		if isTable(report) { // report show cannot read it
+			report = input.Stdin
+		}
+		_ = s.WriteText(cmd.ErrOrStderr(), report, f.verbose) // a failure cannot be reported elsewhere
 	}
 	switch {
 	case f.summary == input.Stdin:

@@ -117,7 +117,8 @@ func (s *storedIndex) write(t *testing.T, path string) {
 	answers := s.answers(t, dir)
 	text := txtar.Format(&txtar.Archive{Files: []txtar.File{
 		{Name: "index.tar.zst.base64", Data: packed},
-		{Name: "dump", Data: []byte(answers[0])}, {Name: "query", Data: []byte(answers[1])},
+		{Name: "dump", Data: []byte(answers[0])},
+		{Name: "query", Data: []byte(answers[1])},
 		{Name: "report of a run", Data: []byte(answers[2])},
 	}})
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

@@ -57,7 +57,7 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "in.jsonl"), lines.String())
 	writeFile(t, filepath.Join(dir, "in.jsonl.zst"), string(w.EncodeAll([]byte(lines.String()), nil)))
 	filter := func(args ...string) string {
-		_, told := runProgram(t, dir, 0, append([]string{"dedup", "--out", "out", "--report", "report"}, args...)...)
+		_, told := runProgram(t, dir, 0, append([]string{"dedup", "-v", "--out", "out", "--report", "report"}, args...)...)
 		_, told, _ = strings.Cut(told, "firstseen: filter of ")
 		size, _, _ := strings.Cut(told, " for")
 		kept, err := os.ReadFile(filepath.Join(dir, "out"))
@@ -162,7 +162,7 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	}
 	stay = append(stay, filepath.Join(dir, temporary.Prefix+"link"))
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
-	_, said := runProgram(t, dir, 0, "dedup", "--docs", "1k", "in.jsonl")
+	_, said := runProgram(t, dir, 0, "dedup", "-v", "--docs", "1k", "in.jsonl")
 	if want := "firstseen: temporary index in " + filepath.Join(dir, temporary.Prefix); !strings.Contains(said, want) || !strings.Contains(said, "; set TMPDIR to have it elsewhere\n") {
 		t.Errorf("it said %q, want %q", said, want)
 	}

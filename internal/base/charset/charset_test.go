@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 var texts = map[string]string{

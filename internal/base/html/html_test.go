@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 func text(mode Mode, page string) string { return string(New(mode).Append(nil, []byte(page), nil)) }

@@ -2,7 +2,6 @@ package html
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
@@ -16,7 +15,6 @@ type scanner struct {
 	xml      bool
 	titleEnd int // offset of the next end tag of a title, or noEnd
 	d        *document
-	room     []byte // buffer for decoded text
 
 	inner  []inner                 // open elements of foreign content
 	opened [1 << openedBits]uint16 // starts less ends of elements outside it, by key.count
@@ -26,7 +24,7 @@ const noEnd = int(^uint(0) >> 1)
 
 // run scans a page into d.
 func (s *scanner) run(page []byte, d *document) {
-	*s = scanner{page: page, d: d, room: s.room, inner: s.inner[:0], xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
+	*s = scanner{page: page, d: d, inner: s.inner[:0], xml: bytes.HasPrefix(bytes.TrimLeft(page, "\ufeff \t\r\n"), []byte("<?xml"))}
 	for s.at < len(page) {
 		if page[s.at] != '<' { // else one tag follows another
 			i := bytes.IndexByte(page[s.at:], '<')
@@ -62,9 +60,8 @@ func (s *scanner) piece(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	if !s.d.isHidden() && bytes.IndexByte(text, '&') >= 0 {
-		s.room = appendDecoded(s.room[:0], text)
-		text = s.room
+	if !s.d.isHidden() {
+		text = unescaped(text)
 	}
 	s.d.put(text)
 }
@@ -220,8 +217,7 @@ func (s *scanner) rawText(t tag, name []byte) {
 	text := s.page[from:s.at]
 	switch t {
 	case title:
-		s.room = appendDecoded(s.room[:0], text[:min(len(text), longText)])
-		s.d.setTitle(s.room)
+		s.d.setTitle(unescaped(text[:min(len(text), longText)]))
 	case verbatim:
 		s.d.start(preformatted, preformatted, false)
 		s.d.put(text)
@@ -301,85 +297,10 @@ func (s *scanner) scriptEnd() int {
 	}
 }
 
-// appendDecoded appends text with its character references decoded (HTML standard, 13.2.5.72). It
-// leaves all but the frequent ones to x/net.
-func appendDecoded(dst, text []byte) []byte {
-	for {
-		i := bytes.IndexByte(text, '&')
-		if i < 0 {
-			return append(dst, text...)
-		}
-		dst, text = append(dst, text[:i]...), text[i:]
-		var n int
-		if dst, n = appendUsual(dst, text); n == 0 {
-			n = referenceEnd(text)
-			dst = append(dst, html.UnescapeString(string(text[:n]))...)
-		}
-		text = text[n:]
+// unescaped returns text with its character references decoded (HTML standard, 13.2.5.72).
+func unescaped(text []byte) []byte {
+	if bytes.IndexByte(text, '&') < 0 {
+		return text
 	}
-}
-
-// usual lists the references found in most pages.
-var usual = []struct{ reference, character string }{
-	{"&lt;", "<"},
-	{"&gt;", ">"},
-	{"&amp;", "&"},
-	{"&nbsp;", "\u00a0"},
-	{"&quot;", "\""},
-}
-
-// appendUsual appends the character of the usual or numeric reference at the beginning of text. n
-// is the length of the reference, or 0 for any other.
-func appendUsual(dst, text []byte) (_ []byte, n int) {
-	if len(text) > 1 && text[1] == '#' {
-		r, n := numbered(text)
-		if n > 0 {
-			dst = utf8.AppendRune(dst, r)
-		}
-		return dst, n
-	}
-	for i := range usual {
-		if u := &usual[i]; len(text) >= len(u.reference) && string(text[:len(u.reference)]) == u.reference {
-			return append(dst, u.character...), len(u.reference)
-		}
-	}
-	return dst, 0
-}
-
-// numbered returns the character and the length of a numeric reference. n is 0 unless a semicolon
-// follows and the number is the character's own code. Control characters and surrogates have none.
-func numbered(text []byte) (r rune, n int) {
-	const longest = 8 // such as &#xffff;
-	base, i := rune(10), 2
-	if len(text) > 2 && text[2]|0x20 == 'x' {
-		base, i = 16, 3
-	}
-	for ; i < min(len(text), longest); i++ {
-		switch c := text[i]; {
-		case '0' <= c && c <= '9':
-			r = r*base + rune(c-'0')
-		case base == 16 && 'a' <= c|0x20 && c|0x20 <= 'f':
-			r = r*base + rune(c|0x20-'a') + 10
-		case c == ';' && (0x20 <= r && r < 0x7f || 0xa0 <= r && r < 0xd800):
-			return r, i + 1
-		default:
-			return 0, 0
-		}
-	}
-	return 0, 0
-}
-
-// referenceEnd returns the end of the possible reference at the beginning of text.
-func referenceEnd(text []byte) int {
-	i := 1
-	if i < len(text) && text[i] == '#' {
-		i++
-	}
-	for i < len(text) && (isLetter(text[i]) || '0' <= text[i] && text[i] <= '9') {
-		i++
-	}
-	if i < len(text) && text[i] == ';' {
-		i++
-	}
-	return i
+	return []byte(html.UnescapeString(string(text)))
 }

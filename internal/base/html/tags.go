@@ -253,13 +253,6 @@ func (a *attributes) set(name key, value []byte) {
 	a.seen |= bit
 }
 
-func unescaped(value []byte) []byte {
-	if bytes.IndexByte(value, '&') < 0 {
-		return value
-	}
-	return appendDecoded(nil, value)
-}
-
 // roleOr returns the tag for the role attribute, or t.
 func (a *attributes) roleOr(t tag) tag {
 	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {

@@ -199,9 +199,9 @@ func checkForecast(t *testing.T, marks string, d *Decision) {
 // heldBytes returns the size of the table without the unfilled parts of a small one.
 func (d *Decision) heldBytes() (n int64) {
 	for i := range d.table.heads {
-		n += int64(d.table.heads[i].n) * 16
+		n += int64(d.table.heads[i].n)*16 + int64(len(d.table.heads[i].postings))*8
 	}
-	return n + d.table.arena.used() + int64(len(d.table.postings))*8 + int64(len(d.table.docs))*8
+	return n + d.table.arena.used() + int64(len(d.table.docs))*8
 }
 
 // sequential returns the report lines of one dedup run over the same texts.

@@ -2,12 +2,17 @@ package bulk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/internal/engine/report"
@@ -234,3 +239,130 @@ func (w *decider) readMarks(owner Place) (some bool, err error) {
 		}
 	}
 }
+
+// A sample compares the marks of some keys with the documents read: if a second document has a key,
+// both its places must be marked. This detects lost marks. The sample has all of the first million
+// keys, then one in 64 by a hash, and fewer beyond 20 million documents. If the marks of a thousand
+// keys are lost, the chance that the sample has none of these is 1 in 7 million.
+//
+// All marks of a key in MaxHolders or more documents may be left out on purpose.
+type sample struct {
+	first  map[uint64]Place // first place of each key, with markedBit
+	others map[uint64]int   // number of further documents with a key that has no mark
+	bits   int              // leading hash bits that are 0 for keys of the sample
+	most   int              // largest number of keys
+}
+
+const (
+	markedBit  = 1 << 63
+	sampleBits = 6
+	firstKeys  = 1 << 20
+	sampleKeys = 16 << 20 // about 800 MB, see sampledBytes
+)
+
+func newSample() *sample {
+	return &sample{first: map[uint64]Place{}, others: map[uint64]int{}, most: firstKeys}
+}
+
+func (s *sample) has(key uint64) bool { return key*0x9e3779b97f4a7c15>>(64-s.bits) == 0 }
+
+// check checks the keys of a document. owner is the place of the first; marked is parallel to keys.
+func (s *sample) check(owner Place, keys []uint64, marked []bool) error {
+	for slot, key := range keys {
+		if !s.has(key) {
+			continue
+		}
+		place := owner + Place(slot)
+		first, met := s.first[key]
+		switch at := first &^ markedBit; {
+		case !met:
+			if marked[slot] {
+				place |= markedBit
+			}
+			s.first[key] = place
+		case at.owner() == owner: // the whole text of a document may be one of its segments
+		case first == at && !marked[slot]:
+			s.others[key]++
+		case first == at || !marked[slot]:
+			return lost(at, fmt.Sprint(place))
+		}
+	}
+	for len(s.first) > s.most {
+		if s.bits++; s.most == firstKeys {
+			s.bits, s.most = sampleBits, sampleKeys
+		}
+		for key := range s.first {
+			if !s.has(key) {
+				delete(s.first, key)
+				delete(s.others, key)
+			}
+		}
+	}
+	return nil
+}
+
+// end checks the keys without any mark, after the last document.
+func (s *sample) end() error {
+	for key, others := range s.others {
+		if others+1 < dedup.MaxHolders {
+			return lost(s.first[key], fmt.Sprintf("%d more places", others))
+		}
+	}
+	return nil
+}
+
+func lost(at Place, other string) error {
+	return fmt.Errorf("%w: marks are missing: one key is at %v and at %s, and not all are marked; make the marks again from all rows", ErrMarks, at, other)
+}
+
+// Reports writes the report of a decision to one file, or to a file for each shard in a folder.
+type Reports struct {
+	name  string         // with a separator at its end for a folder
+	out   *output.Writer // the last file; nil for none
+	lines *json.Encoder  // to out
+	count report.End     // of out
+}
+
+// NewReports returns the reports with a name; a separator at its end, or a folder, stands for files.
+func NewReports(name string) *Reports { return &Reports{name: name} }
+
+// Begin begins the lines of a shard.
+func (r *Reports) Begin(m *Manifest) (err error) {
+	defer func() {
+		r.count.Add(report.End{Documents: int64(m.Documents), Bad: int64(m.Bad), Texts: m.Texts})
+	}()
+	path := r.name
+	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
+		if err := errors.Join(r.Close(), os.MkdirAll(path, 0o777)); err != nil {
+			return err
+		}
+		path = filepath.Join(path, Name(m.Shard, m.Of)+".jsonl")
+	} else if r.out != nil {
+		return nil
+	}
+	r.out, err = output.Create(path)
+	r.lines = json.NewEncoder(r.out)
+	r.lines.SetEscapeHTML(false)
+	return err
+}
+
+// Line writes a line.
+func (r *Reports) Line(line *report.Reported) error {
+	r.count.Lines++
+	return r.lines.Encode(line)
+}
+
+// Close writes the counts as the last line of a file, and gives the file its name.
+func (r *Reports) Close() error {
+	if r.out == nil {
+		return nil
+	}
+	if err := r.lines.Encode(map[string]report.End{"end": r.count}); err != nil {
+		return err
+	}
+	r.count = report.End{}
+	return r.out.Close()
+}
+
+// Discard ends an unfinished file without a name.
+func (r *Reports) Discard() error { return r.out.Discard() }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -40,6 +41,9 @@ func (d *Decision) Expect() (f Forecast, err error) {
 		return f, err
 	}
 	f.Marks, f.Documents = uint64(lines), uint64(owners)
+	if owners > maxDocuments {
+		return f, fmt.Errorf("%w: about %.3g documents have a marked key, and a decision holds %.3g", errTable, owners, float64(maxDocuments))
+	}
 	keys := lines / 2
 	table := keys*keyBytes + (lines-keys)*8*growth + owners*(8*growth+entry)
 	rows := uint64(0)
@@ -51,8 +55,20 @@ func (d *Decision) Expect() (f Forecast, err error) {
 	return f, nil
 }
 
-// sampleMarks estimates the number of lines in a file of marks, and of their documents.
+// sampleMarks estimates the number of lines of marks, and of their documents.
 func sampleMarks(name string) (lines, owners float64, err error) {
+	names, err := namesOfMarks(name)
+	for _, name := range names {
+		l, o, err := sampleFile(name)
+		if err != nil {
+			return 0, 0, err
+		}
+		lines, owners = lines+l, owners+o
+	}
+	return lines, owners, err
+}
+
+func sampleFile(name string) (lines, owners float64, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return 0, 0, err

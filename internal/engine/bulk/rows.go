@@ -9,12 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
-	"github.com/firstseen/firstseen/corpus/compress"
 )
 
 // A Place identifies a key by its shard, document and slot. It has 63 bits, in the order of the
@@ -203,71 +201,4 @@ func parsePlace(b []byte) (p Place, ok bool) {
 		p = 10*p + Place(d-'0')
 	}
 	return p, p < 1<<63
-}
-
-// marks reads ascending places, a decimal number a line. An engine may write one twice.
-type marks struct {
-	name     string
-	file     *os.File // nil for standard input
-	in       *bufio.Reader
-	decoders compress.Decoders
-	line     int64
-	next     Place // the next mark
-	some     bool  // whether there is a next mark
-}
-
-// ErrMarks is returned for marks that do not belong to the features.
-var ErrMarks = errors.New("the marks do not belong to these features")
-
-// openMarks opens a file of marks, compressed or not. Without a name it reads stdin.
-func openMarks(name string, stdin io.Reader) (_ *marks, err error) {
-	m := &marks{name: name, decoders: compress.Bounds{MaxRatio: -1}.Decoders()}
-	if name != "" && name != "-" {
-		if m.file, err = os.Open(name); err != nil {
-			return nil, err
-		}
-		stdin = m.file
-	}
-	decoded, err := m.decoders.Decode(name, compress.Counter{R: stdin, N: new(int64)})
-	if err == nil {
-		m.in = bufio.NewReaderSize(decoded, 1<<20)
-		err = m.advance()
-	}
-	if err != nil {
-		m.close()
-		return nil, err
-	}
-	return m, nil
-}
-
-func (m *marks) close() {
-	m.decoders.Close()
-	if m.file != nil {
-		m.file.Close() // it was only read
-	}
-}
-
-// advance moves to the next different mark.
-func (m *marks) advance() error {
-	for first := m.line == 0; ; {
-		line, err := nextLine(m.in)
-		if err == io.EOF {
-			m.some = false
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		m.line++
-		p, ok := parsePlace(bytes.TrimRight(line, "\r\n"))
-		switch {
-		case !ok:
-			return fmt.Errorf("%w: %s:%d is %.40q, not a place", ErrMarks, m.name, m.line, line)
-		case !first && p < m.next:
-			return fmt.Errorf("%w: %s:%d is less than the line before: sort the places as numbers", ErrMarks, m.name, m.line)
-		case first || p > m.next:
-			m.next, m.some = p, true
-			return nil
-		}
-	}
 }

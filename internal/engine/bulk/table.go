@@ -14,11 +14,10 @@ import (
 // documents without one. Each key has a list of its documents, the latest first. Most keys have one
 // document, and need no posting.
 type table struct {
-	marked   []uint64  // marked keys of the current document
-	heads    *keyTable // link to the latest document of each key
-	postings []posting
-	docs     []uint64 // place of each document in the arena
-	arena    arena
+	marked []uint64  // marked keys of the current document
+	heads  *keyTable // link to the latest document of each key
+	docs   []uint64  // place of each document in the arena
+	arena  arena
 }
 
 // posting is an element of a key's list.
@@ -27,27 +26,31 @@ type posting struct {
 	before   uint32 // link to the document before
 }
 
-// A link is 0, the index of a posting with listBit, or the number of a document. A number ends its
-// list, and never belongs to a document that only counts.
+// A link is 0, the index of a posting of the key's part with listBit, or the number of a document. A
+// number ends its list, and never belongs to a document that only counts.
 const (
-	listBit     = 1 << 31
-	countedBit  = 1 << 31
-	maxPostings = listBit
+	listBit      = 1 << 31
+	countedBit   = 1 << 31
+	maxDocuments = countedBit - 1
 )
+
+// maxPostings is the most postings of one of the 256 parts of a table: 550 billion in all. It is
+// smaller in a test.
+var maxPostings = listBit
 
 var errTable = errors.New("these documents have too many marked keys for one decision: leave out the marks of keys with many documents, see docs/howto.md")
 
 func newTable() *table { return &table{heads: newKeyTable()} }
 
 func (t *table) bytes() int64 {
-	return t.heads.bytes() + int64(cap(t.postings))*8 + int64(cap(t.docs))*8 + t.arena.total
+	return t.heads.bytes() + int64(cap(t.docs))*8 + t.arena.total
 }
 
 // Add implements [dedup.Store].
 func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, marks []bool) (uint32, error) {
 	first := uint32(len(t.docs)) + 1
 	for i := range ids {
-		if len(t.docs)+1 >= countedBit || len(t.postings)+len(t.marked) >= maxPostings {
+		if len(t.docs) >= maxDocuments {
 			return 0, errTable
 		}
 		num := uint32(len(t.docs)) + 1
@@ -56,8 +59,8 @@ func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, ma
 			num |= countedBit
 		}
 		for _, key := range keys[i] {
-			if slices.Contains(t.marked, key) {
-				t.hold(key, num)
+			if slices.Contains(t.marked, key) && !t.hold(key, num) {
+				return 0, errTable
 			}
 		}
 	}
@@ -65,30 +68,36 @@ func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, ma
 }
 
 // follow returns the document at a link, and the link before it.
-func (t *table) follow(link uint32) (document, before uint32) {
+func (p *keyPart) follow(link uint32) (document, before uint32) {
 	if link&listBit == 0 {
 		return link, 0
 	}
-	p := t.postings[link&^listBit]
-	return p.document, p.before
+	at := p.postings[link&^listBit]
+	return at.document, at.before
 }
 
-// hold adds a document to the list of a key, unless it is there or the list is full.
-func (t *table) hold(key uint64, num uint32) {
+// hold adds a document to the list of a key, unless it is there or the list is full. It returns false
+// if there is no room.
+func (t *table) hold(key uint64, num uint32) bool {
 	head := t.heads.get(key)
+	p, _ := t.heads.part(key)
 	for link, n := head, 1; link != 0; n++ {
-		document, before := t.follow(link)
+		document, before := p.follow(link)
 		if n == dedup.MaxHolders || document == num {
-			return
+			return true
 		}
 		link = before
 	}
 	if head == 0 && num&countedBit == 0 {
 		t.heads.put(key, num)
-		return
+		return true
 	}
-	t.heads.put(key, listBit|uint32(len(t.postings)))
-	t.postings = append(t.postings, posting{num, head})
+	if len(p.postings) >= maxPostings {
+		return false
+	}
+	t.heads.put(key, listBit|uint32(len(p.postings)))
+	p.postings = append(p.postings, posting{num, head})
+	return true
 }
 
 // Lookup implements [dedup.Store].
@@ -99,8 +108,9 @@ func (t *table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 			continue
 		}
 		found := holders[i*dedup.MaxHolders:][:0]
+		p, _ := t.heads.part(key)
 		for link := t.heads.get(key); link != 0; {
-			num, before := t.follow(link)
+			num, before := p.follow(link)
 			link = before
 			if num&countedBit != 0 {
 				num = dedup.Counted
@@ -167,9 +177,10 @@ func (a *arena) used() (n int64) {
 type keyTable [256]keyPart
 
 type keyPart struct {
-	keys  []uint64
-	heads []uint32 // 0 for an empty slot
-	n     int
+	keys     []uint64
+	heads    []uint32 // 0 for an empty slot
+	n        int
+	postings []posting // of the keys' lists
 }
 
 const mixer = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
@@ -208,7 +219,7 @@ func (t *keyTable) put(key uint64, head uint32) {
 
 func (t *keyTable) bytes() (n int64) {
 	for i := range t {
-		n += 12 * int64(len(t[i].keys))
+		n += 12*int64(len(t[i].keys)) + 8*int64(cap(t[i].postings))
 	}
 	return n
 }

@@ -1,11 +1,14 @@
 package bulk
 
 import (
+	"bytes"
+	"errors"
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/firstseen/firstseen/dedup"
-	"github.com/firstseen/firstseen/internal/testing/storetest"
 )
 
 // allMarked is a table that treats every key as marked.
@@ -21,12 +24,94 @@ func (s allMarked) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	return s.table.Lookup(keys, holders, n)
 }
 
-// TestTable checks that the table passes the tests of a store once all keys are marked.
+// TestTable compares the table with a store of maps once all keys are marked: holders of keys alone,
+// in common and closed, records in any order, and numbers that there are none of.
 func TestTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
+	rapid.Check(t, func(rt *rapid.T) {
+		got, want := allMarked{newTable()}, &dedup.Memory{}
+		key := rapid.Map(rapid.IntRange(0, 40), func(n int) uint64 { return uint64(n) << 58 / 3 })
+		var nums []uint32
+		for range rapid.IntRange(1, 30).Draw(rt, "batches") {
+			n := rapid.IntRange(0, 3).Draw(rt, "documents")
+			ids, data, keys, marks := make([]string, n), make([][]byte, n), make([][]uint64, n), make([]bool, n)
+			for i := range n {
+				ids[i], data[i] = rapid.String().Draw(rt, "id"), rapid.SliceOf(rapid.Byte()).Draw(rt, "data")
+				keys[i], marks[i] = rapid.SliceOf(key).Draw(rt, "keys"), rapid.IntRange(0, 3).Draw(rt, "counts") == 0
+			}
+			first, err := got.Add(ids, data, keys, nil, marks)
+			if wanted, _ := want.Add(ids, data, keys, nil, marks); err != nil || first != wanted {
+				rt.Fatalf("the first number is %d, not %d: %v", first, wanted, err)
+			}
+			for i, counts := range marks {
+				if !counts {
+					nums = append(nums, first+uint32(i))
+				}
+			}
+			asked := rapid.SliceOf(key).Draw(rt, "asked")
+			if a, b := heldBy(got, asked), heldBy(want, asked); !slices.EqualFunc(a, b, slices.Equal[[]uint32]) {
+				rt.Fatalf("the holders of %x are %v, not %v", asked, a, b)
+			}
+		}
+		ids, data, n := make([][]byte, 2*len(nums)), make([][]byte, 2*len(nums)), len(nums)
+		slices.Reverse(nums)
+		if err := errors.Join(got.Records(nums, ids[:n], data[:n]), want.Records(nums, ids[n:], data[n:])); err != nil {
+			rt.Fatal(err)
+		}
+		if !slices.EqualFunc(ids[:n], ids[n:], bytes.Equal) || !slices.EqualFunc(data[:n], data[n:], bytes.Equal) {
+			rt.Fatalf("records %q, %q", ids, data)
+		}
+		for _, num := range []uint32{0, uint32(len(got.docs)) + 1, 1<<32 - 1} {
+			if got.Records([]uint32{num}, make([][]byte, 1), make([][]byte, 1)) == nil {
+				rt.Fatalf("there is a document %d", num)
+			}
+		}
+	})
+}
+
+// heldBy returns the holders of each key, looked up together over old answers.
+func heldBy(s dedup.Store, keys []uint64) (held [][]uint32) {
+	holders, n := slices.Repeat([]uint32{7777}, len(keys)*dedup.MaxHolders), bytes.Repeat([]byte{99}, len(keys))
+	if err := s.Lookup(keys, holders, n); err != nil {
+		panic(err)
 	}
-	storetest.Run(t, func(*testing.T) dedup.Store { return allMarked{newTable()} })
+	for i := range keys {
+		held = append(held, holders[i*dedup.MaxHolders:][:n[i]])
+	}
+	return held
+}
+
+// TestManyPostings checks that the parts of a table have lists of their own, and that a full one is
+// an error, with a small limit.
+func TestManyPostings(t *testing.T) {
+	defer func(most int) { maxPostings = most }(maxPostings)
+	maxPostings = 4
+	s := newTable()
+	keys := make([]uint64, 300)
+	for i := range keys {
+		keys[i] = uint64(i) * mixer
+	}
+	s.marked = keys
+	add := func(keys []uint64) error {
+		_, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{keys}, nil, nil)
+		return err
+	}
+	for range 3 { // the second and the third document of each key have a posting
+		if err := add(keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holders, n := make([]uint32, len(keys)*dedup.MaxHolders), make([]uint8, len(keys))
+	if err := s.Lookup(keys, holders, n); err != nil {
+		t.Fatal(err)
+	}
+	for i := range keys {
+		if got := holders[i*dedup.MaxHolders:][:n[i]]; !slices.Equal(got, []uint32{1, 2, 3}) {
+			t.Fatalf("key %d has %v", i, got)
+		}
+	}
+	if err := errors.Join(add(keys), add(keys)); !errors.Is(err, errTable) {
+		t.Errorf("a full part: %v", err)
+	}
 }
 
 // TestUnmarked checks that a key without a mark is neither stored nor looked up.

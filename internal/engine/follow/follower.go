@@ -153,9 +153,9 @@ func (p *place) values() (map[string][]byte, error) {
 	return map[string][]byte{owners.Followed: b}, err
 }
 
-// Start begins to decide. decided is called with the result of each document.
-func (f *Follower) Start(decided func(*dedup.Result)) {
-	f.steps.Decided = decided
+// Start begins to decide. applied is called with each step, and the result of a document, else nil.
+func (f *Follower) Start(applied func(*apply.Step, *dedup.Result)) {
+	f.steps.Applied = applied
 	f.reading.Go(func() { f.loop.Fail(f.read()) })
 	go f.loop.Run()
 }

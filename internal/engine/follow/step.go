@@ -2,9 +2,13 @@ package follow
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -158,4 +162,85 @@ func judged(scheme string, s *feature.Sketch) bool {
 		}
 	}
 	return true
+}
+
+// confirming is the number of different seconds, all ahead of the clock, that move it.
+const confirming = 8
+
+// clock is the clock of a log with a window; see rule 17 in docs/design.md. The documents before a
+// document alone determine it, so all followers agree. Its JSON form is a contract.
+type clock struct {
+	Time  int64   `json:"clock,omitempty"` // Unix seconds
+	Ahead []int64 `json:"ahead,omitempty"` // different times of the last documents, if all were ahead
+}
+
+// arrive moves the clock to the arrival of a document. If that is ahead, it replaces it, and
+// returns true. window is in seconds, and not 0. A checkpoint just before the document already has
+// this clock, so a second call for the same document changes nothing.
+func (c *clock) arrive(s *apply.Step, window uint32) bool {
+	at := min(max(s.Time/1e9, 0), math.MaxUint32)
+	step := max(int64(min(window/8, 24*60*60)), 1)
+	if !s.Stamped && at > c.Time+step {
+		if !slices.Contains(c.Ahead, at) {
+			c.Ahead = append(c.Ahead, at)
+		}
+		if len(c.Ahead) == confirming {
+			c.Time, c.Ahead = slices.Min(c.Ahead), c.Ahead[1:]
+		}
+		if at > c.Time+step {
+			s.Time = c.Time * 1e9
+			return true
+		}
+	}
+	c.Time, c.Ahead = max(c.Time, at), nil
+	return false
+}
+
+// FeatureScheme returns the scheme of a log that takes features. name is that of its topic.
+func FeatureScheme(ctx context.Context, topic *Topic, name string) (scheme feature.Scheme, err error) {
+	settings, err := First(ctx, topic)
+	switch {
+	case err != nil:
+		return scheme, err
+	case settings == nil:
+		return scheme, fmt.Errorf("topic %s is empty: begin it with firstseen serve follow --no-key", name)
+	case !settings.NoKey:
+		return scheme, fmt.Errorf("topic %s takes no features, because its first follower had a key: give it documents, or begin another topic with firstseen serve follow --no-key", name)
+	}
+	scheme, ok := feature.Named(settings.Scheme, nil)
+	if !ok {
+		return scheme, fmt.Errorf("topic %s has the scheme %s, which this firstseen does not know: update firstseen", name, settings.Scheme)
+	}
+	return scheme, nil
+}
+
+// FeatureReader returns a maker of readers that turn a block's documents into records of features.
+func FeatureReader(scheme feature.Scheme, now func() time.Time) func() (corpus.Reader[[][]byte], error) {
+	return func() (corpus.Reader[[][]byte], error) {
+		extractor, err := feature.NewExtractor(scheme)
+		return func(_ *corpus.Block, docs iter.Seq[*corpus.Document], records *[][]byte) error {
+			*records = (*records)[:0]
+			var sketch feature.Sketch
+			arrival := now().UnixNano()
+			for doc := range docs {
+				extractor.ExtractFor(&sketch, doc.Text, doc.Exact)
+				*records = append(*records, AppendFeatures(nil, string(doc.ID), arrival, scheme.Name(), &sketch))
+			}
+			return nil
+		}, err
+	}
+}
+
+// recordsTogether is the number of records appended to a log before the brokers must answer.
+const recordsTogether = 1000
+
+// AppendAll appends records, and returns the number of those that the brokers have.
+func (t *Topic) AppendAll(ctx context.Context, records [][]byte) (added int64, err error) {
+	for chunk := range slices.Chunk(records, recordsTogether) {
+		if _, err := t.Append(ctx, chunk); err != nil {
+			return added, err
+		}
+		added += int64(len(chunk))
+	}
+	return added, nil
 }

@@ -30,7 +30,7 @@ func newPipeline(job *Job, c *committer) *pipeline {
 		size: min(max(bufferBytes/(2*n), minBlock), maxBlock),
 	}
 	for range n {
-		p.free <- &block{done: make(chan error, 1)}
+		p.free <- &block{done: make(chan error, 2)}
 	}
 	for range cap(p.workers) {
 		p.workers <- &worker{job: job}
@@ -94,8 +94,14 @@ func (p *pipeline) weigh(b *block) int64 {
 	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + b.group.Memory(records, keys)
 }
 
-// giveBack makes a block ready for reuse. It drops large parts that the next records may not need.
+// giveBack makes a block, and those joined to it, ready for reuse. It drops large parts that the next records may not need.
 func (p *pipeline) giveBack(b *block) {
+	for _, joined := range b.joined {
+		p.giveBack(joined)
+	}
+	if len(b.joined) > 0 {
+		b.records, b.joined = nil, b.joined[:0]
+	}
 	b.source.Release()
 	if cap(b.features)*int(unsafe.Sizeof(feature.Feature{})) > p.size {
 		b.features, b.group = nil, dedup.Group{}

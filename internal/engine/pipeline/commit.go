@@ -26,11 +26,13 @@ type committer struct {
 	out      *Outputs
 	buf      []byte // for a line of Rejects
 	common   report.Commonest
+	copies   report.Copies
 	pool     dedup.Pool // of no goroutines if there is one worker
 	decision decision
 	lines    [2]decided      // of the documents being decided, and of those being written
 	beside   *errgroup.Group // the concurrent writing; wait for it before touching or flushing outputs
 	left     *block          // the block that the writing will give back, or nil
+	file     string          // the input of the records being decided, for messages
 	led      int             // the input whose head Kept has; -1 for none
 	one      dedup.Result    // of a document decided alone
 
@@ -131,6 +133,10 @@ func (c *committer) replace(rec *record, r *dedup.Result) error {
 
 func (c *committer) countDecided(rec *record, r *dedup.Result) error {
 	c.tally.Count(r)
+	c.tally.CountInput(c.at.Input+1, r.Kept)
+	if !r.Kept && r.Of.Num != 0 {
+		c.copies.Add(&r.Of)
+	}
 	if c.index.Late() {
 		c.tally.Late++
 	}
@@ -226,14 +232,18 @@ func (c *committer) finish(last corpus.Frames) error {
 }
 
 func (c *committer) summary() *report.Summary {
-	s := summaryOf(c.index, &c.tally)
+	s := summaryOf(c.index, c.job, &c.tally)
 	s.Resumed, s.StoredBytes, s.Seconds, s.Commonest = c.job.Resume != nil, c.stored, time.Since(c.started).Seconds(), c.common.Top(10)
+	if !s.Resumed { // the counts up to the checkpoint are lost
+		s.MostCopied = c.copies.Top(10)
+	}
 	return s
 }
 
-// summaryOf returns the summary of a run with these counts, by the state of its index.
-func summaryOf(x *index.Index, t *report.Tally) *report.Summary {
-	s := &report.Summary{Tally: *t, Filter: x.State(), Grown: x.Grown(), Commonest: []report.CommonSegment{}}
+// summaryOf returns the summary of a job with these counts, by the state of its index.
+func summaryOf(x *index.Index, job *Job, t *report.Tally) *report.Summary {
+	s := &report.Summary{Tally: *t, Filter: x.State(), Grown: x.Grown(), Commonest: []report.CommonSegment{}, MostCopied: []report.Copied{}}
+	s.NameLost(len(job.Inputs), func(n int) string { return job.Inputs[n].Name })
 	if table := x.TableStats(); table != nil {
 		counts := x.Counts()
 		s.Table = &report.TableState{TableStats: *table, Lookups: counts.Lookups, Confirmed: counts.Confirmed, Refuted: counts.Refuted}

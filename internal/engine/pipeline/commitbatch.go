@@ -66,7 +66,7 @@ func (c *committer) commitGroup(b *block, at int, giveBack func(*block)) (n int,
 	}
 	for i := range n {
 		rec := &b.records[at+i]
-		c.pass(b, rec)
+		c.pass(rec)
 		if rec.isDocument() {
 			if err := c.countDecided(rec, c.decision.results[i].Result); err != nil {
 				return 0, err
@@ -95,7 +95,7 @@ func (c *committer) writeNow(b *block, at, n int) error {
 	if rec.Bad == nil || c.job.MaxBad < 0 || c.tally.Bad <= c.job.MaxBad {
 		return nil
 	}
-	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, b.source.Format.Noun(), rec.Bad.At, rec.Bad.Reason)
+	return fmt.Errorf("%w: %d, the last at %s %v: %s", ErrTooManyBad, c.tally.Bad, rec.of.source.Format.Noun(), rec.Bad.At, rec.Bad.Reason)
 }
 
 // writeBeside writes a group while the next is decided. The last write of a block gives it back.
@@ -126,7 +126,7 @@ func (c *committer) writeBeside(b *block, at, n int, giveBack func(*block)) erro
 func (c *committer) writeGroup(b *block, at, n int, lines []lines) error {
 	for i := range n {
 		rec, l := &b.records[at+i], &lines[i]
-		if err := c.record(b, rec, l); err != nil {
+		if err := c.record(rec, l); err != nil {
 			return err
 		}
 		if !rec.isDocument() || l.kept {
@@ -187,7 +187,7 @@ func (c *committer) decideOne(b *block, at int) (err error) {
 		}
 	}
 	g.results = append(g.results[:0], result{Result: &c.one})
-	if out.lines[0], out.bufs[0], err = c.prepare(out.bufs[0], b, rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
+	if out.lines[0], out.bufs[0], err = c.prepare(out.bufs[0], rec, &c.one); err != nil || !c.one.Kept || c.one.Again {
 		return err
 	}
 	for i := range rec.set.Features[:rec.set.Parts()] {
@@ -207,7 +207,7 @@ func (c *committer) decide(b *block, at, n int) error {
 		}
 	}
 	docs := &b.group
-	if n < len(b.records) {
+	if n < len(b.records) || len(b.joined) > 0 {
 		docs = &g.group
 		docs.Reset()
 		for _, i := range g.which {
@@ -222,7 +222,7 @@ func (c *committer) decide(b *block, at, n int) error {
 		rec := g.which[i]
 		g.results[rec-at] = result{r, seen}
 		var err error
-		out.lines[rec-at], out.bufs[worker], err = c.prepare(out.bufs[worker], b, &b.records[rec], r)
+		out.lines[rec-at], out.bufs[worker], err = c.prepare(out.bufs[worker], &b.records[rec], r)
 		if g.errs[worker] == nil {
 			g.errs[worker] = err
 		}
@@ -264,8 +264,9 @@ func (r *record) document() dedup.Document {
 }
 
 // pass counts a record, and moves the run's position past it.
-func (c *committer) pass(b *block, rec *record) {
-	if c.at.Input != b.source.Input {
+func (c *committer) pass(rec *record) {
+	source := &rec.of.source
+	if c.at.Input != source.Input {
 		c.at.Sum = 0
 	}
 	if rec.Bad != nil {
@@ -279,14 +280,14 @@ func (c *committer) pass(b *block, rec *record) {
 		sum = output.AddRecord(sum, rec.sum)
 	}
 	if rec.isDocument() { // the file, or the file and a place, is not the document's own id
-		if place, found := strings.CutPrefix(rec.name(), b.source.File); found && (place == "" || place[0] == ':') {
+		if place, found := strings.CutPrefix(rec.name(), source.File); found && (place == "" || place[0] == ':') {
 			c.tally.Unnamed++
 		}
 		if rec.Part {
 			c.tally.Partial++
 		}
 	}
-	c.at = Position{Input: b.source.Input, At: rec.At.Next(), Sum: sum}
+	c.at = Position{Input: source.Input, At: rec.At.Next(), Sum: sum}
 }
 
 // length returns the counted size of a record with its end, or 0 for an empty one.
@@ -300,12 +301,13 @@ func (r *record) length() int64 {
 // commit commits a block of records. If c.left is b afterwards, the writing calls giveBack;
 // otherwise the caller must.
 func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
-	c.stored = b.source.Read
+	c.stored = b.last().source.Read
 	records := len(b.records) // once the last is written, b belongs to others
 	for at := 0; at < records; {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		c.file = b.records[at].of.source.File
 		n, err := c.commitGroup(b, at, giveBack)
 		if err != nil {
 			return err
@@ -316,7 +318,6 @@ func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block))
 		live.Documents.Store(c.tally.Documents)
 		live.Removed.Store(c.tally.Removed)
 		live.Stored.Store(c.stored)
-		live.LoadPerMillion.Store(int64(c.index.Load() * 1e6))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (l *Ledger) Completed() (s *report.Summary, full bool, err error) {
 			if there, err := l.published(&runs[i]); err != nil || !there {
 				return nil, false, err
 			}
-			return summaryOf(l.index, &runs[i].Tally), runs[i].Full, nil
+			return summaryOf(l.index, l.job, &runs[i].Tally), runs[i].Full, nil
 		}
 	}
 	return nil, false, err
@@ -175,7 +175,8 @@ func (l *Ledger) overNow(early error) ([]byte, error) {
 			}
 		}
 	}
-	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the space
+	now.Tally.Lost = [len(now.Tally.Lost)]report.LostInput{}
+	if first := now.Tally.FirstBad; first != nil { // its bytes are not worth the space, nor is Lost
 		now.Tally.FirstBad = &report.Rejected{File: first.File, Line: first.Line, Reason: first.Reason}
 	}
 	if tree := l.last.Tree; tree != nil {

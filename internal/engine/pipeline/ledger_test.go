@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,10 @@ type told struct {
 	command Job
 	format  jsonl.Format
 	alone   bool // the index has no table
+
+	reads    corpus.Format   // unless nil, instead of format
+	encoding corpus.Encoding // of the inputs
+	workers  int             // 0: one
 }
 
 var errStopped = errors.New("stopped by a test")
@@ -85,10 +90,10 @@ func (r *told) run() (err error) {
 		return err
 	}
 	job := Job{
-		Scheme: x.Scheme(), Workers: 1, MaxBad: -1, CheckpointBytes: 5000,
+		Scheme: x.Scheme(), Workers: cmp.Or(r.workers, 1), MaxBad: -1, CheckpointBytes: 5000,
 		Now: r.command.Now, Save: l.Save, Choices: r.command.Choices,
 	}
-	var source corpus.SourceConfig
+	source := corpus.SourceConfig{Encoding: r.encoding}
 	if l.Unfinished() != nil {
 		if job.Resume, err = l.Continue(); err != nil {
 			return err
@@ -100,7 +105,11 @@ func (r *told) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, job.Outputs.Abort()) }()
-	job.Source = corpus.NewSource(r.command.Inputs, r.format, source)
+	format := r.reads
+	if format == nil {
+		format = r.format
+	}
+	job.Source = corpus.NewSource(r.command.Inputs, format, source)
 	if _, err := Run(context.Background(), x, job); err != nil {
 		return err
 	}
@@ -132,9 +141,22 @@ func (r *told) files() map[string]string {
 			data, err := os.ReadFile(name)
 			if !errors.Is(err, fs.ErrNotExist) {
 				indextest.Must(r.t, err)
-				all[filepath.Base(name)] = string(data)
+				all[filepath.Base(name)] = strings.ReplaceAll(string(data), r.dir, "")
 			}
 		}
+	}
+	if tree := r.command.Tree; tree != nil {
+		indextest.Must(r.t, filepath.WalkDir(tree.Dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if strings.Contains(path, input.PartialSuffix+".") {
+				return err // put aside by a run that was stopped before its first checkpoint
+			}
+			all[strings.TrimPrefix(path, r.dir)] = string(data)
+			return err
+		}))
 	}
 	return all
 }
@@ -158,7 +180,13 @@ func (r *told) remembered() (bits uint64, docs uint32) {
 func (r *told) reset() {
 	r.t.Helper()
 	indextest.Must(r.t, os.RemoveAll(r.path("index")))
+	if r.command.Tree != nil {
+		indextest.Must(r.t, os.RemoveAll(r.command.Tree.Dir))
+	}
 	for _, name := range r.command.names() {
+		if name == "" {
+			continue
+		}
 		all, err := filepath.Glob(name + "*")
 		indextest.Must(r.t, err)
 		for _, name := range all {
@@ -185,13 +213,19 @@ func TestStoppedBetweenStepsAlone(t *testing.T) {
 // them.
 func checkStopped(t *testing.T, r *told, least int, names ...string) {
 	indextest.Must(t, r.run())
-	want := r.files()
-	bits, docs := r.remembered()
-	if want["kept.jsonl"] == "" || want["bad.jsonl"] == "" || want["report.jsonl"] == "" {
+	if want := r.files(); want["kept.jsonl"] == "" || want["bad.jsonl"] == "" || want["report.jsonl"] == "" {
 		t.Fatal("an output is empty")
 	}
+	checkStoppedEvery(t, r, 1, least, names...)
+}
+
+// checkStoppedEvery does the same with a run that is over, after every nth of its steps.
+func checkStoppedEvery(t *testing.T, r *told, every, least int, names ...string) {
+	t.Helper()
+	want := r.files()
+	bits, docs := r.remembered()
 	seen := map[string]bool{}
-	for n := 1; ; n++ {
+	for n := 1; ; n += every {
 		r.reset()
 		name, err := r.stopAfter(n)
 		if name == "" {

@@ -84,15 +84,16 @@ type lines struct {
 }
 
 // prepare appends the lines of a document to dst. It touches no output, so it may run concurrently.
-func (c *committer) prepare(dst []byte, b *block, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
+func (c *committer) prepare(dst []byte, rec *record, r *dedup.Result) (l lines, _ []byte, err error) {
 	l.kept, l.result = r.Kept, r
 	var told *report.Reported
 	if (r.Verdict != dedup.Unique || r.Again || len(r.Passages) > 0) && (c.out.Report != nil || c.job.Annotate) {
 		line := report.Report(r, rec.name(), &rec.set, rec.Text)
-		line.File, line.Line = b.source.File, rec.At
+		line.File, line.Line = rec.of.source.File, rec.At
 		if !rec.Time.IsZero() {
 			line.Time = &rec.Time
 		}
+		line.Fields = report.Fields(rec.Fields, rec.Text)
 		if c.job.Spans {
 			line.Spans = report.Spans(r, &rec.set, rec.Text)
 		}
@@ -113,16 +114,16 @@ func (c *committer) prepare(dst []byte, b *block, rec *record, r *dedup.Result) 
 }
 
 // record writes the results of a record. l is set if that is a document.
-func (c *committer) record(b *block, rec *record, l *lines) error {
+func (c *committer) record(rec *record, l *lines) error {
 	if rec.Bad != nil {
-		return c.reject(b, rec)
+		return c.reject(rec)
 	}
 	if rec.isDocument() && l.report != nil {
 		if err := c.out.Report.WriteRecord(l.report); err != nil {
 			return err
 		}
 	}
-	format := b.source.Format
+	format := rec.of.source.Format
 	switch {
 	case c.out.Kept == nil:
 		return nil
@@ -153,12 +154,12 @@ func annotate(r *dedup.Result, line *report.Reported) []byte {
 }
 
 // reject writes a bad record and, if every record has an answer, its answer.
-func (c *committer) reject(b *block, rec *record) error {
+func (c *committer) reject(rec *record) error {
 	if c.job.Annotate && c.out.Kept != nil {
 		if err := c.shard(len(rec.Bad.Raw)); err != nil {
 			return err
 		}
-		if err := b.source.Format.Answer(c.out.Kept, rec.Raw, AnnotationField, BadAnswer(rec.Bad)); err != nil {
+		if err := rec.of.source.Format.Answer(c.out.Kept, rec.Raw, AnnotationField, BadAnswer(rec.Bad)); err != nil {
 			return err
 		}
 	}

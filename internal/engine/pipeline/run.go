@@ -106,7 +106,6 @@ const MaxStored = 1536
 // Live is a run's progress, safe to read while it runs.
 type Live struct {
 	Documents, Removed, Stored atomic.Int64
-	LoadPerMillion             atomic.Int64 // of the filter
 }
 
 // block is a piece of the source on its way from the reader through a worker to the committer.
@@ -119,16 +118,18 @@ type block struct {
 	picks    []uint64          // of their sketches, likewise
 	lists    []byte            // of picks, likewise
 	group    dedup.Group       // all its documents, if there is a pool
+	joined   []*block          // those behind it with records here too, see join
 	weight   int64             // taken from pipeline.inFlight
 	extra    int64             // taken from pipeline.extra, beyond its weight
 	waiting  context.Context   // ended by isNext, when the block is the next to be decided
 	isNext   func()
-	done     chan error // receives the worker's result
+	done     chan error // receives the worker's result, and before it errStarved, at most once at a time
 }
 
 // record is a record on its way. Its slices point into the block.
 type record struct {
 	corpus.Document
+	of    *block
 	sum   uint64 // of Raw
 	added []byte
 	set   feature.Set
@@ -160,6 +161,7 @@ type pipeline struct {
 	free      chan *block  // blocks to fill
 	workers   chan *worker // idle workers
 	order     chan *block  // to the committer
+	ahead     *block       // received from order, but to be decided later
 	inFlight  *semaphore.Weighted
 	extra     *semaphore.Weighted
 	held      int64            // of inFlight, by the reader, for the block it fills
@@ -184,6 +186,9 @@ func (p *pipeline) run(ctx context.Context) error {
 	go func() { // a failed run leaves bytes in flight, which the reader waits for
 		for b := range p.order {
 			b.source.Release()
+		}
+		if p.ahead != nil {
+			p.ahead.source.Release()
 		}
 	}()
 	return err
@@ -231,9 +236,15 @@ func (p *pipeline) extract(w *worker, b *block) {
 	// The length of compressed texts is unknown beforehand. The block decided next gets all it asks
 	// for; otherwise no block would ever give anything back.
 	b.source.More = func(bytes int) {
-		if p.extra.Acquire(b.waiting, int64(bytes)) == nil {
-			b.extra += int64(bytes)
+		if !p.extra.TryAcquire(int64(bytes)) {
+			if len(b.done) == 0 {
+				b.done <- errStarved
+			}
+			if p.extra.Acquire(b.waiting, int64(bytes)) != nil {
+				return
+			}
 		}
+		b.extra += int64(bytes)
 	}
 	err := w.fill(b)
 	b.done <- err
@@ -256,10 +267,11 @@ func (p *pipeline) commit(ctx context.Context) error {
 			p.giveBack(b)
 			return p.committer.failed(err)
 		}
+		p.join(ctx, b)
 		if err := p.commitBlock(ctx, b); err != nil {
 			return err
 		}
-		if len(p.order) == 0 { // nothing more has come: let the answers go
+		if len(p.order) == 0 && p.ahead == nil { // nothing more has come: let the answers go
 			if err := p.committer.flush(); err != nil {
 				return err
 			}
@@ -267,16 +279,50 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 }
 
+// errStarved means that a worker waits for pipeline.extra.
+var errStarved = errors.New("waiting for others to release memory")
+
+// join appends to a block the records of those behind it, if they have been read, until there is a
+// document for each worker. Blocks are small if there are many workers: alone, the few long
+// documents of one would all be decided by one goroutine. Others must not hold more than half of the
+// blocks, and a block that waits for memory waits for those before it.
+func (p *pipeline) join(ctx context.Context, b *block) {
+	for workers := p.job.Workers; len(b.records) < workers && len(b.joined) < workers/2-1 && len(p.order) > 0; {
+		next, err := <-p.order, errStarved
+		select {
+		case err = <-next.done:
+		case <-ctx.Done():
+		}
+		apart := next.source.Input != b.source.Input && (p.committer.out.Tree != nil || next.source.Frames != nil)
+		if err != nil || apart || p.inflation.Add(&next.source) != nil {
+			if p.ahead = next; err != errStarved {
+				next.done <- err
+			}
+			return
+		}
+		next.isNext()
+		b.records, b.joined = append(b.records, next.records...), append(b.joined, next)
+	}
+}
+
+// last returns the last of the blocks joined to this one, or itself.
+func (b *block) last() *block {
+	if n := len(b.joined); n > 0 {
+		return b.joined[n-1]
+	}
+	return b
+}
+
 // commitBlock commits a block, and ensures that it is given back.
 func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
-	c, file := p.committer, b.source.File
-	c.left = nil
+	c := p.committer
+	c.left, c.file = nil, b.source.File
 	err := c.turn(b)
 	if err == nil {
 		err = c.commit(ctx, b, p.giveBack)
 	}
 	if err != nil {
-		err = c.failed(fmt.Errorf("%s: %w", file, err))
+		err = c.failed(fmt.Errorf("%s: %w", c.file, err))
 	}
 	if c.left != b {
 		p.giveBack(b)
@@ -288,6 +334,10 @@ func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
 // returns nil at the end of the input.
 func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 	order, done := p.order, chan error(nil)
+	if b, p.ahead = p.ahead, nil; b != nil {
+		order, done = nil, b.done
+		b.isNext()
+	}
 	for {
 		select {
 		case b = <-order:
@@ -297,7 +347,9 @@ func (p *pipeline) next(ctx context.Context) (b *block, err error) {
 			order, done = nil, b.done
 			b.isNext()
 		case err := <-done:
-			return b, err
+			if err != errStarved {
+				return b, err
+			}
 		case <-p.job.Ticks:
 			if err := p.committer.index.Tick(); err != nil {
 				return nil, err

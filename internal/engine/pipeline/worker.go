@@ -44,7 +44,7 @@ func (w *worker) fill(b *block) (err error) {
 	b.picks, b.lists = b.picks[:0], b.lists[:0]
 	for doc := range w.parser.Parse(&b.source) {
 		added := len(b.added)
-		r := record{Document: *doc, sum: output.RecordSum(doc.Raw)}
+		r := record{Document: *doc, of: b, sum: output.RecordSum(doc.Raw)}
 		if r.isDocument() {
 			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
 			b.features = append(b.features, w.set.Features...)

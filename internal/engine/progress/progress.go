@@ -18,12 +18,21 @@ import (
 // interval is the time between updates of the bar, so documents cost nothing.
 const interval = 200 * time.Millisecond
 
+// barsOn returns the bars of a terminal, or nil if stderr is none. mpb draws only on a file.
+func barsOn(stderr io.Writer) *mpb.Progress {
+	f := terminal.Of(stderr)
+	if f == nil {
+		return nil
+	}
+	return mpb.New(mpb.WithOutput(f), mpb.WithRefreshRate(interval))
+}
+
 // OfRun draws a bar for a run over inputs. stop removes it.
 func OfRun(stderr io.Writer, live *pipeline.Live, inputs []input.Input) (stop func()) {
-	if terminal.Of(stderr) == nil {
+	bars := barsOn(stderr)
+	if bars == nil {
 		return func() {}
 	}
-	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(interval))
 	bar := newBar(bars, live, inputs)
 	go func() {
 		for bar.IsRunning() {
@@ -39,41 +48,58 @@ func OfRun(stderr io.Writer, live *pipeline.Live, inputs []input.Input) (stop fu
 
 // newBar returns a bar with the share read or, if a pipe has no total, only the amount read.
 func newBar(bars *mpb.Progress, live *pipeline.Live, inputs []input.Input) *mpb.Bar {
-	start := time.Now()
+	start, bar := time.Now(), mpb.BarStyle().Build()
 	total, known := input.TotalSize(inputs)
-	style, read := mpb.BarFillerBuilder(mpb.BarStyle()), decor.CountersKibiByte("% .1f / % .1f")
 	if !known {
-		total, style, read = 0, mpb.NopStyle(), decor.CurrentKibiByte("% .1f read")
+		total = 0
 	}
-	return bars.New(total, style,
-		mpb.PrependDecorators(read),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return liveText(live, total, time.Since(start)) })),
-		mpb.BarRemoveOnComplete(),
-	)
+	line := func(w io.Writer, stat decor.Statistics) (err error) {
+		before, after, room := words(live, total, time.Since(start), stat.AvailableWidth)
+		fmt.Fprint(w, before) // to a buffer
+		if stat.AvailableWidth, stat.RequestedWidth = room, 0; room >= leastBar && total > 0 {
+			err = bar.Fill(w, stat)
+		}
+		fmt.Fprint(w, after)
+		return err
+	}
+	return bars.MustAdd(total, mpb.BarFillerFunc(line), mpb.BarFillerTrim(), mpb.BarRemoveOnComplete())
 }
 
-func liveText(live *pipeline.Live, total int64, elapsed time.Duration) string {
+// leastBar is the width of the shortest bar, in columns, with its ends.
+const leastBar = 6
+
+// words returns what a line says before and after its bar, and the columns for that. If not all
+// fits, the bar goes, then documents a second, the share of copies, and the amount read.
+func words(live *pipeline.Live, total int64, elapsed time.Duration, columns int) (before, after string, room int) {
 	docs, removed, stored := live.Documents.Load(), live.Removed.Load(), live.Stored.Load()
-	s := fmt.Sprintf(" %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3))
-	if docs > 0 {
-		s += fmt.Sprintf("  %.1f%% removed", 100*float64(removed)/float64(docs))
+	read, left := fmt.Sprintf("% .1f read", decor.SizeB1024(stored)), ""
+	if total > 0 {
+		read = fmt.Sprintf("% .1f / % .1f", decor.SizeB1024(stored), decor.SizeB1024(total))
 	}
-	s += fmt.Sprintf("  filter %.1f%% full", 100*float64(live.LoadPerMillion.Load())/1e6)
 	if total > 0 && stored > 0 && stored < total {
-		left := time.Duration(float64(elapsed) * float64(total-stored) / float64(stored))
-		s += fmt.Sprintf("  %s left", left.Round(time.Second))
+		left = fmt.Sprintf("  %v left", time.Duration(float64(elapsed)*float64(total-stored)/float64(stored)).Round(time.Second))
 	}
-	return s
+	copies := fmt.Sprintf("  %.1f%% copies", 100*float64(removed)/float64(max(docs, 1)))
+	all := fmt.Sprintf("  %.0f docs/s", float64(docs)/max(elapsed.Seconds(), 1e-3)) + copies + left
+	if room = columns - len(read) - 1 - len(all); room >= 0 {
+		return read + " ", all, room
+	}
+	for _, after := range []string{copies + left, left} {
+		if len(read)+len(after) <= columns {
+			return read, after, 0
+		}
+	}
+	return "", left, 0
 }
 
 // OfCheck draws a bar for a check, which calls progress. stop removes it.
 func OfCheck(stderr io.Writer) (progress func(string, uint64, uint64), stop func()) {
-	if terminal.Of(stderr) == nil {
+	bars := barsOn(stderr)
+	if bars == nil {
 		return nil, func() {}
 	}
 	var step atomic.Value
 	step.Store("")
-	bars := mpb.New(mpb.WithOutput(stderr), mpb.WithRefreshRate(interval))
 	bar := bars.New(0, mpb.BarStyle(),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return "reading the " + step.Load().(string) + " " })),
 		mpb.BarRemoveOnComplete(),

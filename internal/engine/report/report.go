@@ -52,6 +52,8 @@ type Reported struct {
 
 	Fate // with --prefer and --remove-within
 
+	Fields map[string][2]int `json:"fields,omitempty"` // places of the fields that the text joins, as in Spans
+
 	Shard int `json:"shard,omitempty"` // only in a report of shards, which has an [End]
 }
 
@@ -241,6 +243,19 @@ func Spans(r *dedup.Result, set *feature.Set, text []byte) [][2]int {
 	}
 	slices.SortFunc(passages, func(a, b [2]int) int { return a[0] - b[0] })
 	return inCharacters(passages, text)
+}
+
+// Fields returns the places of the fields that a document's text joins, as in [Spans].
+func Fields(fields []corpus.Field, text []byte) map[string][2]int {
+	var places [][2]int
+	for _, f := range fields {
+		places = append(places, [2]int{f.Start, f.End})
+	}
+	found := map[string][2]int{}
+	for i, span := range inCharacters(places, text) {
+		found[fields[i].Name] = span
+	}
+	return found
 }
 
 // inCharacters converts ascending byte ranges of text to ranges of characters.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,15 +206,26 @@ func TestSummaryText(t *testing.T) {
 	s := Summary{
 		Tally:   Tally{Documents: 8, Kept: 6, Removed: 2, Unique: 3, Duplicates: 2, Exact: 1, Mosaics: 2, Related: 1, Again: 1, Bad: 4, RecordBytes: 3_000_000},
 		Seconds: 1.5, Filter: index.FilterState{Bytes: 1 << 20, Fill: 0.25, Rate: 1e-3},
-		Table:     &TableState{Lookups: 5, Confirmed: 6, Refuted: 7},
-		Commonest: []CommonSegment{{"a", 4}, {"b", 3}, {"c", 2}, {"not told", 1}},
+		Table:      &TableState{Lookups: 5, Confirmed: 6, Refuted: 7},
+		Commonest:  []CommonSegment{{"a", 4}, {"b", 3}, {"c", 2}, {"not told", 1}},
+		MostCopied: []Copied{{"x", 5}, {"y\x1b", 4}, {"z", 3}, {"not told", 2}},
+		MostLost:   []LostInput{{Name: "a.jsonl", Documents: 7, Removed: 2}},
 	}
-	var b bytes.Buffer
-	s.WriteText(&b)
-	want := `8 documents: 6 kept, 2 removed (25.0%)
-  unique 3, duplicate 2 (1 exact, 0 of the same id), mosaic 2, related 1
+	const plain = `8 documents: 6 kept, 2 copies (25.0%)
+copies: 1 exact, 1 near; kept: 1 with much of an earlier document
+most copied: x (5×), y\u001b (4×), z (3×)
+most lost: a.jsonl (2 of 7)
   kept before, and sent again: 1
   bad records: 4
+`
+	var b bytes.Buffer
+	s.WriteText(&b, "dup's.jsonl", false)
+	if want := plain + "look: firstseen report show 'dup'\\''s.jsonl'\n"; b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	b.Reset()
+	s.WriteText(&b, "-", true)
+	want := plain + `  unique 3, duplicate 2 (1 exact, 0 of the same id), mosaic 2, related 1
   3.0 MB of lines in 1.5 s (2 MB/s)
   filter: 1.0 MiB, 25.0% of its bits set, false positives 1 in 1e+03 a segment
   side table: asked for 5 documents, 6 filter hits confirmed, 7 refuted
@@ -225,8 +237,52 @@ func TestSummaryText(t *testing.T) {
 		t.Errorf("got\n%s", b.String())
 	}
 	b.Reset()
-	new(Summary).WriteText(&b)
-	if got := b.String(); !strings.HasPrefix(got, "0 documents: 0 kept, 0 removed (0%)\n") || strings.Contains(got, "side table") || !strings.Contains(got, "1 in 10^300 a segment") {
+	new(Summary).WriteText(&b, "", true)
+	if got := b.String(); !strings.HasPrefix(got, "0 documents: 0 kept, 0 copies (0%)\n") || strings.Contains(got, "side table") || !strings.Contains(got, "1 in 10^300 a segment") {
 		t.Errorf("of nothing:\n%s", got)
+	}
+}
+
+// TestMostCopied checks that a count is exact for few documents, and never too high for many.
+func TestMostCopied(t *testing.T) {
+	var few, many Copies
+	long := strings.Repeat("é", 150)
+	for i := range 40 {
+		few.Add(&dedup.Source{Num: uint32(1 + i%4), ID: long[:2+2*(i%4)]})
+	}
+	few.Add(&dedup.Source{Num: 9, ID: long})
+	few.Add(&dedup.Source{Num: 3, ID: "éé"})
+	want := []Copied{{long[:6], 11}, {long[:2], 10}, {long[:4], 10}, {long[:8], 10}, {long[:200], 1}}
+	if got := few.Top(9); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	for i := range 100_000 {
+		many.Add(&dedup.Source{Num: uint32(10 + i), ID: "other"})
+		if i%20 == 0 && i >= 5000 {
+			many.Add(&dedup.Source{Num: 1, ID: "one"})
+		}
+	}
+	if top := many.Top(1); len(many.counters.All()) != maxCopied || top[0].ID != "one" || top[0].Copies > 4750 || top[0].Copies < 4600 {
+		t.Errorf("%d counters, %+v", len(many.counters.All()), top)
+	}
+}
+
+// TestMostLost checks that of many inputs the three that lost most are named, even when one of them is the last.
+func TestMostLost(t *testing.T) {
+	var tally Tally
+	for input, removed := range []int{2, 0, 5, 1, 2, 3} {
+		for i := range 6 {
+			tally.CountInput(input+1, i >= removed)
+		}
+	}
+	name := func(n int) string { return string(rune('a' + n)) }
+	s := Summary{Tally: tally}
+	s.NameLost(6, name)
+	if want := []LostInput{{Name: "c", Documents: 6, Removed: 5}, {Name: "f", Documents: 6, Removed: 3}, {Name: "a", Documents: 6, Removed: 2}}; !slices.Equal(s.MostLost, want) {
+		t.Errorf("%+v", s.MostLost)
+	}
+	s.NameLost(1, name)
+	if len(s.MostLost) != 0 {
+		t.Errorf("of one input: %+v", s.MostLost)
 	}
 }

@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 	"text/template"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/base/visible"
 	"github.com/firstseen/firstseen/internal/engine/report/commonest"
 )
 
@@ -38,14 +42,27 @@ type Tally struct {
 	Uncompared  int64 `json:"uncompared,omitempty"`
 	// With --passages: documents with hardly any text outside passages, kept documents with
 	// passages, the passages and their words. Words counts those of all kept documents.
-	Consumed    int64 `json:"consumed,omitempty"`
-	Passaged    int64 `json:"with_passages,omitempty"`
-	Passages    int64 `json:"passages,omitempty"`
-	Covered     int64 `json:"words_in_passages,omitempty"`
-	Words       int64 `json:"words,omitempty"`
-	RecordBytes int64 `json:"line_bytes"` // of all records, decompressed
+	Consumed int64 `json:"consumed,omitempty"`
+	Passaged int64 `json:"with_passages,omitempty"`
+	Passages int64 `json:"passages,omitempty"`
+	Covered  int64 `json:"words_in_passages,omitempty"`
+	Words    int64 `json:"words,omitempty"`
+	// Lost counts the three inputs that lost most so far and, last, the one being read.
+	Lost        [lostInputs + 1]LostInput `json:"most_lost,omitzero"`
+	RecordBytes int64                     `json:"line_bytes"` // of all records, decompressed
 
 	FirstBad *Rejected `json:"first_bad,omitempty"` // the first of the bad records
+}
+
+// lostInputs is the number of inputs that a summary names.
+const lostInputs = 3
+
+// LostInput counts the documents of an input.
+type LostInput struct {
+	Input     int    `json:"input,omitempty"` // its number, from 1; 0 for none
+	Name      string `json:"file,omitempty"`  // only in a summary
+	Documents int64  `json:"documents"`
+	Removed   int64  `json:"removed"`
 }
 
 // Rejected is a bad record in the form of a line of the rejects.
@@ -97,6 +114,27 @@ func (t *Tally) Count(r *dedup.Result) {
 	}
 }
 
+// CountInput counts a decided document of an input, by its number from 1. Inputs come in turn.
+func (t *Tally) CountInput(input int, kept bool) {
+	last := &t.Lost[lostInputs]
+	if last.Input != input {
+		t.Lost = t.mostLost()
+		*last = LostInput{Input: input}
+	}
+	if last.Documents++; !kept {
+		last.Removed++
+	}
+}
+
+// mostLost returns the counted inputs, the one that lost most first; of equals, the first.
+func (t *Tally) mostLost() [lostInputs + 1]LostInput {
+	all := t.Lost
+	slices.SortFunc(all[:], func(a, b LostInput) int {
+		return cmp.Or(cmp.Compare(b.Removed, a.Removed), cmp.Compare(a.Input, b.Input))
+	})
+	return all
+}
+
 // TableState is the state of the side table.
 type TableState struct {
 	index.TableStats
@@ -116,20 +154,38 @@ type Summary struct {
 	Table       *TableState       `json:"table"` // null with --filter-only
 	Grown       int               `json:"filter_grown"`
 	Commonest   []CommonSegment   `json:"commonest_segments"`
+	MostCopied  []Copied          `json:"most_copied"`
+	MostLost    []LostInput       `json:"most_lost"` // of several inputs
+}
+
+// NameLost sets MostLost, if there are several inputs. name returns the name of one, from 0.
+func (s *Summary) NameLost(inputs int, name func(input int) string) {
+	s.MostLost = []LostInput{}
+	for _, lost := range s.mostLost() {
+		if inputs > 1 && lost.Removed > 0 && len(s.MostLost) < lostInputs {
+			s.MostLost = append(s.MostLost, LostInput{Name: name(lost.Input - 1), Documents: lost.Documents, Removed: lost.Removed})
+		}
+	}
 }
 
 //go:embed summary.txt
 var summaryText string
 
-var summary = template.Must(template.New("summary").Funcs(template.FuncMap{"percent": percent, "oneIn": OneIn}).Parse(summaryText))
+var summary = template.Must(template.New("summary").Funcs(template.FuncMap{
+	"percent": percent, "oneIn": OneIn, "visible": visible.Line, "sub": func(a, b int64) int64 { return a - b },
+}).Parse(summaryText))
 
-// WriteText writes the summary as text.
-func (s *Summary) WriteText(w io.Writer) error {
+// WriteText writes the summary as text: how many, what was copied, and where to look, in the report
+// of that name, "" for none. details adds the state of filter and table.
+func (s *Summary) WriteText(w io.Writer, report string, details bool) error {
 	data := struct {
 		*Summary
 		MB, Rate, FilterMiB, Fill float64
 		First                     []CommonSegment
-	}{s, float64(s.RecordBytes) / 1e6, 0, float64(s.Filter.Bytes) / (1 << 20), 100 * s.Filter.Fill, s.Commonest[:min(len(s.Commonest), 3)]}
+		Copied                    []Copied
+		Look                      string
+		Details                   bool
+	}{s, float64(s.RecordBytes) / 1e6, 0, float64(s.Filter.Bytes) / (1 << 20), 100 * s.Filter.Fill, s.Commonest[:min(len(s.Commonest), 3)], s.MostCopied[:min(len(s.MostCopied), 3)], s.look(report), details}
 	if s.Seconds > 0 {
 		data.Rate = data.MB / s.Seconds
 	}
@@ -148,6 +204,56 @@ func OneIn(rate float64) string {
 		return "10^300"
 	}
 	return fmt.Sprintf("%.3g", 1/rate)
+}
+
+// look returns the command that shows a report, or says how to get one.
+func (s *Summary) look(report string) string {
+	switch {
+	case report == input.Stdin || s.Kept == s.Documents && s.Related+s.Mosaics == 0:
+		return ""
+	case report == "":
+		return "give --report FILE, and then firstseen report show FILE"
+	}
+	if special.MatchString(report) { // in a shell
+		report = "'" + strings.ReplaceAll(report, "'", `'\''`) + "'"
+	}
+	return "firstseen report show " + visible.Line(report)
+}
+
+var special = regexp.MustCompile(`[^\pL\pN./_+=:,@%-]`)
+
+// Copied is a kept document that others copied.
+type Copied struct {
+	ID     string `json:"id"` // at most 200 bytes of it
+	Copies uint64 `json:"copies"`
+}
+
+// Copies counts the copies of kept documents, in 1,024 counters of about 300 bytes. The counts of as
+// many documents are exact. Beyond, a count is never too high.
+type Copies struct {
+	counters commonest.Counters[uint32, string]
+}
+
+const maxCopied = 1024
+
+// Add counts a removed document, by its witness.
+func (c *Copies) Add(of *dedup.Source) {
+	c.counters.Most = maxCopied
+	if n := c.counters.Add(of.Num, ""); n.Note == "" {
+		n.Note = strings.Clone(strings.ToValidUTF8(of.ID[:min(len(of.ID), 200)], ""))
+	}
+}
+
+// Top returns the n most copied documents, the first of equals first.
+func (c *Copies) Top(n int) []Copied {
+	all := slices.SortedFunc(slices.Values(c.counters.All()), func(a, b *commonest.Counter[uint32, string]) int {
+		return cmp.Or(cmp.Compare(b.Count-b.Over, a.Count-a.Over), cmp.Compare(a.Key, b.Key))
+	})
+	top := []Copied{}
+	for _, k := range all[:min(n, len(all))] {
+		top = append(top, Copied{k.Note, k.Count - k.Over})
+	}
+	return top
 }
 
 // Commonest counts the segments that kept documents repeat most. Users want to see these: menus,

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/firstseen/firstseen/internal/base/effort"
 	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 

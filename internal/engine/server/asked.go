@@ -16,8 +16,11 @@ const overview = `firstseen finds duplicate texts, and names the document that w
   POST /v1/batches/NAME/cancel  forgets a batch
   GET /v1/verdicts/OFFSET       shows the verdict about a record of the log
   GET /v1/stats                 shows the sizes of the index
+  GET /v1/recent                counts the last hour, and names the last removals
+  POST /v1/explain?id=ID        shows a text beside the earlier document that it copies
   GET /v1/check                 reads the whole index, and finds damage
   GET /metrics                  has counters for Prometheus
+  GET /                         is a page for browsers
   GET /livez                    tells whether the index works
   GET /readyz                   tells whether to send documents
 

@@ -22,19 +22,27 @@ import (
 	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
-// Handler returns the HTTP interface described by openapi.yaml. Each request except /livez and
-// /readyz must carry the token, if it is not empty.
+// Handler returns the HTTP interface described by openapi.yaml. Each request except /livez, /readyz
+// and that for the page must carry the token, if it is not empty.
 func (s *Service) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", authorized(token, elsewhere(mux)))
-	for pattern, handle := range s.routes() {
-		if strings.HasSuffix(pattern, "z") {
+	for pattern, handle := range s.routes(token) {
+		switch {
+		case strings.HasSuffix(pattern, "z"):
 			mux.HandleFunc(pattern, handle)
-		} else {
+		case pattern != pagePattern:
 			mux.Handle(pattern, authorized(token, handle))
+		case !s.cfg.NoPage: // it has no data, and asks for the token
+			mux.HandleFunc(pattern, servePage(token))
 		}
 	}
-	return drained(mux)
+	// A page of another site cannot make a browser give documents to this server, or forget some.
+	own := http.NewCrossOriginProtection()
+	own.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fail(w, refuse(http.StatusForbidden, "a page of another site sent this request: send it from a program, or from the page of this server"))
+	}))
+	return drained(own.Handler(mux))
 }
 
 // drained reads the rest of a refused body. Many clients send everything before they read, and a
@@ -48,8 +56,8 @@ func drained(next http.Handler) http.Handler {
 	})
 }
 
-// routes returns the handlers of the interface by pattern.
-func (s *Service) routes() map[string]http.HandlerFunc {
+// routes returns the handlers of the interface by pattern. They leave the token to Handler.
+func (s *Service) routes(token string) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"POST /v1/see":                   answering(s.serveSee, "id", "batch", "check", "report", "exact", "durable"),
 		"GET /v1/documents":              answering(s.serveDocument, "id"),
@@ -63,7 +71,10 @@ func (s *Service) routes() map[string]http.HandlerFunc {
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     s.serveLive,
 		"GET /readyz":                    s.serveReady,
-		"GET /{$}":                       func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
+		"GET /v1/recent":                 athome(token, answering(s.serveRecent)),
+		"POST /v1/explain":               athome(token, answering(s.serveExplain, "id", "find")),
+		"GET /v1/{$}":                    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
+		pagePattern:                      nil,
 	}
 }
 
@@ -177,18 +188,27 @@ func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
+// enter takes a place among the requests in memory, and returns what gives it back.
+func (s *Service) enter() (leave func(), err error) {
+	select {
+	case s.reading <- struct{}{}:
+		return func() { <-s.reading }, nil
+	default:
+		return nil, apply.ErrBusy
+	}
+}
+
 func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	req := &request{batch: q.Get("batch"), check: q.Get("check") == "1", report: q.Get("report") == "1", fast: q.Get("durable") == "0"}
 	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
 		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
 	}
-	select {
-	case s.reading <- struct{}{}:
-		defer func() { <-s.reading }()
-	default:
-		return nil, apply.ErrBusy
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	body, err := s.body(w, r)
 	if err != nil {
 		return nil, err
@@ -247,7 +267,11 @@ func (s *Service) serveDocument(_ http.ResponseWriter, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	var found []stored
+	return s.storedOf(id)
+}
+
+// storedOf returns the kept documents of an id, at least one.
+func (s *Service) storedOf(id string) (found []stored, err error) {
 	err = s.decider.Do(func() error {
 		table := s.cfg.Index.Table()
 		nums, err := table.ByID(id)

@@ -351,7 +351,7 @@ func TestAbuse(t *testing.T) {
 		{"POST", "/v1/batches/%ff/cancel", "", "", 404, ""},
 		{"POST", "/v1/batches/" + long + "/cancel", "", "", 404, ""},
 		{"GET", "/v1/batches/a/cancel", "", "", 405, ""},
-		{"GET", "/", "", "", 200, "POST /v1/see"},
+		{"GET", "/v1/", "", "", 200, "POST /v1/see"},
 		{"POST", "/", "", "x", 405, "POST /v1/see"},
 		{"GET", "/v2/see", "", "", 404, "nothing is at this path\n\nfirstseen finds"},
 		{"PATCH", "/see", "", "x", 404, "POST /v1/see"},
@@ -600,9 +600,9 @@ func TestScarceFiles(t *testing.T) {
 // away is an unreachable log.
 type away struct{ Log }
 
-func (away) Append([]*apply.Step, bool) error { return apply.ErrLater }
-func (away) Start(func(*dedup.Result))        {}
-func (away) Failed() <-chan struct{}          { return nil }
+func (away) Append([]*apply.Step, bool) error       { return apply.ErrLater }
+func (away) Start(func(*apply.Step, *dedup.Result)) {}
+func (away) Failed() <-chan struct{}                { return nil }
 
 // TestDrainedWithoutLog checks that a server ends even though a line still waits for the log.
 func TestDrainedWithoutLog(t *testing.T) {

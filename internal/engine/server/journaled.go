@@ -34,7 +34,7 @@ type journaled struct {
 }
 
 // openJournaled replays the journals left by a killed server.
-func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journaled, error) {
+func openJournaled(cfg *Config, free apply.Extractors, count *counters, applied func(*apply.Step, *dedup.Result)) (*journaled, error) {
 	j := &journaled{cfg: cfg, extractors: free, count: count}
 	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, j.noteSaving)
 	j.steps = apply.Applier{Index: cfg.Index, Done: j.record}
@@ -47,7 +47,7 @@ func openJournaled(cfg *Config, free apply.Extractors, count *counters) (*journa
 	if err := j.recover(); err != nil {
 		return nil, err
 	}
-	j.steps.Decided = count.decided // the last server counted what was replayed
+	j.steps.Applied = applied // the last server counted what was replayed
 	go j.loop.Run()
 	return j, nil
 }

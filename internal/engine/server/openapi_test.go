@@ -27,7 +27,7 @@ func TestOpenAPI(t *testing.T) {
 			described = append(described, strings.ToUpper(m[1])+" "+path)
 		}
 	}
-	routes := slices.Sorted(maps.Keys((&Service{}).routes()))
+	routes := slices.Sorted(maps.Keys((&Service{}).routes("")))
 	for i := range routes {
 		routes[i] = strings.TrimSuffix(routes[i], "{$}")
 		method, path, _ := strings.Cut(strings.NewReplacer("{id}", "ID", "{name}", "NAME", "{offset}", "OFFSET").Replace(routes[i]), " ")

@@ -39,7 +39,8 @@ func badLine(body []byte, at int, err error) *problem {
 // exact copy of it counts.
 func (s *Service) parse(body []byte, contentType, id string, exact bool) ([]*apply.Step, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
-	if contentType == "" || kind == "application/x-www-form-urlencoded" { // the default of curl
+	byDefault := contentType == "" || kind == "application/x-www-form-urlencoded" // as curl does
+	if byDefault {
 		kind, err = "application/x-ndjson", nil
 	}
 	if err != nil {
@@ -48,13 +49,13 @@ func (s *Service) parse(body []byte, contentType, id string, exact bool) ([]*app
 	unmarked := bytes.TrimPrefix(body, []byte(lexical.ByteOrderMark))
 	switch kind {
 	case "application/x-ndjson", "application/jsonl", "application/json-lines":
-		return s.parseLines(unmarked)
+		return s.parseLines(unmarked, byDefault)
 	case "application/json":
 		lines, err := s.linesOf(unmarked)
 		if err != nil {
 			return nil, err
 		}
-		return s.parseLines(lines)
+		return s.parseLines(lines, false)
 	case "text/plain":
 		return plainText(body, id, exact)
 	case "text/html", "application/xhtml+xml":
@@ -148,13 +149,17 @@ func (s *Service) linesOf(body []byte) ([]byte, error) {
 }
 
 // parseLines returns the documents of lines of JSON, with a bad document for each malformed line. Of
-// too many it returns one too many: millions would take gigabytes.
-func (s *Service) parseLines(body []byte) (docs []*apply.Step, err error) {
+// too many it returns one too many: millions would take gigabytes. byDefault says that no type was
+// given, so a body of another type may be meant.
+func (s *Service) parseLines(body []byte, byDefault bool) (docs []*apply.Step, err error) {
 	p, err := jsonl.Format{Fields: s.cfg.Fields}.NewParser("")
 	if err != nil {
 		return nil, err
 	}
 	for doc := range p.Parse(apply.Lines(body, 1)) {
+		if byDefault && doc.Bad != nil && len(docs) == 0 && !bytes.HasPrefix(body, []byte{'{'}) {
+			doc.Bad.Reason += "; for a text add -H 'Content-Type: text/plain' and ?id=ID, for an array -H 'Content-Type: application/json'"
+		}
 		if docs = append(docs, apply.Parsed(doc)); len(docs) > s.cfg.MaxDocuments {
 			break
 		}

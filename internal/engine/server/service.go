@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -30,7 +31,8 @@ type Config struct {
 	// Index was opened in Dir with [index.Options.Serve], and has a table. The caller closes it.
 	Index *index.Index
 	Dir   string
-	// Log, if set, replaces this server's journal. Close closes it. Policy is then not used.
+	// Log, if set, replaces this server's journal. Close closes it. Of Policy only Rules is then used,
+	// to explain verdicts.
 	Log Log
 	// Policy judges the documents. Open sets Now, Flush and, if it is 0, CheckpointBytes.
 	Policy index.Policy
@@ -38,6 +40,8 @@ type Config struct {
 	// Page extracts HTML texts, and Archive reads web archives. If nil, such bodies are refused.
 	Page    func() corpus.Text
 	Archive corpus.Format
+	// NoPage answers without the page for browsers, and keeps nothing for it.
+	NoPage bool
 	// MaxBody and MaxDocuments bound a request in bytes and documents; 0 means 16 MiB and 1,000.
 	MaxBody      int64
 	MaxDocuments int
@@ -72,12 +76,12 @@ func (c *Config) withDefaults() {
 	}
 }
 
-// Memory bounds the memory of requests: bodies, documents and answers. Measured: 32 requests of 16
-// MiB, one text each, took 2.8 times their bytes.
+// Memory bounds the memory of the page and of requests: bodies, documents and answers. Measured: 32
+// requests of 16 MiB, one text each, took 2.8 times their bytes.
 func (c *Config) Memory() int64 {
 	d := *c
 	d.withDefaults()
-	return 4 * d.MaxBody * int64(d.Waiting)
+	return 4*d.MaxBody*int64(d.Waiting) + pageMemory
 }
 
 // decider does steps on an index in one order. It alone uses the index.
@@ -93,8 +97,8 @@ type decider interface {
 // Log decides documents in an order that several servers share.
 type Log interface {
 	decider
-	// Start begins deciding. It calls decided with each result.
-	Start(decided func(*dedup.Result))
+	// Start begins deciding. It calls applied with each step, and the result of a document, else nil.
+	Start(applied func(*apply.Step, *dedup.Result))
 	// Verdict returns the verdict about the record at an offset, in JSON.
 	Verdict(ctx context.Context, offset int64) ([]byte, error)
 	// Next returns the offset of the first record that is not decided.
@@ -115,6 +119,8 @@ type Service struct {
 	draining   context.Context
 	drain      context.CancelFunc
 	count      counters
+	recent     recent
+	explaining sync.Mutex // one pair of texts is compared at a time
 }
 
 // Open replays the journals left by a killed server, and begins deciding.
@@ -130,14 +136,35 @@ func Open(cfg Config) (_ *Service, err error) {
 	}
 	if cfg.Log != nil {
 		s.decider = cfg.Log
-		cfg.Log.Start(s.count.decided)
+		cfg.Log.Start(s.applied)
 	} else {
-		if s.own, err = openJournaled(&s.cfg, s.extractors, &s.count); err != nil {
+		if s.own, err = openJournaled(&s.cfg, s.extractors, &s.count, s.applied); err != nil {
 			return nil, err
 		}
 		s.decider = s.own
 	}
 	return s, nil
+}
+
+// applied counts a step, and notes it for the page. r is the result of a document, else nil.
+func (s *Service) applied(step *apply.Step, r *dedup.Result) {
+	if r != nil {
+		s.count.decided(r)
+	}
+	if s.cfg.NoPage {
+		return
+	}
+	k, table := kept{}, s.cfg.Index.Table()
+	switch {
+	case r == nil:
+		s.recent.forget(step)
+		return
+	case !r.Kept:
+		k.number, k.batch = r.Of.Num, table.BatchOf(r.Of.Num)
+	case !s.cfg.Index.Late():
+		k.number, k.batch = table.Documents(), step.Batch // the last one, unless it came again
+	}
+	s.recent.decided(step, r, k)
 }
 
 // Failed is closed when the index, log or journal has failed. Close then returns the error.

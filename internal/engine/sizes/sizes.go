@@ -15,6 +15,12 @@ import (
 // slice dropped next.
 func WindowMemory(docs uint64) uint64 { return 4*(docs+docs/8) + 16<<20 }
 
+// RunMemory returns the most memory in bytes for look-ups in the runs of a table of docs documents,
+// each with keysPerDoc keys and an id.
+func RunMemory(docs, keysPerDoc float64) uint64 {
+	return uint64(docs * (keysPerDoc + 1) * docmap.EntryMemory)
+}
+
 // StreamDisk returns the largest size in bytes of a filter-only index while a stream is added.
 func StreamDisk(s bloomstore.Shape) uint64 {
 	return filterlog.Disk(s, method.WholeKeys+feature.MaxSegments)

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/feature/units"
-	"github.com/firstseen/firstseen/internal/base/effort"
 	"github.com/firstseen/firstseen/internal/engine/compare/contamination"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 func itemsOf(texts ...string) *contamination.Items {

@@ -1,8 +1,12 @@
 package contamination
 
 import (
+	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/feature/units"
 )
 
@@ -163,4 +167,107 @@ func (m *match) stands(page *units.Text) bool {
 	}
 	share := m.share()
 	return share > Most || m.item.own >= Stretch && m.longest >= Stretch && share >= Share
+}
+
+// series stands for all series of runs that end at the same places of an item. These differ only in
+// where they begin, so each but the longest is an end of it. The first, without runs, ends
+// everywhere.
+type series struct {
+	next map[uint64]int // the series with one more run
+	end  int            // the longest end that also stands elsewhere
+	runs int            // of the longest
+}
+
+// seriesOf returns the series of an item's runs: the automaton of its parts (Blumer and others, "The
+// smallest automaton recognizing the subwords of a text", 1985). There are at most two for each run,
+// however often the item repeats it. Each takes some 250 bytes.
+func seriesOf(words []word) []series {
+	all := []series{{next: map[uint64]int{}, end: -1}}
+	whole := 0
+	for _, run := range runsOf(words) {
+		before := whole
+		whole = len(all)
+		all = append(all, series{next: map[uint64]int{}, runs: all[before].runs + 1})
+		before = extend(all, before, 0, run, whole)
+		if before < 0 {
+			continue
+		}
+		to := all[before].next[run]
+		if all[to].runs > all[before].runs+1 { // its shorter ones now stand here, too
+			shorter := series{next: maps.Clone(all[to].next), end: all[to].end, runs: all[before].runs + 1}
+			all[to].end = len(all)
+			all = append(all, shorter)
+			extend(all, before, to, run, len(all)-1)
+			to = len(all) - 1
+		}
+		all[whole].end = to
+	}
+	return all
+}
+
+// extend lets run lead to a new series, from the series at and its ends, as long as it led from
+// there to old; 0 is nowhere. It returns the end from which it led elsewhere, or -1.
+func extend(all []series, at, old int, run uint64, to int) int {
+	for ; at >= 0 && all[at].next[run] == old; at = all[at].end {
+		all[at].next[run] = to
+	}
+	return at
+}
+
+// Search searches pages for items, and counts what it finds.
+type Search struct {
+	items *Items
+	pages int64           // with items
+	found map[uint32]bool // numbers of items
+}
+
+// NewSearch returns a search for items.
+func NewSearch(items *Items) *Search { return &Search{items: items, found: map[uint32]bool{}} }
+
+// A PageHit is an item found in a page.
+type PageHit struct {
+	Hit
+	Page string // id
+	At   corpus.Place
+	Text string
+}
+
+// NewReader returns a reader that finds the items in the pages of a block.
+func (s *Search) NewReader() (corpus.Reader[[]PageHit], error) {
+	searcher := s.items.NewSearcher()
+	var found []Hit
+	return func(_ *corpus.Block, pages iter.Seq[*corpus.Document], hits *[]PageHit) error {
+		*hits = (*hits)[:0]
+		for page := range pages {
+			found = searcher.Append(found[:0], page.Text)
+			for _, h := range found {
+				*hits = append(*hits, PageHit{h, string(page.ID), page.At, string(page.Text[h.From:h.To])})
+			}
+		}
+		return nil
+	}, nil
+}
+
+// Emit counts the hits of a block, in order, and calls do with each.
+func (s *Search) Emit(hits []PageHit, do func(*PageHit) error) error {
+	for i := range hits {
+		h := &hits[i]
+		if i == 0 || h.At != hits[i-1].At {
+			s.pages++
+		}
+		s.found[h.Number] = true
+		if err := do(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Summary says how many items were found in so many pages.
+func (s *Search) Summary(pages int64) string {
+	line := fmt.Sprintf("%d of %d items found in %d of %d pages", len(s.found), s.items.Len(), s.pages, pages)
+	if s.items.Short > 0 {
+		line += fmt.Sprintf("; %d with fewer than %d words not searched for", s.items.Short, Run)
+	}
+	return line
 }

@@ -2,9 +2,15 @@ package similarity
 
 import (
 	"fmt"
+	"hash/maphash"
+	"maps"
+	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Scores holds all measures of a pair, each 0 to 1, except Hamming, which is 0 to 64 bits. LCS and
@@ -92,3 +98,103 @@ func (c Condition) Measure(later, earlier []byte) (value float64, holds, ok bool
 	}
 	return value, ok && value >= c.Least, ok
 }
+
+// Frequencies counts the documents that have a unit. For the zero value all units weigh the same.
+type Frequencies struct {
+	documents int
+	in        map[uint64]int // by unit, for the counted units
+}
+
+// CountUnits returns Frequencies that count only the units of these texts. The memory depends on
+// these texts alone, not on the documents added.
+func CountUnits(texts ...*Text) *Frequencies {
+	f := &Frequencies{in: map[uint64]int{}}
+	for _, t := range texts {
+		for _, u := range t.units {
+			f.in[u] = 0
+		}
+	}
+	return f
+}
+
+// Add counts a document.
+func (f *Frequencies) Add(text string) {
+	f.documents++
+	seen := map[uint64]bool{}
+	for unit := range Units(text) {
+		u := maphash.String(seed, unit)
+		if n, counted := f.in[u]; counted && !seen[u] {
+			seen[u] = true
+			f.in[u] = n + 1
+		}
+	}
+}
+
+// Documents returns the number of documents added.
+func (f *Frequencies) Documents() int { return f.documents }
+
+// weight returns the inverse document frequency of a unit, 1 + ln((1+N)/(1+df)). It is smoothed as
+// if one more document had every unit.
+func (f *Frequencies) weight(unit uint64) float64 {
+	return 1 + math.Log(float64(1+f.documents)/float64(1+f.in[unit]))
+}
+
+// Cosine returns the cosine of the TF-IDF vectors of two texts, 0 to 1. Each unit counts as often
+// as it occurs, times its inverse document frequency. Two texts without units are alike.
+func Cosine(a, b *Text, f *Frequencies) float64 {
+	if len(a.units) == 0 && len(b.units) == 0 {
+		return 1
+	}
+	x, y := counts(a.units), counts(b.units)
+	xx, yy := f.product(x, x), f.product(y, y)
+	if xx == 0 || yy == 0 {
+		return 0
+	}
+	return min(1, f.product(x, y)/math.Sqrt(xx*yy))
+}
+
+// product sums over the sorted units, so that it is the same to the last bit within a process.
+func (f *Frequencies) product(x, y map[uint64]float64) (sum float64) {
+	for _, u := range slices.Sorted(maps.Keys(x)) {
+		w := f.weight(u)
+		sum += w * w * x[u] * y[u]
+	}
+	return sum
+}
+
+func counts(units []uint64) map[uint64]float64 {
+	n := map[uint64]float64{}
+	for _, u := range units {
+		n[u]++
+	}
+	return n
+}
+
+// SimHash returns Charikar's fingerprint ("Similarity estimation techniques from rounding
+// algorithms", 2002) of all runs of five units. Bit i is set if more than half of the runs' hashes
+// have it. A run is hashed by the XXH3 of its units, in lower case with a zero byte after each.
+// Fewer units form one run; a text without units has the fingerprint 0.
+func SimHash(text string) (fingerprint uint64) {
+	var ones [64]int
+	var buf []byte
+	units, runs := slices.Collect(Units(text)), 0
+	for ; runs == 0 && len(units) > 0 || runs+ShingleUnits <= len(units); runs++ {
+		buf = buf[:0]
+		for _, u := range units[runs:min(runs+ShingleUnits, len(units))] {
+			buf = append(append(buf, u...), 0)
+		}
+		h := xxh3.Hash(buf)
+		for bit := range ones {
+			ones[bit] += int(h >> bit & 1)
+		}
+	}
+	for bit, n := range ones {
+		if 2*n > runs {
+			fingerprint |= 1 << bit
+		}
+	}
+	return fingerprint
+}
+
+// Hamming returns the number of bits, of 64, in which the SimHash of two texts differs.
+func Hamming(a, b *Text) int { return bits.OnesCount64(SimHash(a.text) ^ SimHash(b.text)) }

@@ -252,9 +252,16 @@ func (s *side) cells(from, to int, style Style) (out []cell) {
 
 // Part is a part of a text with one relation to the other text.
 type Part struct {
-	Text  string
-	Only  bool // the other text lacks it
-	Moved bool // the other text has it elsewhere
+	Text  string `json:"text"`
+	Only  bool   `json:"only,omitempty"`  // the other text lacks it
+	Moved bool   `json:"moved,omitempty"` // the other text has it elsewhere
+}
+
+// Parts divides all of each text into parts: shared, shared but elsewhere, or in one text only.
+func Parts(left, right string) (a, b []Part) {
+	x, y := newSide(left), newSide(right)
+	x.mark(y)
+	return x.parts(0, len(left)), y.parts(0, len(right))
 }
 
 // Row holds the parts of two texts that begin side by side. If Folded is not 0, it stands for that

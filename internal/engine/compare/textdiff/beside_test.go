@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/firstseen/firstseen/internal/base/effort"
+	"github.com/firstseen/firstseen/internal/testing/effort"
 )
 
 func TestWrite(t *testing.T) {

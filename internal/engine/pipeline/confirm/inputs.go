@@ -38,13 +38,16 @@ type Inputs struct {
 
 	spool spool
 
-	mu     sync.Mutex
-	kept   map[string]*keptInput // of this run
-	known  map[string]*askedInput
-	open   []*askedInput // not read to their end, the first asked for first
-	buf    []byte
-	block  corpus.Block // to parse a piece of a plain file
-	broken error        // of the spool: the run cannot continue
+	mu    sync.Mutex
+	kept  map[string]*keptInput // of this run
+	known map[string]*askedInput
+	open  []*askedInput // not read to their end, the first asked for first
+	buf   []byte
+	block corpus.Block // to parse a record of a plain file
+	// reopened is the input in whose plain file a text was read last, nil for none.
+	reopened *askedInput
+	file     *compress.File
+	broken   error // of the spool: the run cannot continue
 }
 
 // NewInputs returns Inputs. find returns an input by its name, and source reads it as the run did.
@@ -231,26 +234,51 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 		}
 		return spooled(in.buf, at, dst)
 	}
-	f, err := x.Open()
-	if err != nil {
+	if err := in.reopen(x); err != nil {
 		return "", nil, err
 	}
-	defer f.Close() // it was only read
-	if _, err := f.At.ReadAt(in.buf, p.offset); err != nil {
+	if _, err := in.file.At.ReadAt(in.buf, p.offset); err != nil {
 		return "", nil, err
 	}
 	parser, err := x.format.NewParser("")
 	if err != nil {
 		return "", nil, err
 	}
-	in.block.Refill(&corpus.Block{File: x.Name, First: p.first, Data: in.buf, Records: p.records, Format: x.format})
+	data, cut := in.buf, x.format.Cutter()
+	if before := int(at.Record - p.first.Record); before > 0 {
+		end, _ := cut.Cut(data, before)
+		data = data[end:]
+	}
+	if end := cut.End(data, 0); end >= 0 {
+		data = data[:end]
+	}
+	in.block.Refill(&corpus.Block{File: x.Name, First: at, Data: data, Records: 1, Format: x.format})
 	defer in.block.Release()
 	for doc := range parser.Parse(&in.block) {
-		if doc.At == at && doc.Bad == nil && !doc.Empty {
+		if doc.Bad == nil && !doc.Empty {
 			return string(doc.ID), append(dst, doc.Text...), nil
 		}
 	}
 	return "", nil, errNotThere
+}
+
+// reopen opens the plain file of an input for read, unless it was the last one.
+func (in *Inputs) reopen(x *askedInput) (err error) {
+	if in.reopened == x {
+		return nil
+	}
+	in.closeFile()
+	if in.file, err = x.Open(); err == nil {
+		in.reopened = x
+	}
+	return err
+}
+
+func (in *Inputs) closeFile() {
+	if in.reopened != nil {
+		_ = in.file.Close() // it was only read
+		in.reopened = nil
+	}
 }
 
 // Close closes all inputs and the temporary file. It does nothing for nil.
@@ -263,5 +291,6 @@ func (in *Inputs) Close() error {
 	for len(in.open) > 0 {
 		in.finish(in.open[0], os.ErrClosed)
 	}
+	in.closeFile()
 	return in.spool.close()
 }

@@ -24,7 +24,8 @@ type finder struct {
 // NewPassages returns Passages of at least that many words. reader reads the texts again.
 func NewPassages(reader *Confirmer, words int) *Passages {
 	p := &Passages{reader: reader}
-	p.finder.New = func() any { return &finder{Finder: passages.NewFinder(words)} }
+	first := passages.NewFinder(words)
+	p.finder.New = func() any { return &finder{Finder: first.Another()} }
 	return p
 }
 

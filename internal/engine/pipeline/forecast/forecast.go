@@ -62,6 +62,7 @@ func (p Plan) Forecast(measured *Sample) *Forecast {
 	}
 	beside := MemoryOfParquet(p.Format)
 	c.MemoryBytes += c.FilterBytes + Memory(p.Limits, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
+	c.MemoryBytes += sizes.RunMemory(float64(known), c.KeysPerDoc)
 	if p.Scheme.Passages > 0 {
 		return c // found neither by serve nor with --filter-only
 	}

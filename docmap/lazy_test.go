@@ -1,0 +1,102 @@
+package docmap
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestPagesAreCheckedBeforeUse flips bits in the heads of pages and opens the table to read, which
+// checks most pages when they are first used. Every answer must be right, or ErrDamaged.
+func TestPagesAreCheckedBeforeUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	sampleTable(t, path)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() (uint64, error) {
+		table, err := Open(path, Options{ReadOnly: true})
+		if err != nil {
+			return 0, err
+		}
+		defer table.Close()
+		return answers(table)
+	}
+	want, err := ask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	refused, late := 0, 0
+	n := 3000
+	if testing.Short() {
+		n = 500
+	}
+	for range n {
+		bad := append([]byte(nil), good...)
+		at := rng.IntN(len(good)/pageSize)*pageSize + rng.IntN(16+3*16)
+		bad[at] ^= 1 << rng.IntN(8)
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ask()
+		switch {
+		case err == nil && got != want:
+			t.Fatalf("byte %d: wrong answers", at)
+		case err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion):
+			t.Fatalf("byte %d: %v", at, err)
+		case err != nil:
+			refused++
+			if table, err := Open(path, Options{ReadOnly: true}); err == nil {
+				late++
+				table.Close()
+			}
+		}
+	}
+	if refused < n/10 || late == 0 {
+		t.Errorf("%d of %d flips refused, %d of them after opening", refused, n, late)
+	}
+}
+
+// TestOpeningToReadReadsLittle counts the reads of opening a table and taking its statistics: they
+// must not grow with the table.
+func TestOpeningToReadReadsLittle(t *testing.T) {
+	var counts [2]int64
+	for i, docs := range []int{2_000, 16_000} {
+		path := filepath.Join(t.TempDir(), "table")
+		table := mustOpen(t, path, Options{Scheme: "s", MemtableKeys: 50_000, noSync: true})
+		rng := rand.New(rand.NewPCG(1, 1))
+		keys := make([]uint64, 50)
+		for n := range docs {
+			for i := range keys {
+				keys[i] = rng.Uint64()
+			}
+			if _, err := table.addDoc(Doc{ID: fmt.Sprint(n), Data: make([]byte, 100)}, keys); err != nil {
+				t.Fatal(err)
+			}
+			if table.Full() {
+				if err := table.Checkpoint(nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := errors.Join(table.Checkpoint(nil), table.Close()); err != nil {
+			t.Fatal(err)
+		}
+		before := readCalls(t)
+		table = mustOpen(t, path, Options{ReadOnly: true})
+		stats := table.Stats()
+		counts[i] = readCalls(t) - before
+		if stats.Documents != uint32(docs) || stats.FreeBytes <= 0 || stats.FreeBytes >= stats.Bytes {
+			t.Errorf("%+v", stats)
+		}
+		t.Logf("%d documents, %d bytes: %d reads", docs, stats.Bytes, counts[i])
+	}
+	if counts[1] > 40 || counts[1] > counts[0]+10 {
+		t.Errorf("%d and %d reads", counts[0], counts[1])
+	}
+}
