@@ -56,13 +56,15 @@ func newShowCommand() *cobra.Command {
 
 // group reads the groups of the map.
 func (s *showing) group(text string) error {
-	name, is := "", false
-	if name, is = strings.CutPrefix(text, "field="); is && name != "" {
+	if name, is := strings.CutPrefix(text, "field="); is && name != "" {
 		s.by, s.field = show.ByField, name
 		return nil
 	}
+	if !slices.Contains([]string{show.ByFolder, show.ByHost, show.ByInput}, text) {
+		return errors.New("want folder, host, input or field=NAME")
+	}
 	s.by = text
-	return flags.Word(&s.by, []string{show.ByFolder, show.ByHost, show.ByInput}, show.ByFolder, show.ByHost, show.ByInput)(text)
+	return nil
 }
 
 func (s *showing) show(cmd *cobra.Command, args []string) error {
@@ -118,33 +120,43 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 func (s *showing) readTexts(cmd *cobra.Command, report *lines.Reports, digest *show.Digest) error {
 	texts := digest.ReadTexts()
 	defer texts.Close()
-	next, stop := iter.Pull2(corpus.Records(cmd.Context(), s.reread()))
+	group, stop, err := s.groups(cmd)
+	if err != nil {
+		return err
+	}
 	defer stop()
 	for r, err := range derive.Records(cmd.Context(), s.documents(), report) {
 		if err != nil {
 			return err
 		}
-		group := r.Block.File
-		if s.by == show.ByField {
-			other, err, _ := next()
-			if err != nil {
-				return err
-			}
-			if group = ""; other.Document != nil && other.Bad == nil && !bytes.Equal(other.ID, other.Block.Name(other.At)) {
-				group = string(other.ID)
-			}
+		of, err := group(r.Record)
+		if err != nil {
+			return err
 		}
 		if r.Bad == nil && !r.Other && !r.Empty {
-			texts.Add(r.ID, r.Text, r.Line, group)
+			texts.Add(r.ID, r.Text, r.Line, of)
 		}
 	}
 	return nil
 }
 
-// reread returns the inputs with the field of the map as their id, which can be a number.
-func (s *showing) reread() *corpus.Source {
+// groups returns a function for the group of each record in turn: the name of its input, or the
+// value of the field of --by, which is read as an id of the same inputs.
+func (s *showing) groups(cmd *cobra.Command) (group func(corpus.Record) (string, error), stop func(), err error) {
+	if s.by != show.ByField {
+		return func(r corpus.Record) (string, error) { return r.Block.File, nil }, func() {}, nil
+	}
 	f := s.formats
 	f.jsonl.Fields.ID = s.field
-	f.complete(s.source) //nolint:errcheck // it was complete before
-	return f.source(s.inputs, s.source)
+	if err := f.complete(s.source); err != nil {
+		return nil, nil, usageError{err}
+	}
+	next, stop := iter.Pull2(corpus.Records(cmd.Context(), f.source(s.inputs, s.source)))
+	return func(corpus.Record) (string, error) {
+		r, err, more := next()
+		if err != nil || !more || r.Bad != nil || bytes.Equal(r.ID, r.Block.Name(r.At)) {
+			return "", err
+		}
+		return string(r.ID), nil
+	}, stop, nil
 }

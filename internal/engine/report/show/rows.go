@@ -18,13 +18,13 @@ import (
 const (
 	maxRows   = 1 << 20  // lines that a page lists
 	rowsBlock = 1 << 10  // lines of a block
-	maxQuotes = 48 << 20 // bytes of quotes in all
+	maxQuotes = 16 << 20 // bytes of quotes in all
 	maxValue  = 300      // characters of an id
 	maxQuote  = 160      // bytes of a quote
 )
 
 // rows packs the lines of a report for the list of a page. Numbers are packed as columns, so a
-// browser can filter without the texts, which are in blocks. docs/format.md describes both.
+// browser can filter without the texts. Those are in blocks, which it unpacks when they are shown.
 type rows struct {
 	n       int
 	numbers [4][]byte // groups of the document and its source, score, verdict
