@@ -62,7 +62,6 @@ var mayskip = map[string]string{
 	"TestFeaturesAreCanonical":                     "single texts drawn that are wider than a piece",
 	"install":                                      "no Python of 3.10 or later with venv and pip; Windows",
 	"here":                                         "a platform without a wheel",
-	"written memory readCalls":                     "no Linux: the bytes that a process wrote, and those that lie outside the heap, are unknown",
 	"TestDifferences TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKills TestLongTextsEqualOracle TestMemory TestMemoryAhead TestPageOfMostMemory TestRepetitionIsCheap TestTablesAreGenerated TestTenMillionInSmall TestWorker": "-short: run by the last step of .ci/run",
 }
 

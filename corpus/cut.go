@@ -55,7 +55,7 @@ func (s *Source) overlong(ctx context.Context, b *Block) (err error) {
 		case w.last:
 			w.r, end = w.w, 0
 		default:
-			seen = min(len(w.held()), maxTerminator-1) // they may be part of an incomplete end
+			seen = min(len(w.held()), LookAhead-1) // they may be part of an incomplete end
 			w.r = w.w - seen
 			err = s.need(ctx, seen+s.cfg.BlockSize)
 		}

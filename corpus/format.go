@@ -50,7 +50,7 @@ type Format interface {
 }
 
 // Cutter finds the ends of records. One goroutine does this for all others, so it should examine
-// few bytes. The end of a record must be visible in at most 16 bytes around it.
+// few bytes. The end of a record must be visible in at most [LookAhead] bytes around it.
 type Cutter interface {
 	// Begin examines the first bytes of an input: at least three, or all of a shorter one. It
 	// returns how many of them belong to no record, or the reason why the input has no document.
@@ -108,8 +108,8 @@ type Frame struct {
 	Number int64  // of the record in its input, unless it follows the last one; only if Numbered
 }
 
-// maxTerminator is the maximum length in bytes of the end of a record.
-const maxTerminator = 16
+// LookAhead is the maximum length in bytes of the end of a record, with what shows that it is one.
+const LookAhead = 160
 
 // Parser turns blocks into documents. It must be used by one goroutine only.
 type Parser interface {

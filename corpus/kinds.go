@@ -95,6 +95,18 @@ func (LineCutter) Strip(line []byte) (raw []byte, empty bool) {
 	return raw, len(bytes.TrimSpace(raw)) == 0
 }
 
+// CutByEnds implements Cut of a Cutter by its method End.
+func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
+	for records < most {
+		next := c.End(data[end:], 0)
+		if next < 0 {
+			break
+		}
+		end, records = end+next, records+1
+	}
+	return end, records
+}
+
 // Framed is the kind of formats whose records are found by a [Frames].
 type Framed struct{ defaults }
 

@@ -83,7 +83,7 @@ func otherXML(head []byte) (name, advice string) {
 
 // beginsLikeOther reports whether more bytes after head could reveal another format.
 func beginsLikeOther(head []byte) bool {
-	if compress.Begins(head, "WARC/") || compress.Begins(head, "filedesc:") || len(head) > 0 && head[0] == '<' {
+	if compress.Begins(head, "WARC/") || compress.Begins(head, "filedesc:") || compress.Begins(head, "From ") || len(head) > 0 && head[0] == '<' {
 		return true
 	}
 	if array, found := bytes.CutPrefix(head, []byte("[")); found && len(bytes.TrimLeft(array, " \t\r\n")) == 0 {

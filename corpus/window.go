@@ -91,7 +91,7 @@ func (s *Source) need(ctx context.Context, n int) error {
 // reserve makes space for n bytes in the window.
 func (s *Source) reserve(n int) {
 	w := &s.window
-	heap := s.cfg.BlockSize + maxTerminator
+	heap := s.cfg.BlockSize + LookAhead
 	if s.framed != nil {
 		heap = max(heap, 4*windowSize)
 	}

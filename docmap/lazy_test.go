@@ -1,6 +1,7 @@
 package docmap
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -59,6 +60,42 @@ func TestPagesAreCheckedBeforeUse(t *testing.T) {
 	}
 	if refused < n/10 || late == 0 {
 		t.Errorf("%d of %d flips refused, %d of them after opening", refused, n, late)
+	}
+}
+
+// TestBranchBelowItself leads the way to the first documents round in a circle, which bbolt would
+// follow forever. The others can be read, and Verify finds the fault.
+func TestBranchBelowItself(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	opt := smallOptions
+	opt.MemtableKeys = 60 // opening reads documents with pending keys
+	table := mustOpen(t, path, opt)
+	const docs = 100
+	for n := range uint64(docs) {
+		_, err := table.addDoc(Doc{Data: make([]byte, 10_000)}, []uint64{n * 0x9e3779b97f4a7c15})
+		must(t, err)
+	}
+	must(t, table.Checkpoint(nil))
+	s, err := table.reading()
+	must(t, err)
+	root := uint64(s.tx.Bucket(bucketDocs).Root())
+	must(t, table.Close())
+	b, err := os.ReadFile(path)
+	must(t, err)
+	page := b[root*pageSize:]
+	if page[8] != 1 {
+		t.Fatal("the documents have no branch")
+	}
+	binary.LittleEndian.PutUint64(page[16+8:], root)
+	must(t, os.WriteFile(path, b, 0o600))
+	table = mustOpen(t, path, Options{ReadOnly: true})
+	_, err = table.Doc(docs)
+	must(t, err)
+	if _, err := table.Doc(1); !errors.Is(err, ErrDamaged) {
+		t.Errorf("the first document: %v", err)
+	}
+	if found, err := table.Verify(t.Context()); err != nil || len(found) == 0 {
+		t.Errorf("verified: %v, %v", found, err)
 	}
 }
 

@@ -2,6 +2,8 @@ package text
 
 import (
 	"bytes"
+
+	"github.com/firstseen/firstseen/corpus"
 )
 
 // endMark follows each document in corpora for language models, such as TinyStories.
@@ -14,7 +16,7 @@ func init() {
 type marked struct{ paragraphs }
 
 func (m marked) Cut(data []byte, most int) (end, records int) {
-	return cutByEnds(m, data, most)
+	return corpus.CutByEnds(m, data, most)
 }
 
 // End searches from earlier: all bytes of a mark but the last may be before from.

@@ -65,7 +65,7 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 type paragraphs struct{ corpus.LineCutter }
 
 func (p paragraphs) Cut(data []byte, most int) (end, records int) {
-	return cutByEnds(p, data, most)
+	return corpus.CutByEnds(p, data, most)
 }
 
 // End searches from two bytes earlier: the end of a paragraph has at most three bytes.
@@ -90,16 +90,4 @@ func (paragraphs) End(data []byte, from int) int {
 func (paragraphs) Strip(record []byte) (raw []byte, empty bool) {
 	raw = bytes.Trim(record, "\r\n")
 	return raw, len(bytes.TrimSpace(raw)) == 0
-}
-
-// cutByEnds implements Cut of a [corpus.Cutter] by its method End.
-func cutByEnds(c corpus.Cutter, data []byte, most int) (end, records int) {
-	for records < most {
-		next := c.End(data[end:], 0)
-		if next < 0 {
-			break
-		}
-		end, records = end+next, records+1
-	}
-	return end, records
 }

@@ -168,8 +168,8 @@ func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err err
 			e.bytes = text.ReadFirst(e.bytes, words+moreWords)
 		}
 		e.text = text.View(new(units.Text)) // the scanner is large
-		f.recent.put(e)
 	}
+	f.recent.put(e)
 	f.view = e.text.View(f.text)
 	return e, nil
 }

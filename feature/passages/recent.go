@@ -1,6 +1,7 @@
 package passages
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/firstseen/firstseen/feature/units"
@@ -29,26 +30,22 @@ const (
 	eachBytes  = 512      // of any text
 )
 
+// get returns the text of a document, or nil. A text that is used is put again.
 func (r *recent) get(document int) *earlierText {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.fresh[document]
-	if e == nil && r.stale[document] != nil {
-		e = r.stale[document]
-		r.add(e)
-	}
-	return e
+	return cmp.Or(r.fresh[document], r.stale[document])
 }
 
 func (r *recent) put(e *earlierText) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.add(e)
-}
-
-func (r *recent) add(e *earlierText) {
-	if r.bytes += 4*len(e.bytes) + eachBytes; r.bytes > freshBytes || r.fresh == nil {
-		r.stale, r.fresh, r.bytes = r.fresh, map[int]*earlierText{}, 4*len(e.bytes)+eachBytes
+	if r.fresh[e.document] == e {
+		return
+	}
+	bytes := 4*len(e.bytes) + eachBytes
+	if r.bytes += bytes; r.bytes > freshBytes || r.fresh == nil {
+		r.fresh, r.stale, r.bytes = map[int]*earlierText{}, r.fresh, bytes
 	}
 	r.fresh[e.document] = e
 }

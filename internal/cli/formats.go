@@ -15,6 +15,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonarray"
 	"github.com/firstseen/firstseen/corpus/jsonl"
+	"github.com/firstseen/firstseen/corpus/mbox"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/text"
@@ -29,6 +30,7 @@ type formats struct {
 	jsonl    jsonl.Format
 	parquet  parquet.Format
 	warc     warc.Format
+	mbox     mbox.Format
 	text     func() corpus.Text
 	chosen   string    // "auto", or the format of all inputs
 	html     html.Mode // part of a page to read as its text; the whole page, with tags, if negative
@@ -46,7 +48,7 @@ func (f *formats) register(fs *pflag.FlagSet, name string, revisits bool) {
 	r := flags.Refine(fs, &f.chosen, name, "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, jsonl:html=FIELD (the field is a page), jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
 	fields, web := &f.jsonl.Fields, &f.warc
 	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects; title,abstract joins several")
-	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC a header such as WARC-Record-ID (default id, and WARC-Target-URI); without one the id is FILE:LINE")
+	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC or a mail a header such as WARC-Record-ID (default id, WARC-Target-URI, Message-ID); without one the id is FILE:LINE")
 	r.Add("warc arc auto", "status", func(text string) (err error) {
 		web.Status, err = warc.ParseStatus(text)
 		return err
@@ -89,6 +91,7 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 	}
 	f.parquet.Text, f.parquet.ID = f.jsonl.Fields.Text, f.jsonl.Fields.ID
 	f.warc.IDField, f.warc.MaxBody, f.warc.Ratio = f.jsonl.Fields.ID, limits.MaxRecord, limits.MaxRatio
+	f.mbox.ID, f.mbox.Text = f.jsonl.Fields.ID, page.TextOf(html.Visible)
 	f.text = page.TextOf(f.html)
 	f.warc.Text, fields.Page = f.text, f.text
 	if f.decoder, err = corpus.EncodingNamed(string(f.encoding)); err != nil {
@@ -101,14 +104,14 @@ func (f *formats) complete(limits corpus.SourceConfig) (err error) {
 // htmlWords names the parts of a page in the ledger of a run.
 var htmlWords = map[html.Mode]string{html.Main: "main", html.Visible: "visible", -1: "off"}
 
-var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "text", "subtitles"}, slices.Sorted(maps.Keys(text.Formats))...)
+var formatWords = append([]string{"auto", "jsonl", "array", "csv", "parquet", "warc", "arc", "html", "mbox", "text", "subtitles"}, slices.Sorted(maps.Keys(text.Formats))...)
 
 // all returns the formats by the words of --format.
 func (f *formats) all() map[string]corpus.Format {
 	arc := f.warc
 	arc.ARC = true
 	all := map[string]corpus.Format{
-		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text}, "subtitles": page.Format{Subtitles: true, Text: f.text},
+		"csv": csv.Format{Text: f.parquet.Text, ID: f.parquet.ID, Time: f.jsonl.Fields.Time, Annotated: f.columns}, "jsonl": f.jsonl, "array": jsonarray.Format{Fields: f.jsonl.Fields, Arrays: f.arrays}, "parquet": f.parquet, "mbox": f.mbox, "warc": f.warc, "arc": arc, "html": page.Format{HTML: true, Text: f.text}, "text": page.Format{Text: f.text}, "subtitles": page.Format{Subtitles: true, Text: f.text},
 	}
 	maps.Copy(all, text.Formats)
 	return all
@@ -121,7 +124,7 @@ func (f *formats) of() (format corpus.Format, others []corpus.Format) {
 		return all[f.chosen], nil
 	}
 	values := jsonarray.Format{Fields: f.jsonl.Fields, Stream: true}
-	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], all["html"], all["text"], all["subtitles"], all["csv"], all["array"]}
+	others = []corpus.Format{values, f.jsonl, f.parquet, all["warc"], all["arc"], f.mbox, all["html"], all["text"], all["subtitles"], all["csv"], all["array"]}
 	for _, word := range slices.Sorted(maps.Keys(text.Formats)) {
 		others = append(others, text.Formats[word])
 	}
@@ -190,10 +193,10 @@ func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)
 
 // check refuses the flag for formats that detect encodings, or have none.
 func (f encodingFlag) check(found corpus.Format) error {
-	if !f.given() || corpus.Decodes(found) {
+	if _, mails := found.(mbox.Format); !f.given() || corpus.Decodes(found) && !mails {
 		return nil
 	}
-	why := "which declare their own encoding"
+	why := "which declare their own encoding" // or each part of a mail
 	if p, ok := found.(page.Format); ok && !p.HTML {
 		why = "whose encoding is detected"
 	}
@@ -218,7 +221,7 @@ func (f *dedupOptions) checkTimes() error {
 		format = f.formats.all()[f.formats.chosen] // of a pipe; nil if it is unknown
 	}
 	switch format.(type) {
-	case warc.Format:
+	case warc.Format, mbox.Format:
 		f.Window.Told = f.window > 0
 	case jsonl.Format, jsonarray.Format, csv.Format, nil:
 	default:

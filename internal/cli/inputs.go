@@ -137,6 +137,7 @@ func isFolder(dir string) error {
 // passedOver lists formats that a directory includes only on request.
 var passedOver = []struct{ format, holds, advice string }{
 	{"csv", "tables (.csv, .tsv)", "which are not read beside other formats: read them in a run of their own, with the same --index"},
+	{"mbox", "mails (.mbox, .mbx)", "which are not read beside other formats: add --format mbox"},
 	{"html", "pages (.html)", "which may be parts of something else: add --format html to read each as a document"},
 	{"subtitles", "subtitles (.srt, .vtt)", "which may belong to something else: add --format subtitles to read each as a document"},
 	{"text", "texts (.txt, .md)", "which may be anything: add --format text if each is a document, lines or paragraphs if it has many"},

@@ -66,9 +66,6 @@ func joined(first *report.Rejected) string {
 	return fmt.Sprintf("join each array into one string, as jq -c '.%s |= join(\"\\n\")' does", name)
 }
 
-// mboxLine matches the line before each message of an mbox.
-var mboxLine = regexp.MustCompile(`^From \S+ +[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d+:\d+`)
-
 func noJSON(first *report.Rejected) string {
 	raw := strings.TrimLeft(first.Raw, " \t\r\n\ufeff")
 	switch {
@@ -80,8 +77,6 @@ func noJSON(first *report.Rejected) string {
 		return "for arrays, read the objects inside with jq -c '.[]' FILE | firstseen ... -"
 	case strings.HasPrefix(raw, "<"):
 		return "for pages of HTML add --format html; for other XML convert the records to JSON lines first"
-	case mboxLine.MatchString(raw):
-		return "it is an mbox: write its messages as JSON lines first, as with the module mailbox of Python"
 	}
 	advice := "name their format with --format: lines, paragraphs or text for plain text, csv for tables"
 	if strings.ContainsRune(raw, utf8.RuneError) {

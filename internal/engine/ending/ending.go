@@ -22,6 +22,7 @@ var (
 	WARC    = Kind{"WARC", ".warc"}
 	HTML    = Kind{"HTML", ".html"}
 	Text    = Kind{"plain text", ".txt"}
+	Mails   = Kind{"mails", ".mbox"}
 	Terms   = Kind{"a table of terms", ".fst"}
 	Filter  = Kind{"a filter", ".bloom"}
 
@@ -36,7 +37,7 @@ var endings = map[string]Kind{}
 func init() {
 	for kind, list := range map[Kind]string{
 		JSON: ".jsonl .ndjson .json", CSV: ".csv .tsv", Parquet: ".parquet .parq",
-		WARC: ".warc .wet .wat", HTML: ".html .htm .xhtml",
+		WARC: ".warc .wet .wat", HTML: ".html .htm .xhtml", Mails: ".mbox .mbx",
 		// .gz and .zst are written, after an ending not listed here.
 		Unwritten: ".gz .zst .bz2 .xz .lz4 .br .7z .zip .tar .tgz .tbz .tbz2 .txz .tzst .arc .wacz .arrow .feather .orc .avro .xlsx .pdf",
 	} {

@@ -301,7 +301,7 @@ func (r *record) length() int64 {
 // commit commits a block of records. If c.left is b afterwards, the writing calls giveBack;
 // otherwise the caller must.
 func (c *committer) commit(ctx context.Context, b *block, giveBack func(*block)) error {
-	c.stored = b.last().source.Read
+	c.stored = b.source.Read
 	records := len(b.records) // once the last is written, b belongs to others
 	for at := 0; at < records; {
 		if ctx.Err() != nil {

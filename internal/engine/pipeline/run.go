@@ -187,8 +187,8 @@ func (p *pipeline) run(ctx context.Context) error {
 		for b := range p.order {
 			b.source.Release()
 		}
-		if p.ahead != nil {
-			p.ahead.source.Release()
+		if b := p.ahead; b != nil {
+			b.source.Release()
 		}
 	}()
 	return err
@@ -301,16 +301,9 @@ func (p *pipeline) join(ctx context.Context, b *block) {
 			return
 		}
 		next.isNext()
+		b.source.Read = next.source.Read
 		b.records, b.joined = append(b.records, next.records...), append(b.joined, next)
 	}
-}
-
-// last returns the last of the blocks joined to this one, or itself.
-func (b *block) last() *block {
-	if n := len(b.joined); n > 0 {
-		return b.joined[n-1]
-	}
-	return b
 }
 
 // commitBlock commits a block, and ensures that it is given back.
@@ -333,19 +326,17 @@ func (p *pipeline) commitBlock(ctx context.Context, b *block) error {
 // next waits for a block that a worker has finished, and meanwhile does the work due by time. It
 // returns nil at the end of the input.
 func (p *pipeline) next(ctx context.Context) (b *block, err error) {
-	order, done := p.order, chan error(nil)
-	if b, p.ahead = p.ahead, nil; b != nil {
-		order, done = nil, b.done
-		b.isNext()
-	}
-	for {
+	for b, p.ahead = p.ahead, nil; ; {
+		order, done := p.order, chan error(nil)
+		if b != nil {
+			order, done = nil, b.done
+			b.isNext()
+		}
 		select {
 		case b = <-order:
 			if b == nil {
 				return nil, nil
 			}
-			order, done = nil, b.done
-			b.isNext()
 		case err := <-done:
 			if err != errStarved {
 				return b, err

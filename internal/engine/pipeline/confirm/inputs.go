@@ -262,23 +262,21 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 	return "", nil, errNotThere
 }
 
-// reopen opens the plain file of an input for read, unless it was the last one.
+// reopen opens the plain file of an input, nil for none, and closes another.
 func (in *Inputs) reopen(x *askedInput) (err error) {
 	if in.reopened == x {
 		return nil
 	}
-	in.closeFile()
+	if in.reopened != nil {
+		_ = in.file.Close() // it was only read
+	}
+	if in.reopened = nil; x == nil {
+		return nil
+	}
 	if in.file, err = x.Open(); err == nil {
 		in.reopened = x
 	}
 	return err
-}
-
-func (in *Inputs) closeFile() {
-	if in.reopened != nil {
-		_ = in.file.Close() // it was only read
-		in.reopened = nil
-	}
 }
 
 // Close closes all inputs and the temporary file. It does nothing for nil.
@@ -291,6 +289,6 @@ func (in *Inputs) Close() error {
 	for len(in.open) > 0 {
 		in.finish(in.open[0], os.ErrClosed)
 	}
-	in.closeFile()
+	_ = in.reopen(nil)
 	return in.spool.close()
 }
