@@ -28,16 +28,21 @@ func newReportCommand() *cobra.Command {
 
 // newPairsCommand returns a command that writes each document with one source, and the source.
 func newPairsCommand() *cobra.Command {
-	out := ""
+	out, refused := "", false
 	cmd := command("report-pairs", needReport, func(cmd *cobra.Command, args []string) error {
 		report, err := openReports(cmd, args, out)
 		if err != nil {
 			return err
 		}
-		return writeTable(cmd, out, []string{"id", "of", "verdict", "score", "contained", "exact"}, func(t *table.Table) error {
+		columns := []string{"id", "of", "verdict", "score", "contained", "exact"}
+		if refused {
+			columns = append(columns, "why")
+		}
+		return writeTable(cmd, out, columns, func(t *table.Table) error {
 			for l, err := range report.All(cmd.Context()) {
-				if err == nil && l.Of != nil {
-					err = t.Write(l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact)
+				if err == nil && l.Of != nil && (!refused || l.Verdict == "related") {
+					row := []any{l.ID, *l.Of, l.Verdict, float64(l.Score), float64(l.Contained), l.Exact, l.Refusal()}
+					err = t.Write(row[:len(columns)]...)
 				}
 				if err != nil {
 					return err
@@ -46,7 +51,9 @@ func newPairsCommand() *cobra.Command {
 			return nil
 		})
 	})
-	cmd.Flags().StringVarP(&out, "out", "o", input.Stdin, "write the pairs here: .csv, .tsv or lines of JSON; - is standard output")
+	fs := cmd.Flags()
+	fs.StringVarP(&out, "out", "o", input.Stdin, "write the pairs here: .csv, .tsv or lines of JSON; - is standard output")
+	flags.OneOf(fs, &refused, "pairs", "the pairs to write: all, or refused (the document is kept, although it has the threshold's share in common), with the reason", []string{"all", "refused"}, false, true)
 	return cmd
 }
 

@@ -4,6 +4,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -160,6 +161,18 @@ func Report(r *dedup.Result, id string, set *feature.Set, text []byte) Reported 
 		line.Also = append(line.Also, AlsoDoc{s.ID, s.Shared})
 	}
 	return line
+}
+
+// Refusal says why a related document is no copy of its source: what differs in a short text, why its
+// text did not confirm it, a new passage, or other text.
+func (l *Reported) Refusal() string {
+	switch {
+	case l.Confirm != nil && !l.Confirm.OK:
+		return cmp.Or(l.Confirm.Why, "the texts differ")
+	case l.New != nil:
+		return "new passage"
+	}
+	return cmp.Or(l.Differs, "other text")
 }
 
 // Consumed is the verdict on a document with hardly any text outside passages.

@@ -286,3 +286,18 @@ func TestMostLost(t *testing.T) {
 		t.Errorf("of one input: %+v", s.MostLost)
 	}
 }
+
+// TestRefusal checks the reasons why a related document is no copy.
+func TestRefusal(t *testing.T) {
+	for want, l := range map[string]Reported{
+		"numbers":          {Differs: "numbers"},
+		"new passage":      {New: &[2]int{3, 9}},
+		"the texts differ": {Confirm: &Confirm{}, New: &[2]int{3, 9}},
+		"gone":             {Confirm: &Confirm{Why: "gone"}},
+		"other text":       {Confirm: &Confirm{OK: true}},
+	} {
+		if got := l.Refusal(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
