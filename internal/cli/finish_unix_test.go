@@ -52,7 +52,7 @@ func TestInterruptedWhileOpening(t *testing.T) {
 		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		cmd := program(t, dir, "dedup", "--docs", "1k", "--index", "index", flag, "fifo", "in.jsonl")
+		cmd := program(t, dir, "dedup", "-v", "--docs", "1k", "--index", "index", flag, "fifo", "in.jsonl")
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)

@@ -125,7 +125,7 @@ func TestReaderGone(t *testing.T) {
 // TestInterruptedWhileWaiting interrupts a run whose input pipe neither delivers nor ends.
 func TestInterruptedWhileWaiting(t *testing.T) {
 	dir := t.TempDir()
-	cmd := program(t, dir, "dedup", "--docs", "1k", "--index", "index", "-")
+	cmd := program(t, dir, "dedup", "-v", "--docs", "1k", "--index", "index", "-")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -185,7 +185,7 @@ func (s *Summary) WriteText(w io.Writer, report string, details bool) error {
 		Copied                    []Copied
 		Look                      string
 		Details                   bool
-	}{s, float64(s.RecordBytes) / 1e6, 0, float64(s.Filter.Bytes) / (1 << 20), 100 * s.Filter.Fill, s.Commonest[:min(len(s.Commonest), 3)], s.MostCopied[:min(len(s.MostCopied), 3)], s.look(report), details}
+	}{s, float64(s.RecordBytes) / 1e6, 0, float64(s.Filter.Bytes) / (1 << 20), 100 * s.Filter.Fill, s.Commonest[:min(len(s.Commonest), 3)], slices.DeleteFunc(slices.Clone(s.MostCopied[:min(len(s.MostCopied), 3)]), func(c Copied) bool { return c.Copies < 2 }), s.look(report), details}
 	if s.Seconds > 0 {
 		data.Rate = data.MB / s.Seconds
 	}
