@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple
 from ._program import Error, Link
 
 CHUNK = 1 << 15  # bytes of documents written at once
+MOST = 1000  # documents in a request
 ANSWER = b'"firstseen":'  # cannot occur in a string, which escapes quotes
 
 
@@ -29,7 +30,8 @@ class Verdict(NamedTuple):
 
 
 def verdict(doc: Any, line: bytes) -> Verdict:
-    f = json.loads(line[line.rindex(ANSWER) + len(ANSWER) : -2])
+    at = line.rfind(ANSWER)  # an answer by HTTP is the verdict alone
+    f = json.loads(line if at < 0 else line[at + len(ANSWER) : -2])
     return Verdict(doc, f, f["verdict"], f["kept"], f.get("of"), f.get("score"), f.get("again", False), f.get("reason"))
 
 
@@ -64,7 +66,7 @@ class Feed:
         while not last and not self._stopped:
             docs: list[Any] = []
             text = b""
-            while not last and (not docs or len(text) < CHUNK and not self._ready.empty()):
+            while not last and (not docs or len(docs) < MOST and len(text) < CHUNK and not self._ready.empty()):
                 if (item := self._ready.get()) is None:
                     last = True
                 else:

@@ -12,9 +12,19 @@ import socket
 import subprocess
 import sysconfig
 import tempfile
+import time
 from contextlib import suppress
-from typing import IO, Any
+from http.client import HTTPException
+from queue import SimpleQueue
+from typing import IO, TYPE_CHECKING, Any, Mapping
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 from weakref import WeakSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._settings import FileSettings
 
 DONE = (0, 3)  # 3: done, but some records were bad
 SETTINGS = {"firstseen dedup --rejects FILE": "rejects=FILE", "--rejects FILE": "rejects=FILE", "--limit bad=N": 'limit="bad=N"'}
@@ -43,10 +53,14 @@ def find() -> str:
     raise Error(f"there is no program at {places}: install the wheel of this platform, or set FIRSTSEEN_BINARY")
 
 
-def flags(settings: dict[str, Any]) -> list[str]:
-    """Returns command-line flags: filter_only=True becomes --filter-only, and a list repeats its flag."""
+def flags(settings: Mapping[str, Any]) -> list[str]:
+    """Returns flags: filter_only=True becomes --filter-only, a list repeats its flag, a dict becomes NAME=VALUE,NAME=VALUE."""
     out = []
     for name, value in settings.items():
+        if isinstance(value, dict):
+            value = ",".join(f"{part}={v}" for part, v in value.items())
+        if name == "text_field" and not isinstance(value, str):
+            value = ",".join(value)
         for v in value if isinstance(value, (list, tuple)) else [value]:
             if v is not None and v is not False:
                 flag = "--" + name.replace("_", "-")
@@ -78,7 +92,15 @@ def warn(spoken: str) -> None:
         logging.getLogger("firstseen").warning("%s", line)
 
 
-def dedup(*inputs: str | os.PathLike[str], **settings: Any) -> dict[str, Any]:
+def run(arguments: list[str], lines: bytes = b"") -> str:
+    """Runs a command with lines as its input, and returns its output."""
+    done = subprocess.run([find(), *arguments], input=lines, capture_output=True)
+    if done.returncode not in DONE:
+        raise Error(done.stderr.decode("utf-8", "replace").strip().removeprefix("firstseen: "), done.returncode)
+    return done.stdout.decode()
+
+
+def dedup(*inputs: str | os.PathLike[str], **settings: Unpack[FileSettings]) -> dict[str, Any]:
     """Runs `firstseen dedup` over files, with its flags as settings, and returns its summary. It warns of bad records."""
     with tempfile.TemporaryDirectory() as folder:
         summary = settings["summary"] = settings.get("summary") or os.path.join(folder, "summary.json")
@@ -153,7 +175,7 @@ class Socket:
     def __init__(self, address: str) -> None:
         kind, _, path = address.partition(":")
         if kind != "unix" or not path or not hasattr(socket, "AF_UNIX"):
-            raise Error(f"{address!r} is not a valid address here: give unix:PATH, the path of the server's socket")
+            raise Error(f"{address!r} is not a valid address here: give unix:PATH, the path of the server's socket, or http://HOST:PORT")
         self._address, self._socket = address, socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(path)
@@ -174,4 +196,49 @@ class Socket:
         self._out.close()  # the connection ends with both
 
 
-Link = Child | Socket
+class Http:
+    """A server at its HTTP address. A request is sent again while the server has no time, or does not answer."""
+
+    def __init__(self, address: str, token: str | None) -> None:
+        self._address, self._headers = address.rstrip("/"), {"Content-Type": "application/x-ndjson"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._lines: SimpleQueue[bytes | Error] = SimpleQueue()
+        self.ask("GET", "/v1/stats")
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        request = Request(self._address + path, body, self._headers, method=method)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                with urlopen(request, timeout=PATIENCE) as answer:
+                    return bytes(answer.read())
+            except HTTPError as e:
+                words, waits = f"{e.code}: {e.read().decode('utf-8', 'replace').strip()}", e.code in (429, 503)
+            except (OSError, HTTPException) as e:
+                words, waits = f"{getattr(e, 'reason', e)}: start the server first", bool(body)
+            if not waits or time.monotonic() > deadline:
+                raise Error(f"{self._address}: {words}")
+            time.sleep(0.2)
+
+    def write(self, data: bytes) -> None:
+        try:
+            for line in self.ask("POST", "/v1/see", data).splitlines(keepends=True) if data else ():
+                self._lines.put(line)
+        except Error as e:
+            self._lines.put(e)
+
+    def line(self) -> bytes:
+        line = self._lines.get()
+        if isinstance(line, Error):
+            self._lines.put(line)  # for the documents after it
+            raise line
+        return line
+
+    def close(self) -> None:
+        self._lines.put(Error(f"{self._address}: the connection is closed"))
+
+
+PATIENCE = 60  # seconds
+
+Link = Child | Socket | Http

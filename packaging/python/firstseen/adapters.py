@@ -15,7 +15,7 @@ def frame(fs: Seen, rows: Any) -> Any:
     if type(rows).__module__.partition(".")[0] != "pyarrow":
         keep = fs.keep(rows)
         return rows.loc[keep] if hasattr(rows, "loc") else rows.filter(keep)
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     names = rows.schema.names
     return rows.filter(pyarrow.array(fs.keep({n: rows.column(n) for n in names}), pyarrow.bool_()))
@@ -23,9 +23,9 @@ def frame(fs: Seen, rows: Any) -> Any:
 
 def datatrove(fs: Seen) -> Any:
     """Returns a datatrove BaseFilter for one task, or for many tasks with connect()."""
-    from datatrove.pipeline.filters.base_filter import BaseFilter  # type: ignore[import-untyped]
+    from datatrove.pipeline.filters.base_filter import BaseFilter  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    class Firstseen(BaseFilter):  # type: ignore[misc]
+    class Firstseen(BaseFilter):  # type: ignore[misc,unused-ignore]
         name = "firstseen"
 
         def __init__(self) -> None:
@@ -58,8 +58,8 @@ class Scrapy:
         self.fs = connect(**self.settings) if "address" in self.settings else open(**self.settings)
 
     def process_item(self, item: Any, *_: Any) -> Any:
-        from itemadapter import ItemAdapter
-        from scrapy.exceptions import DropItem
+        from itemadapter import ItemAdapter  # type: ignore[import-not-found,unused-ignore]
+        from scrapy.exceptions import DropItem  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
         v = self.fs.one(ItemAdapter(item))
         if not v.kept:

@@ -46,6 +46,8 @@ class AdapterTest(unittest.TestCase):
 
         rows = datasets.Dataset.from_dict({"text": ROWS, "n": list(range(30))})
         self.assertEqual(rows.filter(self.fs.keep, batched=True, batch_size=7)["n"][:], list(range(20)))
+        with self.assertNoLogs("datasets.fingerprint", "WARNING"):  # of a random hash
+            rows.filter(self.fs.keep, batched=True)
         with self.assertRaisesRegex(Exception, "connect"):
             rows.filter(self.fs.keep, batched=True, num_proc=2)
         rows = rows.add_column("id", [str(i) for i in range(30)])

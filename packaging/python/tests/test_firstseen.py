@@ -1,6 +1,7 @@
 """The module against the program: python -m unittest, with FIRSTSEEN_BINARY or an installed wheel."""
 
 import decimal
+import importlib.util
 import itertools
 import json
 import os
@@ -27,12 +28,18 @@ def texts(n):
     return [TEXT.format(i) for i in range(n)]
 
 
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
 class Server:
     """A firstseen serve with an index in a folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *more):
         self.address = f"unix:{folder}/lines"
-        command = [firstseen.find(), "serve", f"--index={folder}/served", "--docs=1000", f"--lines={self.address}"]
+        command = [firstseen.find(), "serve", f"--index={folder}/served", "--docs=1000", f"--lines={self.address}", *more]
         self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         for _ in range(600):
             if os.path.exists(f"{folder}/lines") or self.process.poll() is not None:
@@ -280,8 +287,9 @@ class FailureTest(Case):
 
     def test_forks_and_pickles_are_refused(self):
         with self.open() as fs:
+            self.assertEqual(pickle.dumps(fs.keep), pickle.dumps(fs.keep))  # as caches compare it
             with self.assertRaisesRegex(firstseen.Error, "connect"):
-                pickle.dumps(fs.keep)
+                pickle.loads(pickle.dumps(fs.keep))({"text": texts(1)})
             pid = os.fork()
             if pid == 0:
                 try:
@@ -346,13 +354,96 @@ class ServerTest(Case):
                 self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
 
     def test_no_server(self):
-        for address in "unix:/nowhere/lines", "tcp:1", "lines":
+        for address in "unix:/nowhere/lines", "tcp:1", "lines", f"http://127.0.0.1:{free_port()}":
             with self.assertRaisesRegex(firstseen.Error, "start the server|give unix:"):
                 firstseen.connect(address)
 
     def test_a_server_reads_no_times(self):
         with self.assertRaisesRegex(TypeError, "time"):
             firstseen.connect("unix:/nowhere/lines", time="date")
+
+
+    def test_http(self):
+        address, token = f"http://127.0.0.1:{free_port()}", self.folder / "token"
+        token.write_text("0123456789abcdef0123456789abcdef")
+        server = Server(self.folder, f"--listen={address[7:]}", f"--token-file={token}")
+        self.addCleanup(server.close)
+        with self.assertRaisesRegex(firstseen.Error, "401"):
+            firstseen.connect(address, token="another token")
+        docs = [(f"d{i}/ä", t) for i, t in enumerate(texts(2500))]
+        with firstseen.connect(address, token=token.read_text()) as fs:
+            self.assertEqual([v.kept for v in fs.see(docs + [("e", texts(1)[0])])], [True] * 2500 + [False])
+            bad, new, old = fs.query([{"id": "x"}, ("y", "another text, quite new, and with pieces"), ("z", docs[7][1])])
+            self.assertEqual((bad.verdict, bad.kept, new.kept, old.of), ("bad", False, True, "d7/ä"))
+            self.assertEqual(fs.stats()["table"]["documents"], 2500)
+            self.assertEqual((fs.forget("d7/ä", "none"), fs.forget("d7/ä")), (1, 0))
+            self.assertTrue(fs.one(("f", docs[7][1])).kept)
+            with pickle.loads(pickle.dumps(fs)) as copy:
+                self.assertEqual(copy.one(("g", docs[7][1])).of, "f")
+        with self.assertRaisesRegex(firstseen.Error, "closed"):
+            fs.one("a text after it")
+
+    def test_a_socket_for_lines_has_no_questions(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        with firstseen.connect(server.address) as fs:
+            with self.assertRaisesRegex(firstseen.Error, "connect..http"):
+                fs.stats()
+
+
+class QuestionTest(Case):
+    def test_query_forget_and_stats(self):
+        docs = [(i, t) for i, t in enumerate(texts(30))]
+        with self.open() as fs:
+            list(fs.see(docs))
+            bad, new, old = fs.query([(1, None), ("new", "another text, quite new, and with pieces"), ("x", docs[7][1])])
+            self.assertEqual((bad.verdict, bad.kept, new.kept, old.kept, old.of), ("bad", False, True, False, "7"))
+            self.assertTrue(fs.one(("new", "another text, quite new, and with pieces")).kept)
+            self.assertEqual(fs.stats()["table"]["documents"], 31)
+            self.assertEqual((fs.forget(7, "none"), fs.forget("-7")), (1, 0))
+            self.assertTrue(fs.one(("x", docs[7][1])).kept)
+            seen = fs.see(docs)
+            next(seen)
+            with self.assertRaisesRegex(firstseen.Error, "another see"):
+                fs.stats()
+            seen.close()
+        with firstseen.open(docs=1000) as fs, self.assertRaisesRegex(firstseen.Error, "needs an index"):
+            fs.query(["a text"])
+
+    def test_several_fields(self):
+        a, b = texts(2)
+        docs = [{"id": 1, "title": a, "body": b}, {"id": 2, "body": b, "title": a}, {"id": 3, "title": None, "body": float("nan")}, {"id": 4, "title": 7}]
+        with self.open(text=["title", "body"]) as fs:
+            got = list(fs.see(docs))
+            self.assertEqual([v.verdict for v in got], ["unique", "duplicate", "bad", "bad"])
+            self.assertTrue(fs.query([("x", f"{a}\n{b}")])[0].fields["exact"])
+            rows = {"id": [5, 6], "title": [a, "another text, quite new, and with pieces"], "body": [b, None]}
+            self.assertEqual(fs.keep(rows), [False, True])
+
+    def test_progress(self):
+        told = []
+        with self.open() as fs:
+            list(fs.see([*texts(3), *texts(2)], progress=lambda *counts: told.append(counts)))
+        self.assertEqual(told, [(1, 1), (2, 2), (3, 3), (4, 3), (5, 3)])
+
+    def test_settings(self):
+        """Each flag of dedup is a typed setting, or belongs to the module."""
+        from firstseen import _settings
+
+        usage = subprocess.run([firstseen.find(), "dedup", "--help"], capture_output=True, text=True, check=True).stdout
+        named = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", usage, re.M)) - {"help", "quiet", "config"}
+        self.assertGreater(len(named), 10)
+        settings = set(_settings.FileSettings.__annotations__) | set(_settings.Settings.__annotations__)
+        self.assertEqual({n for n in named if n.replace("-", "_") not in settings}, set())
+        with self.assertRaises(firstseen.Error) as caught, firstseen.open(docs=1000, limit={"bad": 0, "full": "grow"}) as fs:
+            list(fs.see([(1, None), *texts(3)]))
+        self.assertEqual(caught.exception.code, 5)
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed; .ci/run gets it, or says that it could not")
+    def test_types(self):
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", self.folder, *firstseen.__path__, Path(__file__).with_name("typed.py")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
 
 class DedupTest(Case):
