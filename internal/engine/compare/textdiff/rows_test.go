@@ -40,6 +40,15 @@ func TestRowsFold(t *testing.T) {
 			t.Errorf("row %d: %+v", i, rows[i])
 		}
 	}
+	only := 0
+	for _, row := range Rows(text, strings.Replace(text, "number4 of", "number4 and more of", 1)) {
+		if slices.Contains(row.Right, Part{Text: "and more", Only: true}) {
+			only++
+		}
+	}
+	if only != 1 {
+		t.Errorf("what only the right text has is in %d rows", only)
+	}
 }
 
 // TestRowsAreWhole checks that rows without folds make up the whole texts, and rows of equal texts

@@ -262,8 +262,8 @@ func TestMapByInput(t *testing.T) {
 	d := c.Digest()
 	texts := d.ReadTexts()
 	texts.Add([]byte("first"), nil, nil, "a.jsonl")
-	texts.Add([]byte("x"), nil, &all[0], "b.jsonl")
 	texts.Add([]byte("first"), nil, nil, "b.jsonl")
+	texts.Add([]byte("x"), nil, &all[0], "b.jsonl")
 	texts.Add([]byte("y"), nil, &all[1], "b.jsonl")
 	texts.Close()
 	if m := d.Map; !slices.Equal(m.Columns, []string{"a.jsonl", earlier}) || !slices.Equal(m.Rows, []string{"b.jsonl"}) || !slices.Equal(m.Counts[0], []int64{1, 1}) || d.rows.n != 2 {
