@@ -13,7 +13,7 @@ func testDocs() uint64 {
 	if testing.Short() || raceEnabled {
 		return 20_000
 	}
-	return 100_000
+	return 50_000
 }
 
 // TestTenMillionInSmall checks everything but the times on a smaller run of ten-million.
@@ -38,7 +38,7 @@ func TestTenMillionInSmall(t *testing.T) {
 			cfg := millionConfig{
 				gen:    gen.Config{Docs: test.docs, Seed: 2, Duplicates: test.duplicates},
 				memory: test.docs * 96, filterOnly: test.filterOnly, dir: t.TempDir(),
-				workers: 2, probes: 1 << 20, lookups: 500, memtable: 200_000,
+				workers: 2, probes: 1 << 20, lookups: 500, memtable: 100_000,
 				watched: raceEnabled,
 			}
 			report, err := runMillion(context.Background(), cfg, &out)
@@ -58,7 +58,7 @@ func checkRun(t *testing.T, r *millionReport, cfg *millionConfig) {
 	if len(r.Rows) != 10 || r.Summary.Documents != int64(cfg.gen.Docs) || r.Summary.Bad != 0 {
 		t.Errorf("%d rows, %d documents, %d bad records", len(r.Rows), r.Summary.Documents, r.Summary.Bad)
 	}
-	if last := r.Rows[len(r.Rows)-1]; !cfg.filterOnly && cfg.gen.Docs >= 100_000 && last.Merges == 0 {
+	if last := r.Rows[len(r.Rows)-1]; !cfg.filterOnly && cfg.gen.Docs >= 50_000 && last.Merges == 0 {
 		t.Errorf("no merges: runs %v", last.Runs)
 	}
 	if cfg.gen.Duplicates == 0 || cfg.gen.Docs < 20_000 {

@@ -15,7 +15,7 @@ func TestKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs it often")
 	}
-	cfg := Config{Dir: t.TempDir(), N: 3, Seed: 11, Jobs: 2}
+	cfg := Config{Dir: t.TempDir(), N: 1, Seed: 11, Jobs: 2}
 	var err error
 	if cfg.Program, err = Build(context.Background(), "github.com/firstseen/firstseen", cfg.Dir); err != nil {
 		t.Fatal(err)

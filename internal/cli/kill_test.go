@@ -46,11 +46,16 @@ ended`
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	k := newKilling(t)
-	all := k.steps("0", "")
-	k.compare()
-	want := strings.Split(finishing, "\n")
-	if len(all) < len(want) || !slices.Equal(all[len(all)-len(want):], want) {
-		t.Fatalf("the steps are\n%s\nand shall end in\n%s", strings.Join(all, "\n"), finishing)
+	plain := k.args
+	for _, more := range [][]string{nil, {"--summary", "sum.json"}} { // a summary comes after the outputs
+		k.args = append(slices.Clip(plain), more...)
+		all := k.steps("0", "")
+		k.compare()
+		k.reset()
+		want := slices.DeleteFunc(strings.Split(finishing, "\n"), func(s string) bool { return more == nil && strings.Contains(s, "sum.json") })
+		if len(all) < len(want) || !slices.Equal(all[len(all)-len(want):], want) {
+			t.Fatalf("the steps are\n%s\nand shall end in\n%s", strings.Join(all, "\n"), strings.Join(want, "\n"))
+		}
 	}
 	for _, c := range []struct {
 		name, how string
@@ -65,9 +70,8 @@ func TestKilled(t *testing.T) {
 		{"renamed filter.bloom.tmp", stopByError, 1, 0, exitFailed},
 		{"saved the filter", stopByKill, 1, syscall.SIGKILL, 0},
 	} {
-		k.reset()
 		for range c.times {
-			cmd := k.command()
+			cmd := program(t, k.dir, k.args...)
 			stopAfter(cmd, c.name, c.how)
 			start(t, cmd)
 			_ = cmd.Wait()
@@ -83,6 +87,7 @@ func TestKilled(t *testing.T) {
 				t.Errorf("%s after %s: %q are left, %v", c.how, c.name, left, err)
 			}
 		}
+		k.reset()
 	}
 }
 
@@ -103,14 +108,16 @@ func newKilling(t *testing.T) *killing {
 	}
 	resumeInput(t, k.dir)
 	k.args = []string{
-		"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "30k", "--index", "index", "--summary", "sum.json",
+		"dedup", "-q", "--docs", "3k", "--checkpoint-bytes", "30k", "--index", "index",
 		"--out", k.outputs[0], "--report", k.outputs[1], "--rejects", k.outputs[2], "a.jsonl", "b.jsonl",
 	}
 	runProgram(t, k.dir, exitBadRecords, k.args...)
 	for _, name := range k.outputs {
 		k.want[name] = k.read(name)
 	}
-	k.content = k.indexContent()
+	var err error
+	k.content, err = indexContent(filepath.Join(k.dir, "index"))
+	indextest.Must(t, err)
 	k.reset()
 	return k
 }
@@ -145,18 +152,6 @@ func (k *killing) read(name string) []byte {
 	return data
 }
 
-func (k *killing) indexContent() string {
-	k.t.Helper()
-	content, err := indexContent(filepath.Join(k.dir, "index"))
-	indextest.Must(k.t, err)
-	return content
-}
-
-func (k *killing) command() *exec.Cmd {
-	k.t.Helper()
-	return program(k.t, k.dir, k.args...)
-}
-
 // reset removes the files of the previous run.
 func (k *killing) reset() {
 	k.t.Helper()
@@ -177,8 +172,8 @@ func (k *killing) compare() {
 			k.t.Fatalf("%s has %d bytes, not the %d of a run that was not killed, or others", name, len(got), len(k.want[name]))
 		}
 	}
-	if k.indexContent() != k.content {
-		k.t.Fatal("the index is not that of a run that was not killed")
+	if content, err := indexContent(filepath.Join(k.dir, "index")); content != k.content || err != nil {
+		k.t.Fatalf("the index is not that of a run that was not killed, %v", err)
 	}
 	// The filter must also know all kept documents.
 	runProgram(k.t, k.dir, exitBadRecords, "dedup", "-q", "--index", "index", "--out", "again.jsonl", "a.jsonl", "b.jsonl")
@@ -197,7 +192,7 @@ func stopAfter(cmd *exec.Cmd, at, how string) {
 // steps runs the command up to a step, or to its end, and returns its steps.
 func (k *killing) steps(at, how string) []string {
 	k.t.Helper()
-	cmd := k.command()
+	cmd := program(k.t, k.dir, k.args...)
 	stopAfter(cmd, at, how)
 	start(k.t, cmd)
 	_ = cmd.Wait() // killed, or at its end
@@ -215,7 +210,7 @@ func TestKilledCreation(t *testing.T) {
 		if name != "" {
 			k.steps(name, stopByKill)
 		}
-		again := k.command()
+		again := program(t, k.dir, k.args...)
 		start(t, again)
 		_ = again.Wait()
 		got, _ := runProgram(t, k.dir, 0, "index", "stats", "--json", "index")
