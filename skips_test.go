@@ -51,7 +51,7 @@ var mayskip = map[string]string{
 	"changed.txtar diskfull.txtar rewritten.txtar": "not a Unix",
 	"TestLongLineOutsideHeap TestSyncDirFails":     "not Linux",
 	"TestFullDevice failures.txtar":                "no /dev/full",
-	"TestRemoveLeftReadOnly":                       "not root, who alone can mount",
+	"TestReadOnlyMount TestRemoveLeftReadOnly":     "not root, who alone can mount",
 	"TestLibrariesAreSilent":                       "not root, or no unshare: /sys/fs/cgroup cannot be masked",
 	"TestExpandUnreadable":                         "root on another system than Linux; there a thread gives up its rights",
 	"traced watched":                               "no strace, or it may not trace; .ci/run gets it, or says aloud that it could not",

@@ -474,8 +474,18 @@ class DedupTest(Case):
         pieces = re.findall(r"```python\n(.*?)```", page.split("\n## Python\n")[1].split("\n## ")[0], re.S)
         (self.folder / "in").mkdir()
         (self.folder / "in" / "a.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts(3) + texts(2)))
+        pieces[1] += textwrap.dedent("""
+            import firstseen
+
+            async def main():
+                with firstseen.open("notes/") as fs:
+                    async for v in verdicts(fs, ["A note of an agent, with pieces."] * 2):
+                        print(v.verdict)
+
+            asyncio.run(main())
+        """)
         got = [subprocess.run([sys.executable, "-c", p], cwd=self.folder, capture_output=True, text=True, check=True).stdout for p in pieces]
-        self.assertEqual(got, ["store ('a', 'A text of some length, with pieces.')\nduplicate of a 1\n", "3 2\n"])
+        self.assertEqual(got, ["store ('a', 'A text of some length, with pieces.')\nduplicate of a 1\n", "unique\nduplicate\n", "3 2\n"])
 
     def test_the_adapters_of_the_howto_need_one_import(self):
         code = "import firstseen; print(callable(firstseen.adapters.frame))"
