@@ -3,6 +3,7 @@ package show
 import (
 	"cmp"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -23,10 +24,9 @@ const (
 // Map counts removed documents by their group and that of their source. The JSON form is a contract.
 type Map struct {
 	By      string    `json:"by"`
-	Below   string    `json:"below,omitempty"` // folder that holds all groups
-	Rows    []string  `json:"rows"`            // groups with removed documents
-	Columns []string  `json:"columns"`         // groups of their sources
-	Counts  [][]int64 `json:"counts"`          // of each row by columns
+	Rows    []string  `json:"rows"`    // groups with removed documents
+	Columns []string  `json:"columns"` // groups of their sources
+	Counts  [][]int64 `json:"counts"`  // of each row by columns
 
 	rowOf, columnOf []int // by the number of a group; -1 for groups that lose, or give, nothing
 }
@@ -65,14 +65,10 @@ func (g *groups) fromInputs() bool { return g.by == ByInput || g.by == ByField }
 func (g *groups) number(name string) uint16 {
 	name = cmp.Or(name, nowhere)
 	n, known := g.numbers[name]
-	switch {
-	case known:
-		return n
-	case len(g.names) == maxGroups:
-		return 0
+	if !known && len(g.names) < maxGroups {
+		n, name = uint16(len(g.names)), strings.Clone(name) // else n is 0
+		g.names, g.numbers[name] = append(g.names, name), n
 	}
-	n = uint16(len(g.names))
-	g.names, g.numbers[strings.Clone(name)] = append(g.names, strings.Clone(name)), n
 	return n
 }
 
@@ -103,14 +99,11 @@ func (g *groups) meet(id []byte, group uint16) {
 
 // source returns the group of a source that was expected.
 func (g *groups) source(id string) uint16 {
-	switch n, is := g.sources[xxh3.HashString(id)]; {
-	case !is:
-		return 0
-	case n == noGroup:
+	n := g.sources[xxh3.HashString(id)] // 0 if there was no room
+	if n == noGroup {
 		return g.number(earlier)
-	default:
-		return n
 	}
+	return n
 }
 
 func (g *groups) count(from, of uint16) {
@@ -129,7 +122,7 @@ func (g *groups) chart() *Map {
 	m := &Map{By: cmp.Or(g.by, "host or folder")}
 	labels := g.names
 	if g.by != ByHost && g.by != ByField {
-		m.Below, labels = rolled(g.names)
+		labels = rolled(g.names)
 	}
 	lost, given := map[string]int64{}, map[string]int64{}
 	for pair, n := range g.pairs {
@@ -150,6 +143,12 @@ func (g *groups) chart() *Map {
 	return m
 }
 
+// Shade returns the shade of a field with that count, in percent.
+func (m *Map) Shade(n int64) int {
+	most := slices.Max(slices.Concat(m.Counts...))
+	return int(8 + 92*math.Sqrt(float64(n)/float64(most)))
+}
+
 // most returns the groups with the highest counts by name, and where each label is among them.
 func most(counts map[string]int64, labels []string) (shown []string, at []int) {
 	shown = slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
@@ -168,11 +167,9 @@ func most(counts map[string]int64, labels []string) (shown []string, at []int) {
 	}
 	for _, label := range labels {
 		i, is := index[label]
-		switch {
-		case is:
-		case counts[label] > 0:
+		if !is && counts[label] > 0 {
 			i = len(shown) - 1
-		default:
+		} else if !is {
 			i = -1
 		}
 		at = append(at, i)
@@ -180,43 +177,19 @@ func most(counts map[string]int64, labels []string) (shown []string, at []int) {
 	return shown, at
 }
 
-// rolled returns the folder that holds all others, and the labels of folders below it: as many
-// levels as maxSide folders allow, at least one.
-func rolled(names []string) (below string, labels []string) {
-	var parts [][]string
-	shared := -1
-	for i, name := range names {
-		parts = append(parts, strings.Split(name, "/"))
-		if i == 0 || name == nowhere || name == earlier {
-			continue
+// rolled returns the labels of folders: as many levels of each as maxSide folders allow.
+func rolled(names []string) (labels []string) {
+	for levels, last := 1, 0; levels < 32 && !slices.Equal(labels, names); levels++ {
+		deeper, distinct := make([]string, len(names)), map[string]bool{}
+		for i, name := range names {
+			all := strings.SplitN(name, "/", levels+1)
+			deeper[i] = strings.Join(all[:min(levels, len(all))], "/")
+			distinct[deeper[i]] = true
 		}
-		if shared < 0 {
-			shared, below = len(parts[i]), name
+		if len(distinct) > maxSide && last > 3 { // else all would be in one or two folders
+			break
 		}
-		folders := strings.Split(below, "/")
-		for shared > 0 && !slices.Equal(folders[:shared], parts[i][:min(shared, len(parts[i]))]) {
-			shared--
-		}
+		labels, last = deeper, len(distinct)
 	}
-	shared = max(shared, 0)
-	below = strings.Join(strings.Split(below, "/")[:shared], "/")
-	for levels := 1; ; levels++ {
-		deeper, distinct, whole := []string{}, map[string]bool{}, true
-		for i, all := range parts {
-			label := names[i]
-			if i > 0 && label != nowhere && label != earlier {
-				end := min(len(all), shared+levels)
-				label = cmp.Or(strings.Join(all[shared:end], "/"), ".")
-				whole = whole && end == len(all)
-			}
-			deeper = append(deeper, label)
-			distinct[label] = true
-		}
-		if levels > 1 && len(distinct) > maxSide {
-			return below, labels
-		}
-		if labels = deeper; whole || len(distinct) > maxSide {
-			return below, labels
-		}
-	}
+	return labels
 }

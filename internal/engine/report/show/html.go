@@ -74,12 +74,13 @@ type bar struct {
 }
 
 // add adds bars of equal width, given the value of each, and where the last bar ends.
-func (c *chart) add(values []float64, most, end float64, tip func(i int) string) {
+func (c *chart) add(values []float64, most, end float64, told func(i int) (tip, link string)) {
 	width := 100 / end
 	for i, v := range values {
 		if v > 0 {
 			height := math.Round(max(100*v/most, 1))
-			c.Bars = append(c.Bars, bar{hundredths(float64(i) * width), 100 - height, hundredths(width * .92), height, tip(i), ""})
+			tip, link := told(i)
+			c.Bars = append(c.Bars, bar{hundredths(float64(i) * width), 100 - height, hundredths(width * .92), height, tip, template.URL(link)})
 		}
 	}
 }
@@ -111,13 +112,10 @@ func (d *Digest) charts() (all []chart) {
 		for _, b := range d.Histogram[first:] {
 			values = append(values, float64(m.of(b)))
 		}
-		c.add(values, float64(most), float64(Bins-first), func(i int) string {
-			return fmt.Sprintf("%.2f to %.2f: %s", float64(first+i)/Bins, float64(first+i+1)/Bins, number(int64(values[i])))
+		c.add(values, float64(most), float64(Bins-first), func(i int) (tip, link string) {
+			from, to := float64(first+i)/Bins, float64(first+i+1)/Bins
+			return fmt.Sprintf("%.2f to %.2f: %s", from, to, number(int64(values[i]))), fmt.Sprintf("verdict=%s&lo=%.2f&hi=%.2f", m.verdict, from, to)
 		})
-		for i := range c.Bars {
-			from := first + int(c.Bars[i].X*float64(Bins-first)/100+.5)
-			c.Bars[i].Link = template.URL(fmt.Sprintf("verdict=%s&lo=%.2f&hi=%.2f", m.verdict, float64(from)/Bins, float64(from+1)/Bins))
-		}
 		c.Most, c.Axis = number(most), []string{fmt.Sprintf("%.1f", float64(first)/Bins), fmt.Sprintf("%.2g", float64(first+Bins)/2/Bins), "1"}
 		if m.class == "dup" {
 			c.Mark = hundredths(max(.2, 100*(d.lowest*Bins-float64(first))/float64(Bins-first)))
@@ -135,8 +133,8 @@ func (d *Digest) courses() (all []chart) {
 		if c.Note = "share of the documents that stays"; !d.course.read {
 			c.Note, c.Axis[0] = "share of the records that stays, up to the last copy", "first record"
 		}
-		c.add(kept, 1, float64(s.last+1-s.start)/float64(s.width), func(i int) string {
-			return fmt.Sprintf("from %s: %.1f%% kept", number(s.start+int64(i)*s.width+1), 100*kept[i])
+		c.add(kept, 1, float64(s.last+1-s.start)/float64(s.width), func(i int) (tip, link string) {
+			return fmt.Sprintf("from %s: %.1f%% kept", number(s.start+int64(i)*s.width+1), 100*kept[i]), ""
 		})
 		all = append(all, c)
 	}
@@ -148,33 +146,10 @@ func (d *Digest) courses() (all []chart) {
 		}
 		most := slices.Max(values)
 		c.Most = number(int64(most))
-		c.add(values, most, float64(len(values)), func(i int) string {
-			return fmt.Sprintf("from %s: %s", day(s.start+int64(i)*s.width, s.width), number(int64(values[i])))
+		c.add(values, most, float64(len(values)), func(i int) (tip, link string) {
+			return fmt.Sprintf("from %s: %s", day(s.start+int64(i)*s.width, s.width), number(int64(values[i]))), ""
 		})
 		all = append(all, c)
-	}
-	return all
-}
-
-// cell is a field of the map. Shade is from 0 to 100.
-type cell struct {
-	Count       int64
-	Row, Column int
-	Shade       int
-}
-
-// cells returns the rows of the map.
-func (m *Map) cells() (all [][]cell) {
-	most := int64(1)
-	for _, row := range m.Counts {
-		most = max(most, slices.Max(row))
-	}
-	for y, row := range m.Counts {
-		var cells []cell
-		for x, n := range row {
-			cells = append(cells, cell{n, y, x, int(8 + 92*math.Sqrt(float64(n)/float64(most)))})
-		}
-		all = append(all, cells)
 	}
 	return all
 }
@@ -191,7 +166,6 @@ func (d *Digest) WriteHTML(w io.Writer, names []string) error {
 		Tables  []table
 		Kinds   []kind
 		Charts  []chart
-		Cells   [][]cell
 		Near    int64
 		Style   template.CSS
 		Script  template.JS
@@ -199,11 +173,8 @@ func (d *Digest) WriteHTML(w io.Writer, names []string) error {
 		Data    map[string]any
 		Verdict []string
 	}{
-		d, sum, sum.Bytes > 0, strings.Join(names, ", "), d.tables("site ← source", " ← "), d.kinds(), d.charts(), nil, d.Duplicates - d.Exact,
+		d, sum, sum.Bytes > 0, strings.Join(names, ", "), d.tables("site ← source", " ← "), d.kinds(), d.charts(), d.Duplicates - d.Exact,
 		template.CSS(styles), template.JS(script), base64.StdEncoding.EncodeToString(hash[:]), nil, verdictNames[1:],
-	}
-	if d.Map != nil {
-		p.Cells = d.Map.cells()
 	}
 	if d.rows != nil {
 		p.Data = map[string]any{"lines": d.rows.n, "block": rowsBlock, "verdicts": verdictNames}

@@ -224,7 +224,7 @@ func TestMap(t *testing.T) {
 	}{
 		{digest(ByIDs, append(urls, "https://a.example/3 https://a.example/4")...), &Map{By: "host or folder", Rows: []string{"a.example", "b.example"}, Columns: []string{"a.example"}, Counts: [][]int64{{1}, {2}}}},
 		{digest(ByFolder, urls...), &Map{By: ByFolder, Rows: []string{"b.example/x", "b.example/y"}, Columns: []string{"a.example/x"}, Counts: [][]int64{{1}, {1}}}},
-		{digest(ByIDs, "/data/x/a/1 /data/y/b/1", "/data/x/c/2 /data/x/a/3"), &Map{By: "host or folder", Below: "/data", Rows: []string{"x/a", "x/c"}, Columns: []string{"x/a", "y/b"}, Counts: [][]int64{{0, 1}, {1, 0}}}},
+		{digest(ByIDs, "/data/x/a/1 /data/y/b/1", "/data/x/c/2 /data/x/a/3"), &Map{By: "host or folder", Rows: []string{"/data/x/a", "/data/x/c"}, Columns: []string{"/data/x/a", "/data/y/b"}, Counts: [][]int64{{0, 1}, {1, 0}}}},
 		{digest(ByIDs, "1 2"), nil},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {

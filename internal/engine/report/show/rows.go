@@ -19,7 +19,7 @@ const (
 	maxRows   = 1 << 20  // lines that a page lists
 	rowsBlock = 1 << 10  // lines of a block
 	maxQuotes = 16 << 20 // bytes of quotes in all
-	maxValue  = 300      // characters of an id
+	maxValue  = 300      // bytes of an id
 	maxQuote  = 160      // bytes of a quote
 )
 
@@ -47,8 +47,7 @@ func (r *rows) add(l *lines.Line, from, of uint16) {
 	}
 	quote := ""
 	if len(l.Sample) > 0 && r.quotes < maxQuotes {
-		quote = l.Sample[0]
-		quote = strings.ToValidUTF8(quote[:min(len(quote), maxQuote)], "")
+		quote = strings.ToValidUTF8(l.Sample[0][:min(len(l.Sample[0]), maxQuote)], "")
 		r.quotes += len(quote)
 	}
 	e := exampleOf("", l)
@@ -60,16 +59,12 @@ func (r *rows) add(l *lines.Line, from, of uint16) {
 	}
 }
 
-// short cuts a value after maxValue characters.
+// short cuts a value after maxValue bytes.
 func short(s string) string {
-	if len(s) > maxValue {
-		for i := range s {
-			if i > maxValue {
-				return s[:i] + "…"
-			}
-		}
+	if len(s) <= maxValue {
+		return s
 	}
-	return s
+	return strings.ToValidUTF8(s[:maxValue], "") + "…"
 }
 
 // flush packs a block of texts: its columns one after the other.
@@ -97,17 +92,16 @@ func packed(raw []byte) []byte {
 // write writes the numbers and the blocks as elements of a page.
 func (r *rows) write(w io.Writer) error {
 	r.flush()
-	write := func(class string, raw []byte) error {
-		_, err := fmt.Fprintf(w, "<script type=\"application/octet-stream\" class=%q>%s</script>\n", class, base64.StdEncoding.EncodeToString(raw))
-		return err
-	}
+	all := [][]byte{}
 	for _, column := range r.numbers {
-		if err := write("numbers", packed(column)); err != nil {
-			return err
-		}
+		all = append(all, packed(column))
 	}
-	for _, block := range r.blocks {
-		if err := write("texts", block); err != nil {
+	for i, raw := range append(all, r.blocks...) {
+		class := "numbers"
+		if i >= len(r.numbers) {
+			class = "texts"
+		}
+		if _, err := fmt.Fprintf(w, "<script type=\"application/octet-stream\" class=%q>%s</script>\n", class, base64.StdEncoding.EncodeToString(raw)); err != nil {
 			return err
 		}
 	}

@@ -56,10 +56,7 @@ func below(at, width int64) int64 { return at - (at%width+width)%width }
 
 // met returns the bars up to the last number.
 func (s *series) met() [][2]int64 {
-	if s.bars == nil {
-		return nil
-	}
-	return s.bars[:(s.last-s.start)/s.width+1]
+	return s.bars[:min(len(s.bars), int((s.last-s.start)/max(s.width, 1)+1))]
 }
 
 // course follows the stream: what is removed of it, and when removed documents were made.
@@ -97,11 +94,10 @@ func (c *course) document(removed bool) {
 	if !c.read {
 		c.stream, c.read, c.last = series{}, true, 0
 	}
-	lost := int64(0)
+	c.stream.add(c.last, 1, 0)
 	if removed {
-		lost = 1
+		c.stream.add(c.last, 0, 1)
 	}
-	c.stream.add(c.last, 1, lost)
 	c.last++
 }
 

@@ -42,8 +42,7 @@ type Digest struct {
 	// Examples are removals on least evidence, the nearest related, mosaics, and a wide choice.
 	Examples []Example `json:"examples"`
 
-	near   bool    // there are inexact duplicates
-	lowest float64 // their least score
+	lowest float64 // least score of inexact duplicates; above 1 if there are none
 	groups *groups
 	course course
 	rows   *rows // nil if they are not listed
@@ -120,7 +119,7 @@ type ranked struct {
 // set, it packs the lines for a page: up to 120 bytes a line, for maxRows lines.
 func NewCollector(by string, list bool) *Collector {
 	c := &Collector{examples: map[string][]ranked{}, totals: totals{}, spread: spread{}}
-	if c.d.groups, c.d.lowest = newGroups(by), 1; list {
+	if c.d.groups, c.d.lowest = newGroups(by), 2; list {
 		c.d.rows = new(rows)
 	}
 	return c
@@ -157,7 +156,7 @@ func (c *Collector) bin(l *lines.Line) {
 	switch {
 	case l.Verdict == "duplicate" && !l.Exact:
 		bin.Duplicates++
-		c.d.near, c.d.lowest = true, min(c.d.lowest, scoreOf(l))
+		c.d.lowest = min(c.d.lowest, scoreOf(l))
 		if !l.Kept { // with --remove-within, copies can stay
 			c.keep("least evidence", l, evidence(l), perKind)
 		}
@@ -227,16 +226,12 @@ func (c *Collector) keep(kind string, l *lines.Line, rank float64, most int) {
 	c.examples[kind] = kept[:min(len(kept), most)]
 }
 
-// evidence returns the score, or an estimated share below it, as on pages with menus. If the filter
-// alone decided, there is no score, but a share of the text that it has seen.
+// evidence returns the score, or an estimated share below it, as on pages with menus.
 func evidence(l *lines.Line) float64 {
-	switch {
-	case l.Of == nil:
-		return float64(l.Seen)
-	case l.Estimated:
+	if l.Of != nil && l.Estimated {
 		return float64(min(l.Score, l.Contained))
 	}
-	return float64(l.Score)
+	return scoreOf(l)
 }
 
 func exampleOf(kind string, l *lines.Line) Example {
