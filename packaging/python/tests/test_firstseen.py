@@ -431,7 +431,7 @@ class QuestionTest(Case):
         from firstseen import _settings
 
         usage = subprocess.run([firstseen.find(), "dedup", "--help"], capture_output=True, text=True, check=True).stdout
-        named = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", usage, re.M)) - {"help", "quiet", "config"}
+        named = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", usage, re.M)) - {"help", "quiet", "verbose", "config"}
         self.assertGreater(len(named), 10)
         settings = set(_settings.FileSettings.__annotations__) | set(_settings.Settings.__annotations__)
         self.assertEqual({n for n in named if n.replace("-", "_") not in settings}, set())
