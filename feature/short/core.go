@@ -28,7 +28,8 @@ const (
 	maxFace = 4
 )
 
-// appendCore appends the core of a text, which has a line end in the place of each wrapper within.
+// appendCore appends the core of a text, which has a line end in the place of each wrapper within, and
+// the words for signs.
 func appendCore(dst, text []byte) []byte {
 	text = bytes.TrimSpace(text[afterForwards(text):])
 	for _, head := range wrappers.heads {
@@ -48,13 +49,35 @@ func appendCore(dst, text []byte) []byte {
 		if b := text[i]; (b == '#' || b == '[' || b|0x20 == 'h') && (i == 0 || !isWordByte(text[i-1])) {
 			n = wrapper(text[i:])
 		}
+		as := "\n"
+		if n == 0 && (text[i] == '+' || text[i] == '#') {
+			n, as = sign(text, i)
+		}
 		if n > 0 {
-			dst = append(append(dst, text[from:i]...), '\n')
+			dst = append(append(dst, text[from:i]...), as...)
 			from = i + n
 			i = from - 1
 		}
 	}
 	return append(dst, text[from:]...)
+}
+
+// sign returns the length of the signs at a place that belong to the name before it, and their words:
+// C++ and C# are not C. Signs before a letter are of a sum or a tag.
+func sign(text []byte, i int) (n int, words string) {
+	if i == 0 || !isLetter(text[i-1]) {
+		return 0, ""
+	}
+	for n < len(text)-i && text[i+n] == text[i] {
+		n++
+	}
+	if i+n < len(text) && isLetter(text[i+n]) {
+		return 0, ""
+	}
+	if text[i] == '#' {
+		return n, "sharp"
+	}
+	return n, [...]string{"plus", "plusplus"}[min(n, 2)-1]
 }
 
 // isCut reports whether a text ends in an ellipsis.
@@ -63,7 +86,9 @@ func isCut(text []byte) bool {
 	return bytes.HasSuffix(text, []byte("…")) || bytes.HasSuffix(text, []byte("..."))
 }
 
-func isWordByte(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' }
+func isWordByte(b byte) bool { return isLetter(b) || '0' <= b && b <= '9' }
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
 // afterForwards returns the place behind the last forward, or 0.
 func afterForwards(text []byte) (at int) {

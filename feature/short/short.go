@@ -11,8 +11,9 @@
 //
 // The core of a text is what is left without links, #tags#, [emoji] and marks of forwards, or the whole
 // text if nothing is left. Its words are those of the canonical form, folded by package fold, without
-// commas and apostrophes. A Han character, a Hangul syllable and a letter of Thai and the like are a word
-// each, since writers do not agree on the spaces there. The record holds the words.
+// commas and apostrophes. The signs of C++ and C# belong to their names. A Han character, a Hangul
+// syllable and a letter of Thai and the like are a word each, since writers do not agree on the spaces
+// there. The record holds the words.
 //
 // The keys are the least hashes of runs of words of at least eight columns.
 //

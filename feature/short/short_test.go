@@ -160,7 +160,8 @@ func TestDamagedRecord(t *testing.T) {
 // TestCore has what is left of posts without their wrappers.
 func TestCore(t *testing.T) {
 	for text, want := range map[string]string{
-		"Plain text, C# and [1].":                        "Plain text, C# and [1].",
+		"Plain text, C# and [1].":                        "Plain text, Csharp and [1].",
+		"C, C++11, x+y, 5+5, a#b and #":                  "C, Cplusplus11, x+y, 5+5, a#b and #",
 		"转发微博：今天天气很好 http://t.cn/abc":                    "今天天气很好 \n",
 		"好//@老王：哈哈//@小鱼儿_2011：今天天气很好":                    "今天天气很好",
 		"so true RT @anna_k: wow RT @news_bot: The text": "The text",
@@ -207,6 +208,8 @@ func TestDecisions(t *testing.T) {
 		{"The client 1.0 is what they posted for free download", "The client 10 is what they posted for free download", Numbers},
 		{"The client 1.0 is what they posted for free download", "The client 1 0 is what they posted for free download", None},
 		{"It costs $3 million to build the new bridge here", "It costs $3 billion to build the new bridge here", Word},
+		{"GNU C compiler (cross compiler for s390x architecture)", "GNU C++ compiler (cross compiler for s390x architecture)", Word},
+		{"A parser of configuration files for C# programs", "A parser of configuration files for C programs", Word},
 		{"The art of computer programming, part 2", "The art of computer programming, part", Numbers},
 		{"他三天前买了一台新的电脑，用起来很好", "他五天前买了一台新的电脑，用起来很好", Word},
 		{"拸棹了墘蛴裫牺是衕鎢据垊他和仩耭搃爞是内于", "拸棹了墘蛴趺垶是衕鎢据垊他和搃牺踡迖是内于", Word}, // a template with other names
