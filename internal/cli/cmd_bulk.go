@@ -162,8 +162,10 @@ func (f *decideOptions) run(cmd *cobra.Command, dirs []string) (err error) {
 		debug.SetGCPercent(gcPercent)
 	}
 	d := &bulk.Decision{Set: set, Marks: f.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.rules}
-	if e, err := d.Expect(); err == nil && !f.quiet { // fails for a pipe, and for compressed marks
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, amount.Size(uint64(e.Bytes)))
+	if !f.quiet {
+		d.Forecast = func(e bulk.Forecast) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, amount.Size(uint64(e.Bytes)))
+		}
 	}
 	copies, dated := false, false
 	if f.policy.Given() {

@@ -25,6 +25,9 @@ type Decision struct {
 	Stdin io.Reader
 	Key   []byte // the secret of the scheme, or nil
 	Rules dedup.Rules
+	// Forecast, if not nil, gets the forecast before the first document, unless the marks are
+	// compressed or a pipe.
+	Forecast func(Forecast)
 	// Begin is called before the documents of each shard. Line is called with the report line of
 	// each document that is not unique. With Prefer, unique documents that were removed or have
 	// copies have lines too. Either may be nil.
@@ -57,6 +60,12 @@ var (
 // Run decides all documents. The results are those of one firstseen dedup over the inputs of all
 // shards in order.
 func (d *Decision) Run(ctx context.Context) error {
+	switch f, err := d.Expect(); {
+	case errors.Is(err, errTable):
+		return err
+	case err == nil && d.Forecast != nil:
+		d.Forecast(f)
+	}
 	if d.Prefer == nil {
 		return d.pass(ctx, nil, nil)
 	}

@@ -36,14 +36,14 @@ func (d *Decision) Expect() (f Forecast, err error) {
 	if err != nil {
 		return f, err
 	}
+	if owners > float64(maxDocuments) {
+		return f, fmt.Errorf("%w: about %.3g documents have a marked key, and a decision holds %.3g", errTable, owners, float64(maxDocuments))
+	}
 	entry, err := d.sampleEntries()
 	if err != nil {
 		return f, err
 	}
 	f.Marks, f.Documents = uint64(lines), uint64(owners)
-	if owners > maxDocuments {
-		return f, fmt.Errorf("%w: about %.3g documents have a marked key, and a decision holds %.3g", errTable, owners, float64(maxDocuments))
-	}
 	keys := lines / 2
 	table := keys*keyBytes + (lines-keys)*8*growth + owners*(8*growth+entry)
 	rows := uint64(0)

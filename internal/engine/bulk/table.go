@@ -29,14 +29,16 @@ type posting struct {
 // A link is 0, the index of a posting of the key's part with listBit, or the number of a document. A
 // number ends its list, and never belongs to a document that only counts.
 const (
-	listBit      = 1 << 31
-	countedBit   = 1 << 31
-	maxDocuments = countedBit - 1
+	listBit    = 1 << 31
+	countedBit = 1 << 31
 )
 
-// maxPostings is the most postings of one of the 256 parts of a table: 550 billion in all. It is
-// smaller in a test.
-var maxPostings = listBit
+// The most documents of a table, and postings of one of its 256 parts: 550 billion in all. They are
+// smaller in tests.
+var (
+	maxDocuments = countedBit - 1
+	maxPostings  = listBit
+)
 
 var errTable = errors.New("these documents have too many marked keys for one decision: leave out the marks of keys with many documents, see docs/howto.md")
 

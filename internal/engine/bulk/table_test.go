@@ -3,12 +3,16 @@ package bulk
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/feature"
 )
 
 // allMarked is a table that treats every key as marked.
@@ -111,6 +115,34 @@ func TestManyPostings(t *testing.T) {
 	}
 	if err := errors.Join(add(keys), add(keys)); !errors.Is(err, errTable) {
 		t.Errorf("a full part: %v", err)
+	}
+}
+
+// TestManyDocuments checks that a decision of too many documents ends before the first one, and that a
+// table refuses one more than it holds.
+func TestManyDocuments(t *testing.T) {
+	defer func(most int) { maxDocuments = most }(maxDocuments)
+	dir := t.TempDir()
+	write(t, dir, feature.Scheme{}, newWorld(3).texts(60), 60)
+	set, marks := readSet(t, dir), filepath.Join(dir, "marks")
+	if err := os.WriteFile(marks, []byte(reduce(t, rowsOf(t, set))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := &Decision{Set: set, Marks: marks, Begin: func(*Manifest) error { return errors.New("a document was read") }}
+	f, err := d.Expect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	maxDocuments = int(f.Documents) - 1
+	if err := d.Run(t.Context()); !errors.Is(err, errTable) || !strings.Contains(err.Error(), "documents have a marked key") {
+		t.Error(err)
+	}
+	maxDocuments = 2
+	s := newTable()
+	_, err = s.Add([]string{"a", "b"}, make([][]byte, 2), make([][]uint64, 2), nil, nil)
+	_, last := s.Add([]string{"c"}, make([][]byte, 1), make([][]uint64, 1), nil, nil)
+	if err != nil || !errors.Is(last, errTable) {
+		t.Error(err, last)
 	}
 }
 
