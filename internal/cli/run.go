@@ -117,10 +117,16 @@ func (f *dedupOptions) runOn(cmd *cobra.Command, x *index.Index) (err error) {
 	return f.finish(ledger, summary, runErr)
 }
 
-// warn reports ids that no document has, and why none was kept.
+// warn reports ids and fields of a text that no document has, and why none was kept.
 func (f *dedupOptions) warn(stderr io.Writer, summary *report.Summary, noneKept string) {
 	if field := f.formats.jsonl.Fields.ID; field != "" && summary.Unnamed == summary.Documents && summary.Documents > 0 {
 		fmt.Fprintf(stderr, "firstseen: warning: no document has the field %q of --id-field, so their ids are file and place (FILE:LINE): see the documents with firstseen read\n", field)
+	}
+	names := strings.Split(f.formats.jsonl.Fields.Text, ",")
+	for _, field := range names {
+		if len(names) > 1 && summary.TextFields != "" && !summary.HasField(field) {
+			fmt.Fprintf(stderr, "firstseen: warning: no document has a text in the field %q of --text-field: see the documents with firstseen read\n", field)
+		}
 	}
 	if noneKept != "" && summary.Kept == 0 && summary.Documents > 0 {
 		fmt.Fprintln(stderr, noneKept)

@@ -286,6 +286,9 @@ func (c *committer) pass(rec *record) {
 		if rec.Part {
 			c.tally.Partial++
 		}
+		for _, f := range rec.Fields {
+			c.tally.CountField(f.Name)
+		}
 	}
 	c.at = Position{Input: source.Input, At: rec.At.Next(), Sum: sum}
 }

@@ -37,6 +37,8 @@ type Tally struct {
 	Partial    int64 `json:"partial,omitempty"`    // documents of which the record has only the beginning
 	Late       int64 `json:"late,omitempty"`       // documents older than the window when they came, not remembered
 	Bad        int64 `json:"bad_records"`
+	// TextFields has the fields in which documents had a text, with commas, if several are joined.
+	TextFields string `json:"text_fields,omitempty"`
 	// Copies kept without confirmation by their texts, and those whose texts could not be compared.
 	Unconfirmed int64 `json:"unconfirmed,omitempty"`
 	Uncompared  int64 `json:"uncompared,omitempty"`
@@ -80,6 +82,26 @@ func Reject(bad *corpus.BadRecord) *Rejected {
 		panic(err) // it was just written
 	}
 	return &r
+}
+
+// CountField adds a field in which a document has a text.
+func (t *Tally) CountField(name string) {
+	switch {
+	case t.TextFields == "":
+		t.TextFields = name
+	case !t.HasField(name):
+		t.TextFields += "," + name
+	}
+}
+
+// HasField reports whether a document had a text in that field.
+func (t *Tally) HasField(name string) bool {
+	for field := range strings.SplitSeq(t.TextFields, ",") {
+		if field == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Count counts a decision.
