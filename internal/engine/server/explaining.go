@@ -49,15 +49,11 @@ func sideOf(id string, k kept, there bool) side {
 // serveExplain judges a text without remembering it, and shows the earlier document beside it. With
 // find=1 the text may be the id of a document.
 func (s *Service) serveExplain(w http.ResponseWriter, r *http.Request) (any, error) {
-	leave, err := s.enter()
+	body, leave, err := s.enter(w, r)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	body, err := s.body(w, r)
-	if err != nil {
-		return nil, err
-	}
 	q := r.URL.Query()
 	if q.Get("find") == "1" && len(body) <= corpus.MaxID {
 		if e, err := s.explainID(strings.TrimSpace(string(body))); e != nil || err != nil {

@@ -188,14 +188,19 @@ func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// enter takes a place among the requests in memory, and returns what gives it back.
-func (s *Service) enter() (leave func(), err error) {
+// enter takes a place among the requests in memory and reads the body. leave gives the place back; with
+// an error it is free again.
+func (s *Service) enter(w http.ResponseWriter, r *http.Request) (body []byte, leave func(), err error) {
 	select {
 	case s.reading <- struct{}{}:
-		return func() { <-s.reading }, nil
 	default:
-		return nil, apply.ErrBusy
+		return nil, nil, apply.ErrBusy
 	}
+	leave = func() { <-s.reading }
+	if body, err = s.body(w, r); err != nil {
+		leave()
+	}
+	return body, leave, err
 }
 
 func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -204,15 +209,11 @@ func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) 
 	if len(req.batch) > index.MaxBatchName || !utf8.ValidString(req.batch) {
 		return nil, refuse(http.StatusBadRequest, "the name of the batch is longer than %d bytes, or not UTF-8", index.MaxBatchName)
 	}
-	leave, err := s.enter()
+	body, leave, err := s.enter(w, r)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	body, err := s.body(w, r)
-	if err != nil {
-		return nil, err
-	}
 	req.docs, err = s.parse(body, r.Header.Get("Content-Type"), cmp.Or(q.Get("id"), r.Header.Get("X-Firstseen-Id")), q.Get("exact") == "1")
 	switch n := len(req.docs); {
 	case err != nil:
