@@ -138,7 +138,11 @@ func readFull(r io.Reader, b []byte) error {
 	return err
 }
 
-// stopping is a file that neither reads nor writes after the end of a context.
+// zeros are compared with a chunk of bits, and written for one of an empty filter.
+var zeros [8 * chunkWords]byte
+
+// stopping is a file that neither reads nor writes after the end of a context. A written chunk of
+// zeros becomes a hole, which takes no disk space: it must not be the end of the file.
 type stopping struct {
 	*os.File
 	ctx context.Context
@@ -154,6 +158,10 @@ func (s stopping) Read(p []byte) (int, error) {
 func (s stopping) Write(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
+	}
+	if bytes.Equal(p, zeros[:]) {
+		_, err := s.Seek(int64(len(p)), io.SeekCurrent)
+		return len(p), err
 	}
 	return s.File.Write(p)
 }
@@ -182,11 +190,24 @@ func (f *Filter) encode(w io.Writer, stamp []byte) error {
 	if _, err := both.Write(h.encode()); err != nil {
 		return err
 	}
-	if err := writeWords(both, f.words, false); err != nil {
+	if err := f.writeBits(both); err != nil {
 		return err
 	}
 	_, err := w.Write(binary.LittleEndian.AppendUint64(nil, sum.Sum64()))
 	return err
+}
+
+// writeBits writes the bits. It does not touch the memory of an empty filter.
+func (f *Filter) writeBits(w io.Writer) error {
+	if f.ones > 0 {
+		return writeWords(w, f.words, false)
+	}
+	for left := 8 * len(f.words); left > 0; left -= len(zeros) {
+		if _, err := w.Write(zeros[:min(left, len(zeros))]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Open reads a saved filter and the stamp given to Save. It checks everything, and checks sizes

@@ -233,8 +233,8 @@ func (c *checker) differs() (bool, error) {
 		return false, err
 	case c.p.header.Scheme != c.table.Scheme():
 		c.find(FilterFile, Damaged, fmt.Sprintf("its scheme is %q, and the table's %q", c.p.header.Scheme, c.table.Scheme()), rebuild)
-	case c.p.header.Ones > 0 && c.table.Documents() == 0:
-		c.find(TableFile, Damaged, "it holds no documents, and "+FilterFile+" holds the keys of some", "put it back from a copy, or delete both files to start empty")
+	case c.p.emptied(c.table):
+		c.find(TableFile, Damaged, "it "+whatEmptied, remedyEmptied)
 	case !ok:
 		c.find(FilterFile, Stale, "it belongs to another state of the table, as after an interrupted run, or to another table", nextRun)
 	default:

@@ -100,7 +100,7 @@ func TestCheckFinds(t *testing.T) {
 			indextest.Must(t, os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, FilterFile)))
 		}, []string{"filter.bloom stale"}, nil},
 		{
-			"filter without keys", base, func(t *testing.T, dir string) { saveFilterWith(t, dir, "", nil) },
+			"filter without keys", inRuns, func(t *testing.T, dir string) { saveFilterWith(t, dir, "", nil) },
 			[]string{"filter.bloom damaged"},
 			nil,
 		},

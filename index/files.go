@@ -99,14 +99,23 @@ func (p *presence) lost(dir string) error {
 	return nil
 }
 
-// emptied refuses an empty table beside a filter with keys. A filter is saved after the table has
-// the documents, so the table is another.
-func (p *presence) emptied(dir string, t *docmap.Table) error {
-	if t == nil || !p.filter || p.header.Ones == 0 || t.Documents() > 0 {
+// emptied reports whether the table is empty beside a filter with keys, or of another table. A filter
+// is saved after the table has the documents, so the table is another.
+func (p *presence) emptied(t *docmap.Table) bool {
+	return t != nil && p.filter && t.Documents() == 0 && (p.header.Ones > 0 || !savedFor(t, p.header.Stamp))
+}
+
+const (
+	whatEmptied   = "holds no documents, and " + FilterFile + " is of a table with some"
+	remedyEmptied = "put it back from a copy, or delete both files to start empty"
+)
+
+// refuseEmptied returns the error for an emptied table.
+func (p *presence) refuseEmptied(dir string, t *docmap.Table) error {
+	if !p.emptied(t) {
 		return nil
 	}
-	return fmt.Errorf("index %s: %s holds no documents and %s holds the keys of some; put the table back from a copy, or delete both to start empty",
-		dir, TableFile, FilterFile)
+	return fmt.Errorf("index %s: %s %s; %s", dir, TableFile, whatEmptied, remedyEmptied)
 }
 
 // Files are the files of an index, open for inspection by one goroutine at a time. This needs no key
@@ -166,7 +175,7 @@ func openFiles(dir string) (*Files, error) {
 		return nil, err
 	}
 	f.SchemeName = f.Table.Scheme()
-	if err := p.emptied(dir, f.Table); err != nil {
+	if err := p.refuseEmptied(dir, f.Table); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

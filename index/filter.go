@@ -22,20 +22,29 @@ func ShapeFor(docs uint64, s feature.Scheme, filterOnly bool) bloomstore.Shape {
 // tableStamp ties a filter file to the documents in the table's file. See docs/format.md, "The index
 // directory".
 func tableStamp(t *docmap.Table) []byte {
-	g := t.Generation()
-	stamp := binary.LittleEndian.AppendUint64(g.UUID[:], uint64(t.Documents()-t.Unsaved()))
-	return binary.LittleEndian.AppendUint64(stamp, g.Content)
+	return stampOf(t, t.Documents()-t.Unsaved(), t.Generation().Content)
+}
+
+func stampOf(t *docmap.Table, docs uint32, content uint64) []byte {
+	uuid := t.Generation().UUID
+	stamp := binary.LittleEndian.AppendUint64(uuid[:], uint64(docs))
+	return binary.LittleEndian.AppendUint64(stamp, content)
 }
 
 // follows reports whether the table has the documents of a filter with this stamp, and keys of later
 // ones are all pending. It then calls add, if not nil, with these keys.
 func follows(t *docmap.Table, stamp []byte, add func(keys []uint64)) (bool, error) {
-	g := t.Generation()
 	docs := stampDocs(stamp)
-	if !filterlog.SavedWithTable(stamp) || string(stamp[:16]) != string(g.UUID[:]) || docs > math.MaxUint32 {
+	if !savedFor(t, stamp) || docs > math.MaxUint32 {
 		return false, nil
 	}
 	return t.Since(uint32(docs), binary.LittleEndian.Uint64(stamp[24:]), add)
+}
+
+// savedFor reports whether a stamp is of this table, in any state.
+func savedFor(t *docmap.Table, stamp []byte) bool {
+	uuid := t.Generation().UUID
+	return filterlog.SavedWithTable(stamp) && string(stamp[:16]) == string(uuid[:])
 }
 
 // stampDocs returns the number of documents in a table's stamp; of another, any number.
@@ -207,7 +216,8 @@ func larger(s bloomstore.Shape, entries uint64) bloomstore.Shape {
 }
 
 // saveFilter writes the filter. It does nothing while the keys after the file are all pending, or if
-// the filter is lost because the end of Open's context stopped its growth: Open rebuilds it.
+// the filter is lost because the end of Open's context stopped its growth: Open rebuilds it. While
+// all keys are pending, the file is an empty filter, which is a hole on disk.
 func (x *Index) saveFilter() error {
 	if x.table == nil {
 		return x.only.Save()
@@ -222,7 +232,16 @@ func (x *Index) saveFilter() error {
 	case x.filter == nil:
 		return x.filterLost()
 	}
-	err := x.filter.Save(context.Background(), x.path(FilterFile), stamp)
+	toSave := x.filter
+	if x.table.Pends(0) {
+		empty, err := bloomstore.New(x.filter.Shape(), x.name)
+		if err != nil {
+			return err
+		}
+		defer empty.Close() // memory alone: nothing can be lost
+		toSave, stamp = empty, stampOf(x.table, 0, 0)
+	}
+	err := toSave.Save(context.Background(), x.path(FilterFile), stamp)
 	if err == nil {
 		x.saved = stamp
 	}

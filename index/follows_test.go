@@ -71,11 +71,29 @@ func TestSmallRunWritesLittle(t *testing.T) {
 	knows(t, dir, o, 0, 200, 200)
 }
 
+// TestFirstRunWritesLittle checks that the first run over a few documents writes no bits of a filter
+// of 64 MiB, and that the file is a hole.
+func TestFirstRunWritesLittle(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	o := Options{Key: KeyAsIs, Shape: bloomstore.ForMemory(64 << 20)}
+	before := written(t)
+	grown(t, dir, o, 0, 100)
+	if n := written(t) - before; n > 4_000_000 {
+		t.Errorf("%d bytes written", n)
+	}
+	if n := onDisk(t, filepath.Join(dir, FilterFile)); n > 1<<20 {
+		t.Errorf("the filter takes %d bytes on disk", n)
+	}
+	knows(t, dir, o, 0, 100, 100)
+}
+
 // TestFilterOfLostDocuments checks that a filter is refused if the table has lost its documents, and
 // then has as many others, or more.
 func TestFilterOfLostDocuments(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	grown(t, dir, smallIndex, 0, 50)
+	inRuns := smallIndex
+	inRuns.MemtableKeys = 100
+	grown(t, dir, inRuns, 0, 50)
 	lost := indextest.Copy(t, dir)
 	indextest.Must(t, os.Remove(filepath.Join(lost, FilterFile))) // so that the run writes one
 	grown(t, lost, smallIndex, 500, 520)

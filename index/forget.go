@@ -140,7 +140,7 @@ func Edit(dir string) (*Editor, error) {
 	}
 	e := &Editor{x: x}
 	if err = e.open(); err == nil {
-		err = errors.Join(p.emptied(dir, x.table), complete(dir, x.Value), x.unfollowed())
+		err = errors.Join(p.refuseEmptied(dir, x.table), complete(dir, x.Value), x.unfollowed())
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -159,7 +159,7 @@ func (x *Index) open(o *Options) error {
 			return err
 		}
 	}
-	if err := p.emptied(x.dir, x.table); err != nil {
+	if err := p.refuseEmptied(x.dir, x.table); err != nil {
 		return err
 	}
 	if !o.Follow {

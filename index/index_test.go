@@ -157,7 +157,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	const lost = "index DIR: table.db is gone, and filter.bloom was saved beside it; put the table back from a copy, or give another --index"
-	const empty = "index DIR: table.db holds no documents and filter.bloom holds the keys of some; put the table back from a copy, or delete both to start empty"
+	const empty = "index DIR: table.db holds no documents, and filter.bloom is of a table with some; put it back from a copy, or delete both files to start empty"
 	for _, c := range []struct {
 		name       string
 		made, open Options

@@ -40,12 +40,19 @@ func (x *Index) State() FilterState {
 	return stateOf(bloomstore.Header{Shape: x.filter.Shape(), Ones: x.filter.Ones(), Items: x.filter.Items()})
 }
 
-// FilterState returns the state of the filter file, nil if none was saved.
+// FilterState returns the state of the filter file with the pending keys of the table, whose one bits
+// it estimates. It returns nil if none was saved, and the state of the file if the table is damaged.
 func (f *Files) FilterState() *FilterState {
 	if f.Filter == nil {
 		return nil
 	}
-	s := stateOf(*f.Filter)
+	h := *f.Filter
+	if f.Table != nil {
+		_, _ = follows(f.Table, h.Stamp, func(keys []uint64) { h.Items += uint64(len(keys)) })
+		m, added := float64(h.Shape.Bits), float64(h.Items-f.Filter.Items)
+		h.Ones += uint64(math.Round((m - float64(h.Ones)) * -math.Expm1(-added*float64(h.Shape.Hashes)/m)))
+	}
+	s := stateOf(h)
 	return &s
 }
 

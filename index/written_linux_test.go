@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
@@ -18,4 +20,12 @@ func written(t *testing.T) (n int64) {
 	_, err = fmt.Sscan(after, &n)
 	indextest.Must(t, err)
 	return n
+}
+
+// onDisk returns the disk space that a file takes, without its holes.
+func onDisk(t *testing.T, path string) int64 {
+	t.Helper()
+	var st unix.Stat_t
+	indextest.Must(t, unix.Stat(path, &st))
+	return st.Blocks * 512
 }
