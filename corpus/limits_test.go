@@ -327,6 +327,9 @@ func TestInputChanges(t *testing.T) {
 
 // TestManyInputs reads 10,000 files with at most 100 open at a time.
 func TestManyInputs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	dir := t.TempDir()
 	for i := range 10_000 {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d.jsonl", i)), []byte("{\"text\":\"a\"}"), 0o600); err != nil {

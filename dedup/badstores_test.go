@@ -259,6 +259,9 @@ func (*halfClosable) Close() error { return nil }
 
 // TestBadStoresAreFound checks that every broken rule is found, without a panic.
 func TestBadStoresAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for name, open := range badStores {
 		t.Run(name, func(t *testing.T) {
 			var found []error

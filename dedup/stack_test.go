@@ -56,6 +56,9 @@ func (d *dealt) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32
 
 // TestStackIsAStore checks the contract of a store, however the documents are divided.
 func TestStackIsAStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, sizes := range [][]uint32{{}, {0}, {1}, {3, 0, 5}, {7, 2}, {100, 1000}} {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
 			testStore(t, func(*testing.T) dedup.Store {

@@ -13,6 +13,9 @@ import (
 // TestPagesAreCheckedBeforeUse flips bits in the heads of pages and opens the table to read, which
 // checks most pages when they are first used. Every answer must be right, or ErrDamaged.
 func TestPagesAreCheckedBeforeUse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	path := filepath.Join(t.TempDir(), "table")
 	sampleTable(t, path)
 	good, err := os.ReadFile(path)

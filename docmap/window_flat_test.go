@@ -172,6 +172,9 @@ func TestAllByID(t *testing.T) {
 // TestAllByIDAfterForgetting checks that once the documents that filled an id are compacted away,
 // the others are found, without damage.
 func TestAllByIDAfterForgetting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, compacted := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "table")
 		opt := smallOptions

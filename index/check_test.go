@@ -223,6 +223,9 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 // TestCheckOfACopy checks a copy of an index in use: it is sound, with an older filter
 // that the table's pending keys complete.
 func TestCheckOfACopy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	dir := filepath.Join(t.TempDir(), "index")
 	grown(t, dir, smallIndex, 0, 100)
 	at := t.TempDir()

@@ -169,6 +169,9 @@ func TestUnits(t *testing.T) {
 // TestBufferGrows reads texts whose form fills the buffer made for them. The pieces are those of a
 // scanner whose buffer is the largest.
 func TestBufferGrows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	large := NewScanner()
 	large.Reset(make([]byte, flushAt+maxRun))
 	locator, noRange := NewLocator(), func(int) bool { return false }

@@ -77,6 +77,9 @@ func holdPlan(t *testing.T, what string, took, planned, slack uint64) {
 // TestTableDiskOfRuns checks the forecast when keys become runs and runs are merged.
 func TestTableDiskOfRuns(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const memtable = 10_000
 	for _, menu := range []int{0, 40} {
 		for _, n := range []int{200, 900, 1000, 2120, 2400, 5000} {

@@ -33,6 +33,9 @@ func batchBytes(b *block) int64 {
 
 // TestWeight checks that a batch's weight, known before parsing, bounds its size afterwards.
 func TestWeight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	text := func(unit string, n int) string {
 		var b bytes.Buffer
 		for i := range n {

@@ -51,6 +51,9 @@ func archive(pack func([]byte) []byte) (file []byte) {
 // TestArchives stops runs over web archives after each document and continues them. The bytes are
 // those of an undisturbed run.
 func TestArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	gzipped := func(data []byte) []byte {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
