@@ -363,6 +363,8 @@ func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.draining.Err() != nil:
 		http.Error(w, "the server is going down", http.StatusServiceUnavailable)
+	case s.cfg.Log != nil && s.cfg.Log.Away():
+		http.Error(w, "no broker of the log answers", http.StatusServiceUnavailable)
 	case s.cfg.Log != nil && s.cfg.Log.Behind():
 		http.Error(w, "records that were in the log at the start are not decided yet", http.StatusServiceUnavailable)
 	case s.own != nil && s.own.full.Load():

@@ -258,6 +258,7 @@ func (l *later) Append(steps []*apply.Step, _ bool) error {
 func (l *later) Start(func(*apply.Step, *dedup.Result)) {}
 func (l *later) Failed() <-chan struct{}                { return nil }
 func (l *later) Behind() bool                           { return l.behind }
+func (l *later) Away() bool                             { return false }
 func (l *later) Next() int64                            { return 7 }
 func (l *later) Verdict(_ context.Context, offset int64) ([]byte, error) {
 	if offset > 5 {

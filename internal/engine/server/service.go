@@ -105,6 +105,8 @@ type Log interface {
 	Next() int64
 	// Behind reports whether the log has records from before the start that are not decided.
 	Behind() bool
+	// Away reports whether no broker of the log answers.
+	Away() bool
 	// Ahead returns the number of documents whose time was ahead of the log's clock.
 	Ahead() uint64
 }
