@@ -56,6 +56,7 @@ var mayskip = map[string]string{
 	"TestExpandUnreadable":                         "root on another system than Linux; there a thread gives up its rights",
 	"traced watched":                               "no strace, or it may not trace; .ci/run gets it, or says aloud that it could not",
 	"program":                                      "no chromium; .ci/run gets it, or says aloud that it could not",
+	"TestPromtool":                                 "no promtool; .ci/run gets it, or says aloud that it could not",
 	"modulePackages testData":                      "no go command",
 	"NeedUnicode":                                  "a toolchain with another Unicode than the rules, 15.0.0: then run with GOTOOLCHAIN set to one that has it",
 	"needCopy":                                     "a processor without AVX2, or AVX-512 VBMI2; the plain loops are tested everywhere",

@@ -156,7 +156,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	f.config.Index, f.config.Dir = x, f.dir
+	f.config.Index, f.config.Dir, f.config.Version = x, f.dir, versionString()
 	workers := checkJobs(f.jobs, cmd.ErrOrStderr())
 	f.config.Policy = index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	if byLog {
