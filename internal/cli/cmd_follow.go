@@ -87,6 +87,9 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 // reach connects to the log. A new index takes the log's method, unless flags choose another.
 func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 	topic, err := follow.Dial(ctx, f.log.brokers, f.log.topic, f.log.verdicts)
+	if err == nil && topic.Unfit() != "" {
+		slog.Warn(topic.Unfit())
+	}
 	if err != nil || f.dir == "" || index.Exists(f.dir) {
 		return topic, err
 	}
