@@ -56,13 +56,15 @@ var mayskip = map[string]string{
 	"TestExpandUnreadable":                         "root on another system than Linux; there a thread gives up its rights",
 	"traced watched":                               "no strace, or it may not trace; .ci/run gets it, or says aloud that it could not",
 	"program":                                      "no chromium; .ci/run gets it, or says aloud that it could not",
+	"TestPromtool":                                 "no promtool; .ci/run gets it, or says aloud that it could not",
+	"before":                                       "no git, or a checkout without the commit before",
 	"modulePackages testData":                      "no go command",
 	"NeedUnicode":                                  "a toolchain with another Unicode than the rules, 15.0.0: then run with GOTOOLCHAIN set to one that has it",
 	"needCopy":                                     "a processor without AVX2, or AVX-512 VBMI2; the plain loops are tested everywhere",
 	"TestFeaturesAreCanonical":                     "single texts drawn that are wider than a piece",
 	"install":                                      "no Python of 3.10 or later with venv and pip; Windows",
 	"here":                                         "a platform without a wheel",
-	"TestAllByIDAfterForgetting TestArchives TestBadStoresAreFound TestBufferGrows TestCheckOfACopy TestDifferences TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKills TestLongTextsEqualOracle TestManyInputs TestMemory TestMemoryAhead TestPageOfMostMemory TestPagesAreCheckedBeforeUse TestRepetitionIsCheap TestStackIsAStore TestTableDiskOfRuns TestTablesAreGenerated TestTenMillionInSmall TestWeight TestWorker abandon.txtar archives.txtar before.txtar bulk.txtar check.txtar containers.txtar explain.txtar filteronly.txtar methods.txtar outdir.txtar parquet.txtar passages.txtar prefer.txtar remedies.txtar resume.txtar usage.txtar windows.txtar": "-short: run by the last step of .ci/run",
+	"TestAllByIDAfterForgetting TestArchives TestBadStoresAreFound TestBufferGrows TestCheckOfACopy TestDifferences TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKills TestLongTextsEqualOracle TestManyInputs TestMemory TestMemoryAhead TestPageOfMostMemory TestPagesAreCheckedBeforeUse TestRepetitionIsCheap TestStackIsAStore TestTableDiskOfRuns TestTablesAreGenerated TestTenMillionInSmall TestWeight TestWorker trial abandon.txtar archives.txtar before.txtar bulk.txtar check.txtar containers.txtar explain.txtar filteronly.txtar methods.txtar outdir.txtar parquet.txtar passages.txtar prefer.txtar remedies.txtar resume.txtar usage.txtar windows.txtar": "-short: run by the last step of .ci/run",
 }
 
 // TestSkipsAreListed checks that mayskip names each test that may skip, so that something runs it.

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type Broker interface {
 // Trial is one run of a fleet.
 type Trial struct {
 	Program string // path of firstseen
+	Before  string // path of the version before, "" for none: each node begins with it, until it is killed
 	Dir     string // for indexes and sockets
 	Broker  Broker
 	Groups  int // of texts: near copies of each other, in four forms
@@ -90,6 +92,11 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 	for _, n := range nodes {
 		restarts += n.ended
 	}
+	for _, n := range nodes {
+		if n.program != t.Program {
+			return fmt.Errorf("%s is still of the version before", n.name)
+		}
+	}
 	fmt.Fprintf(t.Out, "%d ends of front ends and followers by themselves, while the broker was away\n", restarts)
 	return nil
 }
@@ -99,7 +106,7 @@ func (t *Trial) total() int64 { return int64(t.Groups * forms * t.Clients) }
 // nodes returns the front ends, and then the followers.
 func (t *Trial) nodes() (nodes []*node) {
 	for i := range fronts + followers {
-		n := &node{program: t.Program, dir: t.Dir, name: fmt.Sprint("n", i)}
+		n := &node{program: cmp.Or(t.Before, t.Program), dir: t.Dir, name: fmt.Sprint("n", i)}
 		n.args = []string{"--index", n.name, "--no-key", "--brokers", t.Broker.Address(), "--listen", "unix:" + n.name + ".http"}
 		switch {
 		case i < fronts:
@@ -129,9 +136,10 @@ func (t *Trial) load(ctx context.Context, nodes []*node) (answers [][]answer, er
 	return answers, all.Wait()
 }
 
-// kill kills at equal distances of the progress: three nodes, then the broker, and so on.
+// kill kills at equal distances of the progress: three nodes, then the broker, and so on. A rolling
+// upgrade takes the followers first, and then the front ends.
 func (t *Trial) kill(ctx context.Context, nodes []*node, at *progress) error {
-	rnd := rand.New(rand.NewPCG(1, 2))
+	rnd, upgraded := rand.New(rand.NewPCG(1, 2)), 0
 	for i := range t.Kills {
 		for at.done.Load() < t.total()*int64(i+1)/int64(t.Kills+1) {
 			if err := pause(ctx, 5*time.Millisecond); err != nil {
@@ -139,7 +147,12 @@ func (t *Trial) kill(ctx context.Context, nodes []*node, at *progress) error {
 			}
 		}
 		if i%4 != 3 {
-			nodes[rnd.IntN(len(nodes))].kill()
+			n := nodes[rnd.IntN(len(nodes))]
+			if t.Before != "" {
+				n = nodes[len(nodes)-1-upgraded%len(nodes)]
+				upgraded++
+			}
+			n.kill(t.Program)
 			continue
 		}
 		if err := t.Broker.Kill(); err != nil {

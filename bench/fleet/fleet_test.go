@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -43,8 +44,9 @@ func (f *fake) Kill() error {
 	return nil
 }
 
-// TestFleet kills front ends and followers on one log, and the broker, under load.
-func TestFleet(t *testing.T) {
+// trial returns a trial of this program on a broker in this process.
+func trial(t *testing.T) *Trial {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
@@ -57,6 +59,36 @@ func TestFleet(t *testing.T) {
 	indextest.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	indextest.Must(t, os.Symlink(program, filepath.Join(dir, "firstseen"))) // under this name the test binary is the program
-	program = filepath.Join(dir, "firstseen")
-	indextest.Must(t, (&Trial{Program: program, Dir: dir, Broker: b, Groups: 40, Clients: 6, Kills: 8, Out: t.Output()}).Run(t.Context()))
+	return &Trial{Program: filepath.Join(dir, "firstseen"), Dir: dir, Broker: b, Groups: 40, Clients: 6, Kills: 8, Out: t.Output()}
+}
+
+// TestFleet kills front ends and followers on one log, and the broker, under load.
+func TestFleet(t *testing.T) { indextest.Must(t, trial(t).Run(t.Context())) }
+
+// before builds the program of the commit before.
+func before(t *testing.T) string {
+	t.Helper()
+	if out, err := exec.Command("git", "rev-parse", "--verify", "--quiet", "HEAD~1").CombinedOutput(); err != nil {
+		t.Skipf("no git, or no commit before: %v %s", err, out)
+	}
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "source"), filepath.Join(dir, "firstseen")
+	for _, args := range [][]string{
+		{"git", "clone", "--quiet", "--shared", "--no-checkout", "../..", source},
+		{"git", "-C", source, "checkout", "--quiet", "--detach", "HEAD~1"},
+		{"go", "build", "-C", source, "-trimpath", "-o", program, "."},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	return program
+}
+
+// TestRollingUpgrade restarts the followers and then the front ends of the commit before as this
+// program, under load. Until the last restart both versions work beside each other on the log.
+func TestRollingUpgrade(t *testing.T) {
+	all := trial(t)
+	all.Before = before(t)
+	indextest.Must(t, all.Run(t.Context()))
 }

@@ -13,23 +13,23 @@ import (
 
 // node is a front end or a follower, which is restarted when it ends.
 type node struct {
-	program, dir, name string
-	args               []string
+	dir, name string
+	args      []string
 
-	mu    sync.Mutex
-	cmd   *exec.Cmd
-	said  *bytes.Buffer
-	ended int // exits not caused by a signal
+	mu      sync.Mutex
+	program string // of the next start
+	cmd     *exec.Cmd
+	said    *bytes.Buffer
+	ended   int // exits not caused by a signal
 }
 
 // keep runs the node until ctx ends, and then shuts it down cleanly.
 func (n *node) keep(ctx context.Context) error {
 	for {
-		cmd := exec.Command(n.program, n.args...)
-		cmd.Dir = n.dir
 		said := &bytes.Buffer{}
-		cmd.Stderr = said
 		n.mu.Lock()
+		cmd := exec.Command(n.program, n.args...)
+		cmd.Dir, cmd.Stderr = n.dir, said
 		err := cmd.Start()
 		n.cmd, n.said = cmd, said
 		n.mu.Unlock()
@@ -62,8 +62,10 @@ func (n *node) stacks() string {
 	return n.said.String()
 }
 
-func (n *node) kill() {
+// kill ends the node. It goes on as another program.
+func (n *node) kill(program string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.program = program
 	_ = n.cmd.Process.Kill() // it may have ended
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -65,7 +66,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if code == exitUsage && len(elsewhere) > 0 {
 		err = usageError{fmt.Errorf("%w (flags are also set in %s)", err, strings.Join(elsewhere, ", "))}
 	}
-	if err != nil && code != exitReaderGone {
+	switch {
+	case err == nil || code == exitReaderGone:
+	case logs(cmd) && code != exitUsage:
+		slog.Error(message(code, err, keepsIndex(cmd)))
+	default:
 		fmt.Fprintln(stderr, "firstseen:", message(code, err, keepsIndex(cmd)))
 	}
 	return code
@@ -96,6 +101,10 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().String("config", "", "read flags from this file, one a line, such as memory=1GiB; the command line and FIRSTSEEN_MEMORY and the like take precedence")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if logs(cmd) {
+			slog.SetDefault(slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
+			cmd.SetErr(logged{})
+		}
 		places, err := fillFlags(cmd)
 		if err != nil {
 			return err
@@ -111,6 +120,17 @@ func newRoot(elsewhere *[]string) *cobra.Command {
 		flags.Once(cmd.Flags())
 	}
 	return root
+}
+
+// logs reports whether a command runs for days, so that each of its messages is a structured line.
+func logs(cmd *cobra.Command) bool { return cmd.Name() == "serve" || cmd.Name() == "follow" }
+
+// logged turns a message for people into a structured line.
+type logged struct{}
+
+func (logged) Write(p []byte) (int, error) {
+	slog.Warn(strings.TrimPrefix(strings.TrimSpace(string(p)), "firstseen: "))
+	return len(p), nil
 }
 
 // commands yields a command and all those below it.

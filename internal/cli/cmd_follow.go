@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -50,6 +52,9 @@ func newFollowCommand() *cobra.Command {
 // reaching is the time in which brokers must answer at the start.
 const reaching = 30 * time.Second
 
+// sayEvery is the time between two lines about brokers that do not answer at the start.
+const sayEvery = time.Minute
+
 func (f *serving) checkLog(cmd *cobra.Command) error {
 	switch {
 	case len(f.log.brokers) == 0 || f.log.topic == "":
@@ -60,9 +65,31 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 	return nil
 }
 
-// dial connects to the log. A new index takes the log's method, unless flags choose another.
+// dial connects to the log, and waits until a broker answers.
 func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
+	said := time.Time{}
+	for {
+		reach, cancel := context.WithTimeout(ctx, reaching/3)
+		topic, err := f.reach(reach)
+		gone := err != nil && unreached(reach, err)
+		cancel()
+		switch {
+		case !gone || ctx.Err() != nil:
+			return topic, err
+		case time.Since(said) >= sayEvery:
+			said = time.Now()
+			slog.Warn("waiting: "+noBroker, "brokers", strings.Join(f.log.brokers, ","), "error", err)
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// reach connects to the log. A new index takes the log's method, unless flags choose another.
+func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 	topic, err := follow.Dial(ctx, f.log.brokers, f.log.topic, f.log.verdicts)
+	if err == nil && topic.Unfit() != "" {
+		slog.Warn(topic.Unfit())
+	}
 	if err != nil || f.dir == "" || index.Exists(f.dir) {
 		return topic, err
 	}
@@ -80,11 +107,18 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	return topic, nil
 }
 
+const noBroker = "no broker answers; check --brokers and their advertised addresses"
+
+// unreached reports whether err means that no broker answered in time.
+func unreached(ctx context.Context, err error) bool {
+	var dial *net.OpError
+	return errors.As(err, &dial) || errors.Is(err, io.EOF) || errors.Is(ctx.Err(), context.DeadlineExceeded)
+}
+
 // unreached adds a remedy to an error of connecting to the brokers.
 func (l *logFlags) unreached(ctx context.Context, err error) error {
-	var dial *net.OpError
-	if errors.As(err, &dial) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("no answer from the brokers %s: check --brokers and their advertised addresses, or start this again when they are up (%w)", strings.Join(l.brokers, ","), err)
+	if unreached(ctx, err) {
+		return fmt.Errorf("%s, or start this again when they are up: %s (%w)", noBroker, strings.Join(l.brokers, ","), err)
 	}
 	return err
 }

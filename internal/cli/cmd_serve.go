@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"slices"
@@ -133,12 +134,14 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	reach, cancel := context.WithTimeout(cmd.Context(), reaching)
-	defer cancel()
 	var topic *follow.Topic
 	if byLog {
-		if topic, err = f.dial(reach); err != nil {
-			return f.log.unreached(reach, err)
+		topic, err = f.dial(cmd.Context())
+		switch {
+		case err != nil && cmd.Context().Err() != nil: // it still waited
+			return nil
+		case err != nil:
+			return err
 		}
 		defer topic.Close()
 	}
@@ -153,10 +156,12 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	if err := f.checkFinished(x); err != nil {
 		return err
 	}
-	f.config.Index, f.config.Dir = x, f.dir
+	f.config.Index, f.config.Dir, f.config.Version = x, f.dir, versionString()
 	workers := checkJobs(f.jobs, cmd.ErrOrStderr())
 	f.config.Policy = index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	if byLog {
+		reach, cancel := context.WithTimeout(cmd.Context(), reaching)
+		defer cancel()
 		follower, err := follow.Open(reach, follow.Config{
 			Index: x, Dir: f.dir, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
 			Policy: f.config.Policy, Workers: workers,
@@ -175,11 +180,11 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 	sockets := listen.Sockets{
 		Web: f.listen, Lines: f.lines, Token: token, Optional: f.log.follows, Announce: x.Announce,
 		Tell: func(kind string, at net.Addr) {
-			page := ""
+			line := slog.With("at", at.String())
 			if kind == "HTTP" && at.Network() != "unix" && !f.config.NoPage {
-				page = fmt.Sprintf("; look at http://%s/ in a browser", at)
+				line = line.With("page", fmt.Sprintf("http://%s/", at))
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: answering %s at %s%s\n", kind, at, page)
+			line.Info("answering " + kind)
 		},
 	}
 	err = sockets.Serve(cmd.Context(), service)

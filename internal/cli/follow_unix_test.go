@@ -3,11 +3,14 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,7 +91,7 @@ func TestFollow(t *testing.T) {
 	if a := asked(t, socket("c"), "/v1/documents/d"); !strings.Contains(a, `"id":"d"`) {
 		t.Errorf("document d: %s", a)
 	}
-	if m := asked(t, socket("c"), "/metrics"); !strings.Contains(m, "firstseen_log_next_offset 5\n") || !strings.Contains(m, "firstseen_log_ahead_documents_total 0\n") || !strings.Contains(m, `firstseen_documents_total{kept="false"} 2`) {
+	if m := asked(t, socket("c"), "/metrics"); !strings.Contains(m, "firstseen_log_next_offset 5\n") || !strings.Contains(m, "firstseen_log_ahead_documents_total 0\n") || !strings.Contains(m, `firstseen_documents_total{verdict="duplicate"} 2`) {
 		t.Errorf("metrics %s", m)
 	}
 	if _, ok := posted(socket("c"), documentLine("e", 3)); ok {
@@ -115,7 +118,7 @@ func TestFollow(t *testing.T) {
 	}
 	_ = follower.Process.Signal(syscall.SIGTERM)
 	exits(t, follower, exitDone)
-	ends(exitFailed, `"threshold":0.9`, append(follow, "--threshold", "0.7")...)
+	ends(exitFailed, `threshold\":0.9`, append(follow, "--threshold", "0.7")...)
 
 	appends := []string{"bulk", "features", "--brokers", brokers, "--log", "open", "in.jsonl"}
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documentLine("g", 4)+documentLine("h", 4)+"{}\n")
@@ -136,5 +139,64 @@ func TestFollow(t *testing.T) {
 	for _, cmd := range []*exec.Cmd{follower, second} {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		exits(t, cmd, exitDone)
+	}
+}
+
+// TestFollowWaits starts a follower before its broker: it waits, says so, and follows. Each line that
+// it writes is a structured one. A signal during the wait ends it in order.
+func TestFollowWaits(t *testing.T) {
+	t.Parallel()
+	early, err := net.Listen("tcp", "127.0.0.1:0")
+	indextest.Must(t, err)
+	go func() {
+		for {
+			c, err := early.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	dir := t.TempDir()
+	waiting := func() (*exec.Cmd, *bufio.Scanner) {
+		t.Helper()
+		cmd := program(t, dir, "serve", "follow", "--index", "copy", "--brokers", early.Addr().String(), "--topic", "pages", "--listen", "unix:"+filepath.Join(dir, "w"), "-j", "4096")
+		said, err := cmd.StderrPipe()
+		indextest.Must(t, err)
+		start(t, cmd)
+		lines := bufio.NewScanner(said)
+		for lines.Scan() && !strings.Contains(lines.Text(), "waiting: no broker answers") {
+			t.Errorf("before it waits it says %q", lines.Text())
+		}
+		return cmd, lines
+	}
+	ends := func(cmd *exec.Cmd, lines *bufio.Scanner) (n int) {
+		t.Helper()
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		for ; lines.Scan(); n++ {
+			if line := lines.Text(); !strings.HasPrefix(line, "time=20") || !strings.Contains(line, " level=") || !strings.Contains(line, " msg=") {
+				t.Errorf("%q is no structured line", line)
+			}
+		}
+		exits(t, cmd, exitDone)
+		return n
+	}
+	if n := ends(waiting()); n > 0 {
+		t.Errorf("%d more lines within a minute", n)
+	}
+	follower, lines := waiting()
+	indextest.Must(t, early.Close())
+	_, port, err := net.SplitHostPort(early.Addr().String())
+	indextest.Must(t, err)
+	number, err := strconv.Atoi(port)
+	indextest.Must(t, err)
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.SeedTopics(1, "pages"))
+	indextest.Must(t, err)
+	t.Cleanup(c.Close)
+	if got := asked(t, unixClient(filepath.Join(dir, "w")), "/readyz"); got != "ok\n" {
+		t.Errorf("ready: %q", got)
+	}
+	if n := ends(follower, lines); n < 2 { // -j, and the address
+		t.Errorf("%d lines", n)
 	}
 }

@@ -87,6 +87,7 @@ type Follower struct {
 	target     int64           // the end of the log when Open found it
 	ahead      atomic.Uint64   // documents whose time was ahead of the clock
 	ctx        context.Context // Failed of the loop; Close ends it too
+	watched
 
 	// The rest belongs to the deciding goroutine.
 
@@ -105,7 +106,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 	if cfg.Policy.Now == nil {
 		cfg.Policy.Now = time.Now
 	}
-	f := &Follower{cfg: cfg, queued: make(chan struct{}, 2), saving: ctx}
+	f := &Follower{cfg: cfg, queued: make(chan struct{}, 2), saving: ctx, watched: watched{started: time.Now()}}
 	f.loop = apply.NewLoop(waiting, cfg.Index, func() {})
 	f.steps = apply.Applier{Index: cfg.Index, Done: f.done}
 	if err := f.find(ctx); err != nil {
@@ -157,6 +158,7 @@ func (p *place) values() (map[string][]byte, error) {
 func (f *Follower) Start(applied func(*apply.Step, *dedup.Result)) {
 	f.steps.Applied = applied
 	f.reading.Go(func() { f.loop.Fail(f.read()) })
+	f.reading.Go(f.watch)
 	go f.loop.Run()
 }
 
@@ -274,6 +276,9 @@ func (f *Follower) done(s *apply.Step) error {
 		}
 	}
 	f.place.Next = s.Offset + 1
+	if s.Time > 0 { // a bad record has none
+		f.decided.Store(s.Time)
+	}
 	f.answers.add(s.Offset, a)
 	return nil
 }
@@ -299,6 +304,8 @@ func (f *Follower) Append(steps []*apply.Step, _ bool) error {
 		return apply.ErrReadOnly
 	case f.ctx.Err() != nil:
 		return context.Cause(f.ctx)
+	case f.Away():
+		return fmt.Errorf("no broker of the log answers; %w", apply.ErrLater)
 	case f.Behind():
 		return fmt.Errorf("the follower is behind its log; %w", apply.ErrLater)
 	}

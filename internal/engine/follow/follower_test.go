@@ -42,6 +42,8 @@ func newMemory(values ...[]byte) *memory {
 func (m *memory) Topic() (name, id string) { return "memory", "1" }
 
 func (m *memory) Bounds(context.Context) (first, end int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return 0, int64(len(m.values)), nil
 }
 

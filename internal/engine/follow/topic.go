@@ -1,10 +1,13 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,7 +24,9 @@ type Topic struct {
 	client   *kgo.Client
 	name, id string
 	verdicts string // the topic of verdicts, "" for none
+	broker   string // one of them, for commands
 	limit    int    // bytes of a record
+	unfit    string // see Unfit
 
 	mu  sync.Mutex
 	err error // of a verdict
@@ -32,7 +37,7 @@ const recordExtra = 256
 
 // Dial connects to the brokers, each HOST:PORT, and checks the topics. verdicts may be empty.
 func Dial(ctx context.Context, brokers []string, topic, verdicts string) (_ *Topic, err error) {
-	t := &Topic{name: topic, verdicts: verdicts, limit: 1 << 20}
+	t := &Topic{name: topic, verdicts: verdicts, broker: brokers[0], limit: 1 << 20}
 	t.client, err = kgo.NewClient(
 		kgo.SeedBrokers(brokers...), kgo.ClientID("firstseen"),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0),
@@ -66,7 +71,7 @@ func (t *Topic) look(ctx context.Context) error {
 		return err
 	}
 	if n := len(log.Partitions); n != 1 {
-		return fmt.Errorf("topic %s has %d partitions, and records have an order only within one: make a topic with one partition", t.name, n)
+		return fmt.Errorf("topic %s has %d partitions, and records have an order only within one: make another topic with %s", t.name, n, t.create("NAME"))
 	}
 	t.id = hex.EncodeToString(log.TopicID[:])
 	return t.configure(ctx)
@@ -85,7 +90,7 @@ func (t *Topic) describe(ctx context.Context, name string) (found kmsg.MetadataR
 		err = kerr.ErrorForCode(found.ErrorCode)
 	}
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
-		err = errors.New("it does not exist: create it with one partition, retention.ms=-1 and retention.bytes=-1")
+		err = fmt.Errorf("it does not exist: create it with %s", t.create(name))
 	}
 	if err != nil {
 		err = fmt.Errorf("topic %s: %w", name, err)
@@ -93,27 +98,57 @@ func (t *Topic) describe(ctx context.Context, name string) (found kmsg.MetadataR
 	return found, err
 }
 
+// wanted are settings of a log whose records stay, in the time of one clock. Compaction is refused.
+var wanted = map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime"}
+
+// leastRecord is the least good limit of a record, in bytes. The default of Kafka is just above.
+const leastRecord = 1 << 20
+
+func (t *Topic) create(name string) string {
+	return fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 1 --config retention.ms=-1 --config retention.bytes=-1 --config message.timestamp.type=LogAppendTime", t.broker, name)
+}
+
+func (t *Topic) alter(settings string) string {
+	return fmt.Sprintf("kafka-configs.sh --bootstrap-server %s --alter --entity-type topics --entity-name %s --add-config %s", t.broker, t.name, settings)
+}
+
+// Unfit says which settings of the log should be others, and the command for that; "" for none.
+func (t *Topic) Unfit() string { return t.unfit }
+
 // configure reads the record limit, and refuses a topic that drops records. Settings that a broker
 // does not return are assumed to be fine.
 func (t *Topic) configure(ctx context.Context) error {
 	req, asked := kmsg.NewPtrDescribeConfigsRequest(), kmsg.NewDescribeConfigsRequestResource()
 	asked.ResourceType, asked.ResourceName = kmsg.ConfigResourceTypeTopic, t.name
-	asked.ConfigNames = []string{"cleanup.policy", "max.message.bytes"}
+	asked.ConfigNames = append(slices.Sorted(maps.Keys(wanted)), "max.message.bytes")
 	req.Resources = append(req.Resources, asked)
 	resp, err := req.RequestWith(ctx, t.client)
 	if err != nil || len(resp.Resources) != 1 {
 		return err
 	}
+	var have, want []string
 	for _, c := range resp.Resources[0].Configs {
-		switch {
-		case c.Value == nil:
-		case c.Name == "cleanup.policy" && strings.Contains(*c.Value, "compact"):
-			return fmt.Errorf("topic %s is compacted, which drops records: set cleanup.policy=delete with retention.ms=-1", t.name)
-		case c.Name == "max.message.bytes":
+		if c.Value == nil {
+			continue
+		}
+		value := cmp.Or(wanted[c.Name], *c.Value)
+		if c.Name == "max.message.bytes" {
 			if n, err := strconv.Atoi(*c.Value); err == nil && n > 2*recordExtra {
 				t.limit = min(n, 1<<30)
 			}
+			if t.limit < leastRecord {
+				value = strconv.Itoa(leastRecord)
+			}
 		}
+		if value != *c.Value {
+			have, want = append(have, c.Name+"="+*c.Value), append(want, c.Name+"="+value)
+		}
+		if c.Name == "cleanup.policy" && strings.Contains(*c.Value, "compact") {
+			return fmt.Errorf("topic %s is compacted, which drops records: %s", t.name, t.alter("cleanup.policy=delete,retention.ms=-1"))
+		}
+	}
+	if len(want) > 0 {
+		t.unfit = fmt.Sprintf("topic %s has %s: such a log may lose records, refuse long ones or follow many clocks; %s", t.name, strings.Join(have, ","), t.alter(strings.Join(want, ",")))
 	}
 	return nil
 }

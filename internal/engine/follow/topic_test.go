@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,8 +165,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %q does not say %q", what, got, want)
 		}
 	}
-	expect("no topic", refusal(t, c, dir, "none", nil), "create it with one partition")
-	expect("two partitions", refusal(t, c, dir, "wide", nil), "has 2 partitions")
+	expect("no topic", refusal(t, c, dir, "none", nil), "create it with kafka-topics.sh --bootstrap-server "+c.ListenAddrs()[0]+" --create --topic none --partitions 1 ")
+	expect("two partitions", refusal(t, c, dir, "wide", nil), "has 2 partitions, and records have an order only within one: make another topic with kafka-topics.sh")
 
 	producer := dialed(t, c, "")
 	_, err := producer.Append(t.Context(), [][]byte{entry(0, "")})
@@ -193,13 +194,47 @@ func TestRefusals(t *testing.T) {
 	expect("records removed", refusal(t, c, dir, "log", nil), "retention has removed")
 	expect("a new index", refusal(t, c, dir+"2", "log", nil), "a new index needs them")
 
-	compacted, value := kmsg.NewPtrAlterConfigsRequest(), "compact"
-	resource, policy := kmsg.NewAlterConfigsRequestResource(), kmsg.NewAlterConfigsRequestResourceConfig()
-	policy.Name, policy.Value = "cleanup.policy", &value
-	resource.ResourceType, resource.ResourceName, resource.Configs = kmsg.ConfigResourceTypeTopic, "log", append(resource.Configs, policy)
-	compacted.Resources = append(compacted.Resources, resource)
-	request(t, c, compacted)
-	expect("compacted", refusal(t, c, dir, "log", nil), "is compacted")
+	configure(t, c, "cleanup.policy=compact")
+	expect("compacted", refusal(t, c, dir, "log", nil), "is compacted, which drops records: kafka-configs.sh --bootstrap-server "+c.ListenAddrs()[0]+" --alter --entity-type topics --entity-name log --add-config cleanup.policy=delete,")
+}
+
+// configure gives the topic log these settings, NAME=VALUE, and no others.
+func configure(t *testing.T, c *kfake.Cluster, settings ...string) {
+	t.Helper()
+	all, resource := kmsg.NewPtrAlterConfigsRequest(), kmsg.NewAlterConfigsRequestResource()
+	resource.ResourceType, resource.ResourceName = kmsg.ConfigResourceTypeTopic, "log"
+	for _, s := range settings {
+		one := kmsg.NewAlterConfigsRequestResourceConfig()
+		name, value, _ := strings.Cut(s, "=")
+		one.Name, one.Value = name, &value
+		resource.Configs = append(resource.Configs, one)
+	}
+	all.Resources = append(all.Resources, resource)
+	request(t, c, all)
+}
+
+// TestTopicSettings checks that the settings of a topic are read at the start, and that the command
+// for those that should be others mends them.
+func TestTopicSettings(t *testing.T) {
+	c := cluster(t)
+	good := []string{"cleanup.policy=delete", "retention.ms=-1", "retention.bytes=-1", "message.timestamp.type=LogAppendTime", "max.message.bytes=1048576"}
+	configure(t, c, good...)
+	if got := dialed(t, c, "").Unfit(); got != "" {
+		t.Errorf("a good topic: %s", got)
+	}
+	for i, other := range []string{"", "retention.ms=604800000", "retention.bytes=1000000", "message.timestamp.type=CreateTime", "max.message.bytes=1048575"} {
+		if other == "" {
+			continue
+		}
+		settings := slices.Clone(good)
+		settings[i] = other
+		configure(t, c, settings...)
+		want := fmt.Sprintf("topic log has %s: ", other)
+		mend := "; kafka-configs.sh --bootstrap-server " + c.ListenAddrs()[0] + " --alter --entity-type topics --entity-name log --add-config " + good[i]
+		if got := dialed(t, c, "").Unfit(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, mend) {
+			t.Errorf("%s: %q", other, got)
+		}
+	}
 }
 
 func deleteBefore(offset int64) kmsg.Request {

@@ -76,7 +76,7 @@ func BenchmarkSee(b *testing.B) {
 // stalled returns the bound of a quantile of the seconds for which the deciding goroutine was busy
 // with a checkpoint or a piece of its work.
 func stalled(s *Service, quantile float64) float64 {
-	h, count := &s.count.saving, uint64(0)
+	h, count := &s.count.checkpoint, uint64(0)
 	for _, n := range h.buckets {
 		count += n
 	}

@@ -42,7 +42,7 @@ func (s *Service) Handler(token string) http.Handler {
 	own.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, refuse(http.StatusForbidden, "a page of another site sent this request: send it from a program, or from the page of this server"))
 	}))
-	return drained(own.Handler(mux))
+	return s.count.answers(drained(own.Handler(mux)))
 }
 
 // drained reads the rest of a refused body. Many clients send everything before they read, and a
@@ -56,10 +56,12 @@ func drained(next http.Handler) http.Handler {
 	})
 }
 
+const seePattern = "POST /v1/see"
+
 // routes returns the handlers of the interface by pattern. They leave the token to Handler.
 func (s *Service) routes(token string) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		"POST /v1/see":                   answering(s.serveSee, "id", "batch", "check", "report", "exact", "durable"),
+		seePattern:                       answering(s.serveSee, "id", "batch", "check", "report", "exact", "durable"),
 		"GET /v1/documents":              answering(s.serveDocument, "id"),
 		"GET /v1/documents/{id}":         answering(s.serveDocument),
 		"DELETE /v1/documents":           answering(s.serveForget, "id"),
@@ -69,8 +71,8 @@ func (s *Service) routes(token string) map[string]http.HandlerFunc {
 		"GET /v1/stats":                  answering(s.serveStats),
 		"GET /v1/check":                  answering(s.serveCheck),
 		"GET /metrics":                   s.serveMetrics,
-		"GET /livez":                     s.serveLive,
-		"GET /readyz":                    s.serveReady,
+		"GET /livez":                     healthy(s.dead),
+		"GET /readyz":                    healthy(s.unready),
 		"GET /v1/recent":                 athome(token, answering(s.serveRecent)),
 		"POST /v1/explain":               athome(token, answering(s.serveExplain, "id", "find")),
 		"GET /v1/{$}":                    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, overview) },
@@ -349,27 +351,41 @@ func (s *Service) serveCheck(w http.ResponseWriter, r *http.Request) (any, error
 	return index.Check(r.Context(), s.cfg.Dir, o)
 }
 
-func (s *Service) serveLive(w http.ResponseWriter, _ *http.Request) {
-	select {
-	case <-s.Failed():
-		http.Error(w, "the index or its journal has failed: see the log of the server", http.StatusInternalServerError)
-	default:
-		_, _ = io.WriteString(w, "ok\n")
-	}
-}
-
-func (s *Service) serveReady(w http.ResponseWriter, r *http.Request) {
+// unready returns the status and the reason for which the server should get no documents, else 0.
+func (s *Service) unready() (status int, why string) {
 	room, err := durable.Room(s.cfg.Dir)
 	switch {
 	case s.draining.Err() != nil:
-		http.Error(w, "the server is going down", http.StatusServiceUnavailable)
+		return http.StatusServiceUnavailable, "the server is going down"
+	case s.cfg.Log != nil && s.cfg.Log.Away():
+		return http.StatusServiceUnavailable, "no broker of the log answers"
 	case s.cfg.Log != nil && s.cfg.Log.Behind():
-		http.Error(w, "records that were in the log at the start are not decided yet", http.StatusServiceUnavailable)
+		return http.StatusServiceUnavailable, "records that were in the log at the start are not decided yet"
 	case s.own != nil && s.own.full.Load():
-		http.Error(w, "the filter is full, and the server runs with --limit full=stop", http.StatusInsufficientStorage)
+		return http.StatusInsufficientStorage, "the filter is full, and the server runs with --limit full=stop"
 	case err != nil || room < s.cfg.room:
-		http.Error(w, fmt.Sprintf("the disk of the index has room for %d bytes, want %d", room, s.cfg.room), http.StatusInsufficientStorage)
+		return http.StatusInsufficientStorage, fmt.Sprintf("the disk of the index has room for %d bytes, want %d", room, s.cfg.room)
+	}
+	return s.dead()
+}
+
+// dead returns the status and the reason if the index has failed, else 0.
+func (s *Service) dead() (status int, why string) {
+	select {
+	case <-s.Failed():
+		return http.StatusInternalServerError, "the index or its journal has failed: see the log of the server"
 	default:
-		s.serveLive(w, r)
+		return 0, ""
+	}
+}
+
+// healthy answers by a check.
+func healthy(check func() (status int, why string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if status, why := check(); status != 0 {
+			http.Error(w, why, status)
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
 	}
 }

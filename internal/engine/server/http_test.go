@@ -236,7 +236,7 @@ func TestTakeBack(t *testing.T) {
 		{"POST", web.URL + "/v1/batches/monday/cancel", 200, `{"forgotten":1}`},
 		{"POST", web.URL + "/v1/batches/monday/cancel", 404, "monday"},
 		{"GET", web.URL + "/v1/stats", 200, `"documents":2`},
-		{"GET", web.URL + "/metrics", 200, `firstseen_documents_total{kept="true"} 2`},
+		{"GET", web.URL + "/metrics", 200, `firstseen_documents_total{verdict="unique"} 2`},
 		{"GET", web.URL + "/livez", 200, "ok"},
 		{"GET", web.URL + "/readyz", 200, "ok"},
 	} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
@@ -28,15 +27,14 @@ type journaled struct {
 
 	steps    apply.Applier
 	rec      *recorder
-	rotated  bool          // a checkpoint began another journal
-	saved    time.Duration // in checkpoints
-	replayed state         // valid while rec is nil
+	rotated  bool  // a checkpoint began another journal
+	replayed state // valid while rec is nil
 }
 
 // openJournaled replays the journals left by a killed server.
 func openJournaled(cfg *Config, free apply.Extractors, count *counters, applied func(*apply.Step, *dedup.Result)) (*journaled, error) {
 	j := &journaled{cfg: cfg, extractors: free, count: count}
-	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, j.noteSaving)
+	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, func() { count.noteSaving(cfg.Index) })
 	j.steps = apply.Applier{Index: cfg.Index, Done: j.record}
 	p := cfg.Policy
 	p.Now, p.Flush = j.steps.Now, j.flush
@@ -73,7 +71,7 @@ func (j *journaled) recover() error {
 		}
 	}
 	h.Generation = max(next, 1)
-	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal, j.loop.Fail); err != nil {
+	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal, j.loop.Fail, &j.count.journaling); err != nil {
 		return err
 	}
 	if err = j.cfg.Index.EnsureCapacity(); err == nil || j.isFull(err) {
@@ -216,14 +214,6 @@ func (j *journaled) between(docs int, durable bool, task func() error) error {
 	})
 }
 
-// noteSaving records the time of the last checkpoint, or of a piece of its work.
-func (j *journaled) noteSaving() {
-	if saving := j.cfg.Index.Saving(); saving > j.saved {
-		j.count.saving.observe((saving - j.saved).Seconds())
-		j.saved = saving
-	}
-}
-
 // do does a step. If it returns index.ErrFull, the step is done but is the last document.
 func (j *journaled) do(s *apply.Step) error {
 	return errors.Join(j.steps.Do(s), j.drop())
@@ -241,7 +231,7 @@ func (j *journaled) record(s *apply.Step) error {
 
 // drop removes the journals that a checkpoint made obsolete.
 func (j *journaled) drop() error {
-	j.noteSaving()
+	j.count.noteSaving(j.cfg.Index)
 	if !j.rotated {
 		return nil
 	}

@@ -13,23 +13,59 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/base/durable"
 )
 
 // counters counts for /metrics. Its methods are safe for concurrent use.
 type counters struct {
-	kept, removed, again atomic.Uint64
-	saving               histogram
+	verdicts                          [dedup.Related + 1]atomic.Uint64
+	again, bad                        atomic.Uint64
+	codes                             [600]atomic.Uint64 // answers by status of HTTP
+	answering, journaling, checkpoint histogram
+
+	saved time.Duration // in checkpoints; of the deciding goroutine
 }
 
 func (c *counters) decided(r *dedup.Result) {
-	switch {
-	case r.Again:
+	if r.Again {
 		c.again.Add(1)
-	case r.Kept:
-		c.kept.Add(1)
-	default:
-		c.removed.Add(1)
+	} else {
+		c.verdicts[r.Verdict].Add(1)
 	}
+}
+
+// noteSaving records the time of the last checkpoint, or of a piece of its work.
+func (c *counters) noteSaving(x *index.Index) {
+	if saving := x.Saving(); saving > c.saved {
+		c.checkpoint.observe(saving - c.saved)
+		c.saved = saving
+	}
+}
+
+// coded passes on an answer, and remembers its status.
+type coded struct {
+	http.ResponseWriter
+	code int
+}
+
+func (w *coded) WriteHeader(code int) {
+	w.code = code
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *coded) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// answers counts the requests to next.
+func (c *counters) answers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, answer := time.Now(), &coded{w, http.StatusOK}
+		next.ServeHTTP(answer, r)
+		c.codes[answer.code%len(c.codes)].Add(1)
+		if r.Pattern == seePattern {
+			c.answering.observe(time.Since(begun))
+		}
+	})
 }
 
 // bounds are the upper bounds of a histogram's buckets, in seconds.
@@ -41,7 +77,8 @@ type histogram struct {
 	sum     float64
 }
 
-func (h *histogram) observe(seconds float64) {
+func (h *histogram) observe(d time.Duration) {
+	seconds := d.Seconds()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i, _ := slices.BinarySearch(bounds[:], seconds)
@@ -87,19 +124,88 @@ func (p *page) histogram(name, help string, h *histogram) {
 // metrics returns the page of /metrics; docs/manual.md lists the names.
 func (s *Service) metrics() *page {
 	p, c := new(page), &s.count
-	p.begin("firstseen_documents_total", "counter", "Documents decided since the start, except those sent again, by whether they were kept.")
-	p.sample(`firstseen_documents_total{kept="true"}`, float64(c.kept.Load()))
-	p.sample(`firstseen_documents_total{kept="false"}`, float64(c.removed.Load()))
-	p.one("firstseen_documents_again_total", "counter", "Documents sent again after they were kept.", float64(c.again.Load()))
-	if log := s.cfg.Log; log != nil {
-		p.one("firstseen_log_next_offset", "gauge", "Offset of the first record of the log that is not decided.", float64(log.Next()))
-		p.one("firstseen_log_ahead_documents_total", "counter", "Documents whose time was ahead of the log's clock and did not count.", float64(log.Ahead()))
+	p.begin("firstseen_build_info", "gauge", "Always 1; the labels name the versions of firstseen and Go.")
+	p.sample(fmt.Sprintf("firstseen_build_info{version=%q,goversion=%q}", s.cfg.Version, runtime.Version()), 1)
+	ready := 1.
+	if code, _ := s.unready(); code != 0 {
+		ready = 0
+	}
+	p.one("firstseen_ready", "gauge", "1 if /readyz succeeds, else 0.", ready)
+	p.begin("firstseen_requests_total", "counter", "Answers by HTTP, by status code.")
+	for code := range c.codes {
+		if n := c.codes[code].Load(); n > 0 || code == http.StatusOK {
+			p.sample(fmt.Sprintf(`firstseen_requests_total{code="%d"}`, code), float64(n))
+		}
+	}
+	p.histogram("firstseen_request_duration_seconds", "Time from the head of a POST /v1/see to the end of its answer.", &c.answering)
+	p.begin("firstseen_documents_total", "counter", "Documents answered since the start, by verdict.")
+	for v := range c.verdicts {
+		p.sample(fmt.Sprintf("firstseen_documents_total{verdict=%q}", dedup.Verdict(v)), float64(c.verdicts[v].Load()))
+	}
+	p.sample(`firstseen_documents_total{verdict="again"}`, float64(c.again.Load()))
+	p.sample(`firstseen_documents_total{verdict="bad"}`, float64(c.bad.Load()))
+	p.histogram("firstseen_checkpoint_seconds", "Time for which a checkpoint, or a piece of its work, delayed decisions.", &c.checkpoint)
+	if s.cfg.Log != nil {
+		p.log(s.cfg.Log)
 	} else {
 		p.one("firstseen_requests_waiting", "gauge", "Requests that wait for a decision.", float64(s.own.loop.Waiting()))
-		p.histogram("firstseen_checkpoint_seconds", "Time for which a checkpoint, or a piece of its work, delayed decisions.", &c.saving)
+		p.histogram("firstseen_journal_seconds", "Time to write a group of documents to the journal on disk.", &c.journaling)
 	}
+	s.sizes(p)
 	p.process()
 	return p
+}
+
+// log adds the metrics of a log.
+func (p *page) log(log Log) {
+	up := 1.
+	if log.Away() {
+		up = 0
+	}
+	records, seconds := log.Lag()
+	p.one("firstseen_log_up", "gauge", "1 if a broker of the log answers, else 0.", up)
+	p.one("firstseen_log_next_offset", "gauge", "Offset of the first record of the log that is not decided.", float64(log.Next()))
+	p.one("firstseen_log_lag_records", "gauge", "Records of the log that are not decided.", float64(records))
+	p.one("firstseen_log_lag_seconds", "gauge", "Time since the last decided record arrived, or since none was undecided.", seconds)
+	p.one("firstseen_log_ahead_documents_total", "counter", "Documents whose time was ahead of the log's clock and did not count.", float64(log.Ahead()))
+}
+
+// sized is the state of the index between two steps.
+type sized struct {
+	filter       index.FilterState
+	documents    uint32
+	keys         uint64
+	window, edge uint32 // in seconds, and Unix seconds
+}
+
+// sizes adds metrics of the index and its disk. While the index is busy they are those of the last time.
+func (s *Service) sizes(p *page) {
+	s.scraping.Lock()
+	defer s.scraping.Unlock()
+	_ = s.decider.Do(func() error { // one that has failed shows in firstseen_ready
+		x, z := s.cfg.Index, &s.sized
+		z.filter, z.documents, z.keys = x.State(), x.Table().Documents(), x.Table().Entries()
+		z.window, _, z.edge = x.Table().Window()
+		return nil
+	})
+	z := &s.sized
+	p.one("firstseen_filter_load_ratio", "gauge", "Share of the filter's capacity that is used.", float64(z.filter.Items)/float64(max(z.filter.Capacity, 1)))
+	p.one("firstseen_filter_false_positive_ratio", "gauge", "Share of new keys that the filter reports as seen.", z.filter.Rate)
+	p.one("firstseen_index_documents", "gauge", "Documents kept since the index was made, even if forgotten or expired.", float64(z.documents))
+	p.one("firstseen_index_keys", "gauge", "Pairs of a key and a document in the index.", float64(z.keys))
+	if z.window > 0 {
+		p.one("firstseen_window_edge_timestamp_seconds", "gauge", "Documents before this time do not count, in seconds since 1970.", float64(z.edge))
+	}
+	used := int64(0)
+	files, _ := os.ReadDir(s.cfg.Dir)
+	for _, file := range files {
+		if info, err := file.Info(); err == nil { // else it is removed at this moment
+			used += info.Size()
+		}
+	}
+	free, _ := durable.Room(s.cfg.Dir)
+	p.one("firstseen_disk_used_bytes", "gauge", "Size of the files of the index.", float64(used))
+	p.one("firstseen_disk_free_bytes", "gauge", "Bytes that may still be written to the disk of the index.", float64(free))
 }
 
 var started = time.Now()

@@ -1,24 +1,28 @@
 package server
 
 import (
+	"maps"
 	"math"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 var (
 	describing = regexp.MustCompile(`^# (HELP|TYPE) ([a-z][a-z0-9_]*) (.+)\n$`)
-	sampling   = regexp.MustCompile(`^([a-z][a-z0-9_]*)(?:\{([a-z]+)="([^"\\\n]*)"\})? (\S+)\n$`)
+	sampling   = regexp.MustCompile(`^([a-z][a-z0-9_]*)(?:\{([a-z]+)="([^"\\\n]*)"(?:,[a-z]+="[^"\\\n]*")*\})? (\S+)\n$`)
 )
 
 // scraped parses the text format of Prometheus, and returns values by series and kinds by name. It
@@ -71,61 +75,113 @@ func scraped(t *testing.T, text string) (values map[string]float64, kinds map[st
 	return values, kinds
 }
 
-// TestMetricsPage parses what /metrics answers.
-func TestMetricsPage(t *testing.T) {
-	s, web := served(t, nil)
-	for _, id := range []string{"a", "b", "a"} {
-		if code, body := post(t, web.URL+"/v1/see", "", line(id, article)); code != 200 {
-			t.Fatal(code, body)
-		}
-	}
-	settle(t, s)
-	for _, seconds := range []float64{.001, .0011, 10, 11} {
-		s.count.saving.observe(seconds)
-	}
+// metricsOf asks for the page of a service.
+func metricsOf(t *testing.T, s *Service) (values map[string]float64, kinds map[string]string) {
+	t.Helper()
 	w := httptest.NewRecorder()
 	s.Handler("").ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if kind := w.Header().Get("Content-Type"); kind != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Error(kind)
 	}
-	values, kinds := scraped(t, w.Body.String())
-	saved := values["firstseen_checkpoint_seconds_count/"] - 4
-	for series, want := range map[string]float64{
-		"firstseen_documents_total/true":           1,
-		"firstseen_documents_total/false":          1,
-		"firstseen_documents_again_total/":         1,
-		"firstseen_requests_waiting/":              0,
-		"firstseen_checkpoint_seconds_bucket/10":   saved + 3,
-		"firstseen_checkpoint_seconds_bucket/+Inf": saved + 4,
-	} {
-		if got, ok := values[series]; !ok || got != want {
-			t.Errorf("%s is %v, want %v", series, got, want)
+	return scraped(t, w.Body.String())
+}
+
+func expectSeries(t *testing.T, got, want map[string]float64) {
+	t.Helper()
+	for series, value := range want {
+		if have, ok := got[series]; !ok || have != value {
+			t.Errorf("%s is %v (there: %v), want %v", series, have, ok, value)
 		}
 	}
+}
+
+// TestMetricsPage parses what /metrics answers.
+func TestMetricsPage(t *testing.T) {
+	s, web := served(t, func(c *Config) { c.Version = "v1.2.3" })
+	for _, id := range []string{"a", "b", "a"} {
+		if code, body := post(t, web.URL+"/v1/see", "", line(id, article)); code != 200 {
+			t.Fatal(code, body)
+		}
+	}
+	post(t, web.URL+"/v1/see", "", "{}\n")
+	post(t, web.URL+"/v1/see?nothing=1", "", line("c", article))
+	settle(t, s)
+	for _, took := range []time.Duration{time.Millisecond, 1100 * time.Microsecond, 10 * time.Second, 11 * time.Second} {
+		s.count.checkpoint.observe(took)
+	}
+	values, kinds := metricsOf(t, s)
+	saved := values["firstseen_checkpoint_seconds_count/"] - 4
+	state := s.cfg.Index.State()
+	expectSeries(t, values, map[string]float64{
+		"firstseen_build_info/v1.2.3":               1,
+		"firstseen_ready/":                          1,
+		"firstseen_requests_total/200":              4,
+		"firstseen_requests_total/400":              1,
+		"firstseen_request_duration_seconds_count/": 5,
+		"firstseen_documents_total/unique":          1,
+		"firstseen_documents_total/duplicate":       1,
+		"firstseen_documents_total/mosaic":          0,
+		"firstseen_documents_total/related":         0,
+		"firstseen_documents_total/again":           1,
+		"firstseen_documents_total/bad":             1,
+		"firstseen_requests_waiting/":               0,
+		"firstseen_index_documents/":                1,
+		"firstseen_index_keys/":                     float64(s.cfg.Index.Table().Entries()),
+		"firstseen_filter_load_ratio/":              float64(state.Items) / float64(state.Capacity),
+		"firstseen_filter_false_positive_ratio/":    state.Rate,
+		"firstseen_checkpoint_seconds_bucket/10":    saved + 3,
+		"firstseen_checkpoint_seconds_bucket/+Inf":  saved + 4,
+	})
 	if sum := values["firstseen_checkpoint_seconds_sum/"]; saved < 0 || sum < 21 || sum > 60 {
 		t.Errorf("a sum of %v", sum)
 	}
 	if n := values["firstseen_checkpoint_seconds_bucket/0.0025"] - values["firstseen_checkpoint_seconds_bucket/0.001"]; n < 1 {
 		t.Errorf("%v between 1 and 2.5 ms", n)
 	}
-	want := map[string]string{
-		"firstseen_documents_total": "counter", "firstseen_documents_again_total": "counter", "firstseen_requests_waiting": "gauge",
-		"firstseen_checkpoint_seconds": "histogram", "process_start_time_seconds": "gauge", "go_goroutines": "gauge",
+	for series, least := range map[string]float64{"firstseen_journal_seconds_count/": 2, "firstseen_disk_used_bytes/": 1 << 16, "firstseen_disk_free_bytes/": 1 << 20, "firstseen_index_keys/": 1} {
+		if values[series] < least {
+			t.Errorf("%s is %v", series, values[series])
+		}
 	}
+	kindsOfProcess := map[string]string{"process_start_time_seconds": "gauge", "go_goroutines": "gauge"}
 	if runtime.GOOS == "linux" {
-		want["process_cpu_seconds_total"], want["process_resident_memory_bytes"], want["process_open_fds"] = "counter", "gauge", "gauge"
+		kindsOfProcess["process_cpu_seconds_total"], kindsOfProcess["process_resident_memory_bytes"], kindsOfProcess["process_open_fds"] = "counter", "gauge", "gauge"
 		if rss := values["process_resident_memory_bytes/"]; rss < 1<<20 || rss > 1<<36 || values["process_open_fds/"] < 3 {
 			t.Errorf("resident %v, open files %v", rss, values["process_open_fds/"])
 		}
 	}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Error(diff)
-	}
+	checkManual(t, kinds, kindsOfProcess)
+}
+
+// checkManual compares the kinds of a page without a log, and those of a page with one and with a
+// window, to the table of the manual.
+func checkManual(t *testing.T, alone, process map[string]string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	x, err := index.Open(t.Context(), dir, index.Options{Follow: true})
+	indextest.Must(t, err)
+	defer x.Close()
+	indextest.Must(t, x.Begin(index.Policy{Window: 3600}))
+	s, err := Open(Config{Index: x, Dir: dir, Log: &later{}, room: 1})
+	indextest.Must(t, err)
+	values, byLog := metricsOf(t, s)
+	expectSeries(t, values, map[string]float64{
+		"firstseen_log_up/": 1, "firstseen_log_next_offset/": 7, "firstseen_log_lag_records/": 3, "firstseen_log_lag_seconds/": 1.5,
+		"firstseen_log_ahead_documents_total/": 2, "firstseen_window_edge_timestamp_seconds/": 0,
+	})
 	manual, err := os.ReadFile("../../../docs/manual.md")
 	indextest.Must(t, err)
-	for name, kind := range kinds {
-		if strings.HasPrefix(name, "firstseen_") && !strings.Contains(string(manual), "| `"+name+"` | "+kind+" |") {
-			t.Errorf("the manual lacks the %s %s", kind, name)
+	got, want := maps.Clone(process), maps.Clone(process)
+	for _, m := range regexp.MustCompile("(?m)^\\| `(firstseen_[a-z]+(?:_[a-z]+)*)` \\| ([a-z]+) \\| (.*) \\|$").FindAllStringSubmatch(string(manual), -1) {
+		want[m[1]] = m[2]
+		not, only := strings.Contains(m[3], "not with a log"), strings.HasPrefix(m[1], "firstseen_log_") || strings.Contains(m[3], "with a window")
+		if (alone[m[1]] != "") == only || (byLog[m[1]] != "") == not {
+			t.Errorf("%s: without a log %q, with a log and a window %q; the manual says %s", m[1], alone[m[1]], byLog[m[1]], m[3])
 		}
+	}
+	maps.Copy(got, alone)
+	maps.Copy(got, byLog)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the manual and the page: %s", diff)
 	}
 }

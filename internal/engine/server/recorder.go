@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -53,6 +54,7 @@ type recorder struct {
 	pending []byte                       // entries not yet in the queue
 	queue   chan handed
 	room    *semaphore.Weighted // for bytes in the queue
+	took    *histogram          // of a write
 	fail    func(error)         // called once, after a failed write
 	stopped chan error          // gets the error of write when it returns
 }
@@ -67,14 +69,14 @@ type handed struct {
 const maxPending = 256 << 20
 
 // newRecorder creates a journal in the folder dir. It should be rotated after limit bytes. fail
-// receives the error of a write.
-func newRecorder(dir string, h header, limit int64, fail func(error)) (*recorder, error) {
+// receives the error of a write, and took the time of each.
+func newRecorder(dir string, h header, limit int64, fail func(error), took *histogram) (*recorder, error) {
 	log, err := journal.Served.Create(journalPath(dir, h.Generation), h)
 	if err != nil {
 		return nil, err
 	}
 	r := &recorder{
-		dir: dir, header: h, log: log, limit: limit, dropped: func() error { return nil }, fail: fail,
+		dir: dir, header: h, log: log, limit: limit, dropped: func() error { return nil }, took: took, fail: fail,
 		queue: make(chan handed, 256), room: semaphore.NewWeighted(maxPending), stopped: make(chan error, 1),
 	}
 	go func() { r.stopped <- r.write() }()
@@ -135,9 +137,11 @@ func (r *recorder) write() (err error) {
 			parts, group = append(parts, part), append(group, part.entries...)
 		}
 		if len(group) > 0 && err == nil {
+			begun := time.Now()
 			if err = r.log.Append(group); err != nil {
 				r.fail(err)
 			}
+			r.took.observe(time.Since(begun))
 		}
 		for i := range parts {
 			r.room.Release(parts[i].weight())

@@ -215,7 +215,8 @@ func TestAgainIsCounted(t *testing.T) {
 		post(t, web.URL+"/v1/see", "", line("a", article))
 	}
 	post(t, web.URL+"/v1/see", "", line("b", article))
-	if kept, removed, again := s.count.kept.Load(), s.count.removed.Load(), s.count.again.Load(); kept != 1 || removed != 1 || again != 2 {
+	verdicts := &s.count.verdicts
+	if kept, removed, again := verdicts[dedup.Unique].Load(), verdicts[dedup.Duplicate].Load(), s.count.again.Load(); kept != 1 || removed != 1 || again != 2 {
 		t.Errorf("%d kept, %d removed, %d again", kept, removed, again)
 	}
 }
@@ -258,6 +259,10 @@ func (l *later) Append(steps []*apply.Step, _ bool) error {
 func (l *later) Start(func(*apply.Step, *dedup.Result)) {}
 func (l *later) Failed() <-chan struct{}                { return nil }
 func (l *later) Behind() bool                           { return l.behind }
+func (l *later) Away() bool                             { return false }
+func (l *later) Ahead() uint64                          { return 2 }
+func (l *later) Do(task func() error) error             { return task() }
+func (l *later) Lag() (records int64, seconds float64)  { return 3, 1.5 }
 func (l *later) Next() int64                            { return 7 }
 func (l *later) Verdict(_ context.Context, offset int64) ([]byte, error) {
 	if offset > 5 {

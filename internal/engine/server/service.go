@@ -47,6 +47,8 @@ type Config struct {
 	MaxDocuments int
 	// Waiting bounds the requests that wait for a decision, their bodies in memory; 0 means 32.
 	Waiting int
+	// Version of the program, for /metrics.
+	Version string
 	// Workers is the number of goroutines that extract at once; 0 means one for each processor.
 	Workers int
 
@@ -105,6 +107,10 @@ type Log interface {
 	Next() int64
 	// Behind reports whether the log has records from before the start that are not decided.
 	Behind() bool
+	// Away reports whether no broker of the log answers.
+	Away() bool
+	// Lag returns how many records are not decided, and for how many seconds.
+	Lag() (records int64, seconds float64)
 	// Ahead returns the number of documents whose time was ahead of the log's clock.
 	Ahead() uint64
 }
@@ -119,6 +125,8 @@ type Service struct {
 	draining   context.Context
 	drain      context.CancelFunc
 	count      counters
+	scraping   sync.Mutex
+	sized      sized // as the last scrape found it
 	recent     recent
 	explaining sync.Mutex // one pair of texts is compared at a time
 }
@@ -151,6 +159,7 @@ func (s *Service) applied(step *apply.Step, r *dedup.Result) {
 	if r != nil {
 		s.count.decided(r)
 	}
+	s.count.noteSaving(s.cfg.Index)
 	if s.cfg.NoPage {
 		return
 	}
@@ -196,6 +205,8 @@ func (s *Service) prepare(r *request) {
 		if doc.Kind == journal.Seen {
 			doc.Batch = r.batch
 			r.steps = append(r.steps, doc)
+		} else {
+			s.count.bad.Add(1)
 		}
 	}
 	if s.own != nil || r.check {

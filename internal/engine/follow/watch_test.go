@@ -1,0 +1,112 @@
+package follow
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/firstseen/firstseen/internal/engine/server"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
+)
+
+// said collects the lines of slog.
+type said struct {
+	mu    sync.Mutex
+	lines bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines.Write(p)
+}
+
+func (s *said) count(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.lines.String(), what)
+}
+
+// logged collects what the test says through slog.
+func logged(t *testing.T) *said {
+	t.Helper()
+	s, before := new(said), slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(s, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return s
+}
+
+// TestBrokerGone takes the broker away from a front end. Within 10 seconds it is not ready, and new
+// documents get 503 at once. Each change is one line.
+func TestBrokerGone(t *testing.T) {
+	lines, dir, port := logged(t), t.TempDir(), 0
+	start := func() *kfake.Cluster {
+		t.Helper()
+		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(dir), kfake.SyncWrites(), kfake.SeedTopics(1, "log"))
+		indextest.Must(t, err)
+		return c
+	}
+	c := start()
+	_, p, err := net.SplitHostPort(c.ListenAddrs()[0])
+	indextest.Must(t, err)
+	port, err = strconv.Atoi(p)
+	indextest.Must(t, err)
+	index := filepath.Join(t.TempDir(), "index")
+	x := openIndex(t, index, followOptions)
+	f, err := Open(t.Context(), Config{Index: x, Dir: index, Log: dialed(t, c, ""), Appends: true})
+	indextest.Must(t, err)
+	s, err := server.Open(server.Config{Index: x, Dir: index, Log: f})
+	indextest.Must(t, err)
+	web := s.Handler("")
+	ask := func(method, path, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		web.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		return w
+	}
+	becomes := func(code int) {
+		t.Helper()
+		begun := time.Now()
+		for ask("GET", "/readyz", "").Code != code {
+			if time.Since(begun) > 10*time.Second {
+				t.Fatalf("after %v /readyz still does not answer %d", time.Since(begun), code)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	becomes(http.StatusOK)
+	document := `{"id":"a","text":"` + text(1) + `"}`
+	if w := ask("POST", "/v1/see", document); w.Code != http.StatusOK {
+		t.Fatal(w)
+	}
+	for range 2 {
+		c.Close()
+		becomes(http.StatusServiceUnavailable)
+		begun := time.Now()
+		if w := ask("POST", "/v1/see", document); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || time.Since(begun) > time.Second {
+			t.Errorf("without a broker, after %v: %v", time.Since(begun), w)
+		}
+		c = start()
+		becomes(http.StatusOK)
+		if w := ask("POST", "/v1/see", document); !strings.Contains(w.Body.String(), `"again":true`) {
+			t.Errorf("the broker is back: %v", w.Body)
+		}
+	}
+	for _, line := range []string{"no broker answers", "a broker answers again"} {
+		if n := lines.count(line); n != 2 {
+			t.Errorf("%d times %q in\n%s", n, line, &lines.lines)
+		}
+	}
+	indextest.Must(t, s.Close())
+	indextest.Must(t, x.Close())
+	c.Close()
+}
