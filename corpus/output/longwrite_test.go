@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"errors"
+	"io"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -135,5 +136,39 @@ func TestLongLineContinued(t *testing.T) {
 		if got := readPacked(t, path); !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, want %d others", name, len(got), len(want))
 		}
+	}
+}
+
+// without drops all records.
+type without struct{}
+
+func (without) Frame(dst, _ []byte) ([]byte, error)    { return append(dst, 0), nil }
+func (without) End(io.ReaderAt, int64) ([]byte, error) { return nil, nil }
+
+// TestFramesGrowOnce writes twice as many frames as are in flight. Only the first grows: the others
+// get their memory at once.
+func TestFramesGrowOnce(t *testing.T) {
+	w, err := Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Enclose(without{}); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	record, frames := make([]byte, 64<<10), cap(w.free)
+	for range 2 * frames * enclosedFrame / len(record) {
+		if err := w.WriteRecord(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	got, grows, whole := after.TotalAlloc-before.TotalAlloc, 7*enclosedFrame, 3*enclosedFrame/2
+	if most := uint64(grows + frames*whole); got > most {
+		t.Errorf("%d frames take %d bytes, want at most %d", frames, got, most)
 	}
 }

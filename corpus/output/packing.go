@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
+// GzipLevel takes a fifth less time than the default level, for 3 to 7% more bytes.
+const GzipLevel = 4
+
 // packing is a way to compress an output.
 type packing struct {
 	kind       string         // key in packings
@@ -21,8 +24,11 @@ type packing struct {
 }
 
 var packings = map[string]packing{
-	"":     {"", plainFrame, nil},
-	"gzip": {"gzip", compressedFrame, func() encoder { return gzip.NewWriter(nil) }},
+	"": {"", plainFrame, nil},
+	"gzip": {"gzip", compressedFrame, func() encoder {
+		enc, _ := gzip.NewWriterLevel(nil, GzipLevel) // only bad levels fail
+		return enc
+	}},
 	"zstd": {"zstd", compressedFrame, func() encoder {
 		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(compressedFrame),
 			zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true)) // only bad options fail

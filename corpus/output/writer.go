@@ -166,14 +166,13 @@ func (w *Writer) WriteRecord(parts ...[]byte) error {
 	if length > longFrames*w.size {
 		return w.writeLong(parts)
 	}
-	if w.frame.src == nil && w.size == plainFrame {
-		w.frame.src = make([]byte, 0, plainFrame+plainFrame/4)
-	}
 	for _, p := range parts {
 		w.frame.src = append(w.frame.src, p...)
 	}
 	if len(w.frame.src) >= w.size {
-		w.send()
+		if w.send(); w.frame.src == nil { // the output is long: to grow this would cost as much again
+			w.frame.src = make([]byte, 0, w.size+w.size/4)
+		}
 	}
 	return w.err()
 }

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/firstseen/firstseen/corpus/output"
 )
 
 // Limits in bytes: of a page, and of all pages held for columns. DuckDB writes pages of 100 MB.
@@ -132,8 +135,8 @@ func (d *decompressor) decompress(codec int32, dst, src []byte) (err error) {
 		}
 		n = copy(dst, src)
 	case codecSnappy:
-		if n, err = snappy.DecodedLen(src); err == nil && n == len(dst) {
-			_, err = snappy.Decode(dst, src)
+		if n, err = s2.DecodedLen(src); err == nil && n == len(dst) {
+			_, err = s2.Decode(dst, src)
 		}
 	case codecZstd:
 		if d.zstd == nil { // only bad options fail
@@ -215,35 +218,44 @@ func lz4Block(src, dst []byte) (int, error) {
 	return 0, errSize
 }
 
-// encoders pools zstd encoders, which are slow to create. Level 1 is the default of pyarrow.
-var encoders = sync.Pool{New: func() any {
-	// Only bad options fail.
-	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
-	return enc
-}}
+// encoder compresses consecutive pages. Its memory takes longer to create than a page to compress.
+type encoder interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
 
-// compress appends a page to dst, compressed by the codec of an enclosure.
+var encoders = map[int32]*sync.Pool{
+	codecGzip: {New: func() any {
+		enc, _ := gzip.NewWriterLevel(nil, output.GzipLevel) // only bad levels fail
+		return enc
+	}},
+	codecBrotli: {New: func() any { return brotli.NewWriterLevel(nil, 5) }},
+	codecZstd: {New: func() any { // level 1 is the default of pyarrow; only bad options fail
+		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageBytes))
+		return enc
+	}},
+}
+
+// compress compresses a page by the codec of an enclosure. The result is in dst if that is large enough.
 func compress(codec int32, dst, src []byte) ([]byte, error) {
 	switch codec {
-	case codecSnappy:
-		return append(dst, snappy.Encode(nil, src)...), nil
-	case codecZstd:
-		enc := encoders.Get().(*zstd.Encoder)
-		defer encoders.Put(enc)
-		return enc.EncodeAll(src, dst), nil
-	case codecGzip, codecBrotli:
-		out := bytes.NewBuffer(dst)
-		var w io.WriteCloser = gzip.NewWriter(out)
-		if codec == codecBrotli {
-			w = brotli.NewWriterLevel(out, 5)
+	case codecSnappy: // package snappy takes twice as long, for 14% fewer bytes
+		return s2.EncodeSnappy(dst, src), nil
+	case codecGzip, codecBrotli, codecZstd:
+		enc := encoders[codec].Get().(encoder)
+		defer encoders[codec].Put(enc)
+		if enc, ok := enc.(*zstd.Encoder); ok {
+			return enc.EncodeAll(src, dst[:0]), nil
 		}
-		_, err := w.Write(src)
-		err = errors.Join(err, w.Close())
+		out := bytes.NewBuffer(dst[:0])
+		enc.Reset(out)
+		_, err := enc.Write(src)
+		err = errors.Join(err, enc.Close())
 		return out.Bytes(), err
 	case codecLZ4Raw:
-		block := make([]byte, lz4.CompressBlockBound(len(src)))
-		n, err := lz4.CompressBlock(src, block, nil) // always succeeds with this bound
-		return append(dst, block[:n]...), err
+		dst = slices.Grow(dst[:0], lz4.CompressBlockBound(len(src)))
+		n, err := lz4.CompressBlock(src, dst[:cap(dst)], nil) // always succeeds with this bound
+		return dst[:n], err
 	}
-	return append(dst, src...), nil
+	return append(dst[:0], src...), nil
 }
