@@ -93,3 +93,35 @@ func TestFewLargeSweeps(t *testing.T) {
 		return nil
 	}))
 }
+
+// TestFewCommitsWithManyFreePages checks that a flush makes fewer commits if each writes a long list of free
+// pages.
+func TestFewCommitsWithManyFreePages(t *testing.T) {
+	commits := func(pages int) (n int) {
+		z := defaultSizes
+		z.sliceBytes = 64 << 10
+		table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "s", MemtableKeys: 200_000, noSync: true, sizes: z})
+		name := (&runInfo{id: 77}).bucket()
+		must(t, table.update(func(c *change) {
+			for bin := range uint64(pages) {
+				c.add(name, bin, make([]byte, pageSize/2))
+			}
+		}))
+		must(t, table.sweep())
+		s := &stream{seed: 1}
+		for !table.memFull() {
+			d, keys := s.next()
+			_, err := table.addDoc(d, keys)
+			must(t, err)
+			if !table.memFull() && table.Full() {
+				must(t, table.Checkpoint(nil))
+			}
+		}
+		table.committed = func() { n++ }
+		must(t, table.Checkpoint(nil))
+		return n
+	}
+	if few, many := commits(1), commits(20_000); many > few/2 {
+		t.Errorf("%d commits with many free pages, %d with few", many, few)
+	}
+}

@@ -320,7 +320,7 @@ func (t *Table) fillRun(ctx context.Context, r *run, entries uint64, from *space
 			return err
 		}
 		err := t.update(func(c *change) {
-			bin = t.writeBins(c, r, bin, r.Bins(), perBin, t.sizes.sliceBytes, from)
+			bin = t.writeBins(c, r, bin, r.Bins(), perBin, t.mostValues(), from)
 		})
 		if err != nil {
 			return err

@@ -195,7 +195,7 @@ func (sl *mergeStep) move(c *change, goal uint64) {
 	// The source entries determine the number of bins that fill a transaction.
 	left := r.Bins() - sl.from
 	perBin := r.binBytes(from.entries(), left)
-	bytes := sl.t.sizes.sliceBytes
+	bytes := sl.t.mostValues()
 	if sl.t.opt.Stepwise {
 		bytes = min(bytes, stepBytes)
 	}

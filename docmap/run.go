@@ -16,7 +16,7 @@ type sizes struct {
 	division sorted.Division
 	// low runs of level 0 or 1 become one, and high runs of a higher level.
 	low, high int
-	// sliceBytes bounds the values in one transaction of a flush or merge.
+	// sliceBytes bounds the values in one transaction of a flush or merge; see mostValues.
 	sliceBytes int
 }
 
@@ -25,6 +25,14 @@ type sizes struct {
 // merging four at once cost the tenth million of documents 4 µs each, and saved a look-up two runs
 // of ten.
 var defaultSizes = sizes{division: sorted.DefaultDivision, low: 4, high: 8, sliceBytes: 4 << 20}
+
+// mostValues returns the bytes of values to write in one transaction of a flush or merge. Each commit
+// writes the list of free pages, 14 MB in a window of 50 million documents. So a transaction writes
+// twice the list, up to four times sliceBytes.
+func (t *Table) mostValues() int {
+	list := 8 * t.db.Stats().FreePageN
+	return min(max(t.sizes.sliceBytes, 2*list), 4*t.sizes.sliceBytes)
+}
 
 func (z *sizes) fanIn(level int) int {
 	if level < 2 {

@@ -266,7 +266,7 @@ func (t *Table) sweepSlices() error {
 // sweepKeys removes the keys that judge calls gone, in transactions of bounded size. It reads keys
 // in order as long as judge expects more.
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
-	// Each commit writes the list of free pages, 14 MB in a window of 50 million documents.
+	// Each commit writes the list of free pages, as in mostValues.
 	most := max(1, 16*t.sizes.sliceBytes/blockBytes)
 	for full := true; full; {
 		s, err := t.reading()

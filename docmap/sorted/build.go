@@ -88,19 +88,12 @@ func (b *Builder) Sort(s *Shape) *Entries {
 // trim is keep for the first Limit documents. It saves a tenth of the time of a bin.
 func (b *Builder) trim() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
-	n, same := 0, 0
-	for i, k := range keys {
-		if i > 0 && k == keys[i-1] {
-			same++
-		} else {
-			same = 0
+	n := min(b.Limit, len(keys))
+	for i := n; i < len(keys); i++ {
+		if keys[i] != keys[n-b.Limit] {
+			keys[n], docs[n] = keys[i], docs[i]
+			n++
 		}
-		if same >= b.Limit {
-			continue
-		}
-		// n is at most i, so position i-1 can have been overwritten only with itself.
-		keys[n], docs[n] = k, docs[i]
-		n++
 	}
 	b.sorted.cut(n)
 }
@@ -137,8 +130,9 @@ func (b *Builder) sortKeys(s *Shape) {
 	keys, docs := b.sorted.extend(len(b.In.Keys))
 	for i, k := range b.In.Keys {
 		p := &b.starts[k>>shift&mask]
-		keys[*p], docs[*p] = k, b.In.Docs[i]
-		*p++
+		at := *p
+		*p = at + 1
+		keys[at], docs[at] = k, b.In.Docs[i]
 	}
 	insertionSort(keys, docs)
 }
@@ -182,10 +176,16 @@ func Pack(before []byte, r *Run, bin uint64, e *Entries) []byte {
 
 func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32) {
 	inBlock := uint64(s.buckets - 1)
+	word, ones := 0, uint64(0)
 	for i, k := range keys {
-		p := 8*blockCheck + i + int(k>>s.lowBits&inBlock)
-		dst[p>>3] |= 1 << (p & 7)
+		p := i + int(k>>s.lowBits&inBlock)
+		if p>>6 != word {
+			binary.LittleEndian.PutUint64(dst[blockCheck+8*word:], ones)
+			word, ones = p>>6, 0
+		}
+		ones |= 1 << (p & 63)
 	}
+	binary.LittleEndian.PutUint64(dst[blockCheck+8*word:], ones)
 	at := 8*blockCheck + s.buckets + len(keys)
 	w := bitWriter{buf: dst, pos: at >> 3, n: uint(at & 7)}
 	w.acc = uint64(dst[w.pos]) & (1<<w.n - 1)
