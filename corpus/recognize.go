@@ -58,6 +58,9 @@ var known = []struct {
 func isControl(c rune) bool { return c < '\t' || '\r' < c && c < ' ' && c != '\x1b' }
 
 func otherFormat(head []byte) (name, advice string) {
+	if zip := head[:min(len(head), 100)]; bytes.HasPrefix(zip, []byte(compress.ZipMagic)) && (bytes.Contains(zip, []byte("[Content_Types].xml")) || bytes.Contains(zip, []byte("mimetypeapplication/"))) {
+		return "an Office document or an e-book", "extract its text first"
+	}
 	binary := bytes.ContainsFunc(head, isControl)
 	for _, k := range known {
 		if bytes.HasPrefix(head, []byte(k.magic)) && (binary || k.text) {

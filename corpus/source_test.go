@@ -261,6 +261,7 @@ func TestCutOffHeads(t *testing.T) {
 	for head, want := range map[string]string{
 		"\xfd7zXZ\x00\x00\x04": "cut off", "BZh91AY&SY": "cut off", "\x04\x22\x4d\x18\x60": "cut off",
 		"PK\x03\x04": "a zip file", "PAR1\x15": "a Parquet file", "%PDF-1.7\n": "a PDF", "SQLite format 3\x00": "an SQLite database",
+		"PK\x03\x04" + strings.Repeat("\x00", 26) + "[Content_Types].xml": "an Office document or an e-book", "PK\x03\x04" + strings.Repeat("\x00", 26) + "mimetypeapplication/epub+zip": "an Office document or an e-book",
 	} {
 		_, err := readAll(t, oneStdin, SourceConfig{Stdin: strings.NewReader(head)}, jsonl.Fields{})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "reading f:") {

@@ -128,7 +128,7 @@ func readMeta(r io.ReaderAt, size int64) (*meta, error) {
 func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	var tail [8]byte
 	if size < 12 {
-		return nil, errors.New("it is too short for a Parquet file")
+		return nil, errors.New("it is too short for a Parquet file: fetch it again")
 	}
 	if _, err := r.ReadAt(tail[:], size-8); err != nil {
 		return nil, err
@@ -138,11 +138,11 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	case cryptMagic:
 		return nil, errors.New("it is encrypted: decrypt it first")
 	default:
-		return nil, errors.New("it does not end like a Parquet file: it is cut off, or something was appended to it")
+		return nil, errors.New("it does not end like a Parquet file: it is cut off, or something was appended to it: fetch it again")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > min(size-12, maxFooter) {
-		return nil, fmt.Errorf("its footer of %d bytes is longer than the file, or than the limit of %d", n, maxFooter)
+		return nil, fmt.Errorf("its footer of %d bytes is longer than the file, or than the limit of %d: fetch the file again", n, maxFooter)
 	}
 	footer := make([]byte, n)
 	_, err := r.ReadAt(footer, size-8-n)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"log/slog"
 	"os"
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = out.err // cobra ignores errors of printing help
 	}
 	code := exitCode(ctx, err)
-	err = besideValue(cmd, err)
+	err = aboutMissing(cmd, err)
 	if code == exitUsage && len(elsewhere) > 0 {
 		err = usageError{fmt.Errorf("%w (flags are also set in %s)", err, strings.Join(elsewhere, ", "))}
 	}
@@ -147,9 +148,23 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := didYouMean(cmd.CommandPath()+" ", suggestions(cmd, args[0]))
-	if _, err := os.Stat(args[0]); err == nil && cmd == cmd.Root() {
-		hint = "; to read it, use firstseen dedup " + args[0]
+	words := suggestions(cmd, args[0])
+	for c := range commands(cmd) { // stats, for index stats
+		if path, is := strings.CutSuffix(c.CommandPath(), " "+args[0]); is && c.Parent() != cmd && !c.Hidden {
+			words = append(words, strings.TrimPrefix(path, cmd.CommandPath()+" ")+" "+args[0])
+		}
+	}
+	if cmd.Flags().Lookup(args[0]) != nil {
+		words = append(words, "--"+args[0])
+	}
+	hint := didYouMean(cmd.CommandPath()+" ", words)
+	if _, err := os.Stat(args[0]); err == nil {
+		switch cmd.Name() {
+		case "firstseen":
+			hint = "; to read it, use firstseen dedup " + args[0]
+		case "report":
+			hint = "; to look at it, use firstseen report show " + args[0]
+		}
 	}
 	return usageError{fmt.Errorf("unknown command %q%s (see %s --help)", args[0], hint, cmd.CommandPath())}
 }
@@ -223,10 +238,24 @@ func message(code int, err error, index bool) string {
 		return fmt.Sprintf("%v; the index is intact up to its last checkpoint: free some space and run the same command again", err)
 	case noRoom(err):
 		return fmt.Sprintf("%v; free some space and run the same command again", err)
-	case errors.Is(err, syscall.EMFILE):
-		return fmt.Sprintf("%v; allow more with ulimit -n 256 and run the same command again", err)
+	}
+	for _, s := range systemRemedies {
+		if errors.Is(err, s.cause) {
+			return fmt.Sprintf("%v; %s", err, s.remedy)
+		}
 	}
 	return err.Error()
+}
+
+// systemRemedies says what to do about errors of the system, which do not say it.
+var systemRemedies = []struct {
+	cause  error
+	remedy string
+}{
+	{syscall.EMFILE, "allow more with ulimit -n 256 and run the same command again"},
+	{syscall.EADDRINUSE, "another program listens there: stop it, or give another --listen"},
+	{syscall.EROFS, "the disk is read-only: give a place on another"},
+	{fs.ErrPermission, "this user may not: change the permissions, or choose another place"},
 }
 
 // noRoom reports whether the disk is full, the user's quota is used up, or a file has its largest

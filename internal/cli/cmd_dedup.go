@@ -100,7 +100,7 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
 	section(fs, "Remembering")
 
-	f.formats.register(fs, "format", true)
+	f.formats.register(fs, true)
 	limit := f.registerLimits(fs, ", checkpoint=1s (with --index and a pipe: a kill forgets at most the answers of that time; 0: of 256 MiB)"+limitFull)
 	f.every = time.Second
 	limit.Add("", "checkpoint", func(text string) (err error) {

@@ -49,7 +49,7 @@ func newShowCommand() *cobra.Command {
 	flags.By(fs, s.group, "by", "the groups of the map of sources: host (of ids that are URLs), folder (of the id), input, or field=NAME, the last two with --input (default host or else folder)")
 	s.printed.register(fs)
 	fs.StringArrayVar(&s.of, "input", nil, "read this input of the run too, for totals and whole texts; repeat it for each, in the order of the run")
-	s.formats.register(fs, "input-format", false) // --html is the page
+	s.formats.register(fs, false)
 	s.registerLimits(fs, "")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,8 +30,10 @@ func flagError(cmd *cobra.Command, err error) error {
 			err = fmt.Errorf("%s is taken for a flag: give the file as ./%s", file, file)
 		case cmd.Name() == "serve" && notServed[name] != "":
 			err = fmt.Errorf("a server has no --%s: %s", name, notServed[name])
-		default:
-			err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), name)))
+		case slices.Contains([]string{"in", "input", "inputs", "file", "files"}, name):
+			err = fmt.Errorf("%w: an input needs no flag, give its name alone", err)
+		default: // -threshold is a flag with a dash too few
+			err = fmt.Errorf("%w%s", err, didYouMean("--", likeFlags(cmd.Flags(), cmp.Or(unknown.GetSpecifiedShortnames(), name))))
 		}
 	}
 	if _, is := errors.AsType[flags.Outside](err); is { // the message is all that there is to say
@@ -39,20 +42,35 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())}
 }
 
-// besideValue adds to an error about a missing file: it may be the value of a flag without one.
-func besideValue(cmd *cobra.Command, err error) error {
+// aboutMissing adds to an error about a missing file that the command line names.
+func aboutMissing(cmd *cobra.Command, err error) error {
 	var missing *fs.PathError
 	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	input := slices.Contains(cmd.Flags().Args(), missing.Path)
+	switch {
+	case input && cmd.Name() == "query":
+		err = fmt.Errorf("%w; check the name, or give --id if it is the id of a document", err)
+	case input && cmd.Name() == "plan":
+		err = fmt.Errorf("%w; check the name, or give --docs %s if it is a number of documents", err, missing.Path)
+	case input:
+		err = fmt.Errorf("%w; check the name", err)
+	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		bare := f.NoOptDefVal != "" && f.Value.String() == f.NoOptDefVal && f.Value.Type() != "bool"
-		if bare && slices.Contains(cmd.Flags().Args(), missing.Path) {
+		switch {
+		case bare && input:
 			err = fmt.Errorf("%w; if it is the value of --%s, write --%s=%s", err, f.Name, f.Name, missing.Path)
+		case f.Value.String() == missing.Path:
+			err = fmt.Errorf("--%s: %w; check the name", f.Name, missing)
 		}
 	})
 	return err
 }
+
+// calledElsewhere has the flags by their names in other programs.
+var calledElsewhere = map[string]string{"threads": "jobs", "workers": "jobs", "num-workers": "jobs", "processes": "jobs", "similarity": "threshold", "text-column": "text-field", "id-column": "id-field"}
 
 // likeFlags returns the flags that a mistyped name may stand for.
 func likeFlags(flags *pflag.FlagSet, typed string) []string {
@@ -62,7 +80,7 @@ func likeFlags(flags *pflag.FlagSet, typed string) []string {
 			return
 		}
 		word := &cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}}
-		if strings.HasPrefix(typed, f.Name) { // --output
+		if strings.HasPrefix(typed, f.Name) || calledElsewhere[typed] == f.Name { // --output
 			word.SuggestFor = []string{typed}
 		}
 		words.AddCommand(word)
@@ -93,6 +111,9 @@ func checkGiven(flags *pflag.FlagSet) error {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
 			err = usageError{fmt.Errorf("--%s is given an empty value: give it another, or leave it out", f.Name)}
+		}
+		if f.Shorthand != "" && f.Shorthand+f.Value.String() == f.Name { // -out FILE would write a file called ut
+			err = usageError{fmt.Errorf("-%s is read as -%s %s: write --%s", f.Name, f.Shorthand, f.Value, f.Name)}
 		}
 		dirs := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {

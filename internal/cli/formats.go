@@ -43,9 +43,9 @@ type formats struct {
 	accept func(corpus.Format) error // refuses formats that an output cannot have; nil for none
 }
 
-func (f *formats) register(fs *pflag.FlagSet, name string, revisits bool) {
+func (f *formats) register(fs *pflag.FlagSet, revisits bool) {
 	f.chosen = "auto"
-	r := flags.Refine(fs, &f.chosen, name, "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, jsonl:html=FIELD (the field is a page), jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
+	r := flags.Refine(fs, &f.chosen, "format", "format of the inputs: "+strings.Join(formatWords, ", ")+"; auto recognizes each by its beginning. Settings: warc:status=2xx,mime=text/html html:visible, jsonl:html=FIELD (the field is a page), jsonl:time=FIELD (when a document was made), see firstseen dedup --help", formatWords...)
 	fields, web := &f.jsonl.Fields, &f.warc
 	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects; title,abstract joins several")
 	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC or a mail a header such as WARC-Record-ID (default id, WARC-Target-URI, Message-ID); without one the id is FILE:LINE")

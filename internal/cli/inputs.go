@@ -43,7 +43,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) register(fs *pflag.FlagSet) {
-	f.formats.register(fs, "format", false)
+	f.formats.register(fs, false)
 	f.registerLimits(fs, "")
 }
 
@@ -130,6 +130,9 @@ func inParallel[T any](cmd *cobra.Command, f *inputFlags, jobs int, bad *bads, n
 func isFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return usageError{fmt.Errorf("%s is a file, and an index is a folder: name another", dir)}
+	}
+	if strings.HasPrefix(dir, "http://") || strings.HasPrefix(dir, "https://") {
+		return usageError{fmt.Errorf("%s is an address, and an index is a folder: send documents to a server with curl --data-binary @FILE %s/v1/see", dir, strings.TrimRight(dir, "/"))}
 	}
 	return nil
 }

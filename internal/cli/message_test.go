@@ -57,6 +57,26 @@ func TestInterruptedMessages(t *testing.T) {
 	}
 }
 
+// TestSystemRemedies checks that errors of the system get a remedy, which they lack.
+func TestSystemRemedies(t *testing.T) {
+	for _, c := range []struct {
+		cause syscall.Errno
+		want  string
+	}{
+		{syscall.ENOSPC, "; free some space and run the same command again"},
+		{syscall.EMFILE, "; allow more with ulimit -n 256 and run the same command again"},
+		{syscall.EADDRINUSE, "; another program listens there: stop it, or give another --listen"},
+		{syscall.EROFS, "; the disk is read-only: give a place on another"},
+		{syscall.EACCES, "; this user may not: change the permissions, or choose another place"},
+		{syscall.EPERM, "; this user may not: change the permissions, or choose another place"},
+	} {
+		err := fmt.Errorf("creating output: %w", &fs.PathError{Op: "open", Path: "a", Err: c.cause})
+		if got := message(exitFailed, err, false); got != err.Error()+c.want {
+			t.Errorf("%v: %q, want %q", c.cause, got, c.want)
+		}
+	}
+}
+
 // TestExitCodes checks that an error with a special exit code hides no failure beside it.
 func TestExitCodes(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())

@@ -124,9 +124,9 @@ func Share(fs *pflag.FlagSet, to *float64, name, usage string) {
 		n, err := strconv.ParseFloat(text, 64)
 		switch {
 		case err != nil:
-			return want("a number")
+			return want("a share such as 0.65")
 		case !(n >= smallestShare && n <= 1):
-			return Outside{mistake("want a share above 0 and at most 1")}
+			return Outside{mistake("want a share above 0 and at most 1, such as 0.65")}
 		}
 		*to = n
 		return nil

@@ -71,6 +71,10 @@ func noJSON(first *report.Rejected) string {
 	switch {
 	case strings.HasPrefix(raw, "{") && jsonarray.EndsInside([]byte(raw)):
 		return "if an object spans several lines, read the file with jq -c . FILE | firstseen ... -"
+	case strings.HasPrefix(raw, "{'"):
+		return "these are values of Python: write each with json.dumps, not with str"
+	case strings.HasPrefix(first.Reason, "invalid JSON") && strings.HasSuffix(first.Reason, "something follows the object"):
+		return "if a line has several objects, read the file with jq -c . FILE | firstseen ... -"
 	case strings.HasPrefix(raw, "{"):
 		return ""
 	case strings.HasPrefix(raw, "["):

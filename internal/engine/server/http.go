@@ -106,7 +106,11 @@ func authorized(token string, next http.Handler) http.Handler {
 		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 		if subtle.ConstantTimeCompare(got[:], want[:]) == 0 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, refuse(http.StatusUnauthorized, "give the token of the server as Authorization: Bearer TOKEN"))
+			refusal := refuse(http.StatusUnauthorized, "give the token of the server as Authorization: Bearer TOKEN")
+			if strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+				refusal = refuse(http.StatusUnauthorized, "this is not the token of the server, which is in the file of its --token-file")
+			}
+			fail(w, refusal)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -451,9 +451,18 @@ func TestToken(t *testing.T) {
 	s, _ := served(t, nil)
 	web := httptest.NewServer(s.Handler("0123456789abcdef"))
 	defer web.Close()
-	for header, want := range map[string]int{"": 401, "Bearer 0123456789abcdeF": 401, "0123456789abcdef": 401, "Bearer 0123456789abcdef": 200} {
-		if code, _ := do(t, "GET", web.URL+"/v1/stats", "", "Authorization", header); code != want {
-			t.Errorf("%q: code %d, want %d", header, code, want)
+	for _, c := range []struct {
+		header string
+		code   int
+		says   string
+	}{
+		{"", 401, "give the token of the server as Authorization: Bearer TOKEN"},
+		{"0123456789abcdef", 401, "give the token of the server as Authorization: Bearer TOKEN"},
+		{"Bearer 0123456789abcdeF", 401, "this is not the token of the server"},
+		{"Bearer 0123456789abcdef", 200, "table"},
+	} {
+		if code, body := do(t, "GET", web.URL+"/v1/stats", "", "Authorization", c.header); code != c.code || !strings.Contains(string(body), c.says) {
+			t.Errorf("%q: code %d, %s", c.header, code, body)
 		}
 	}
 	if code, _ := do(t, "GET", web.URL+"/readyz", ""); code != 200 {

@@ -49,12 +49,17 @@ func percent(n, all int64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(all))
 }
 
-// lastOf returns the last 24 characters of a name, where paths and hosts differ.
+// lastOf returns the last 24 characters of a name, where paths and hosts differ, from a folder on.
 func lastOf(name string) string {
-	if all := []rune(visible.Line(name)); len(all) > 24 {
-		return "…" + string(all[len(all)-23:])
+	all := []rune(visible.Line(name))
+	if len(all) <= 24 {
+		return string(all)
 	}
-	return visible.Line(name)
+	end := string(all[len(all)-23:])
+	if at := strings.Index(end, "/"); at >= 0 && at < 12 {
+		end = end[at:]
+	}
+	return "…" + end
 }
 
 // chart is a plot of one measure. Bars stand in a square of 100 by 100.

@@ -250,6 +250,27 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestMapLabels checks that a long label begins at a folder, and that a page without a map says why.
+func TestMapLabels(t *testing.T) {
+	for name, want := range map[string]string{
+		"short/one": "short/one", "/usr/lib/node_modules/npm/docs/content": "…/npm/docs/content",
+		"a-very-long-host.of-a-company.example": "…st.of-a-company.example", "/data/of/a-very-long-folder-of-news/x": "…y-long-folder-of-news/x",
+	} {
+		if got := lastOf(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	for id, want := range map[string]bool{"a": true, "b/a": false} {
+		c, of := NewCollector(ByIDs, true), "c"
+		c.Add(&lines.Line{ID: id, Of: &of, Verdict: "duplicate"})
+		c.Add(&lines.Line{ID: "d", Of: &of, Verdict: "duplicate"})
+		var page strings.Builder
+		if err := c.Digest().WriteHTML(&page, nil); err != nil || strings.Contains(page.String(), "A map of sources would have one cell here.") != want {
+			t.Errorf("%s: %v, a note is wanted: %v", id, err, want)
+		}
+	}
+}
+
 // TestMapByInput checks that the inputs tell the group of a source. Sources elsewhere are of an
 // earlier run.
 func TestMapByInput(t *testing.T) {
