@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 // load holds the options and state of a trial of a server.
 type load struct {
 	clients, together int
+	idle, slow        int     // connections beside them
 	rate              float64 // documents per second over all clients, 0 for no limit
 	lasts             time.Duration
 	every             time.Duration // between two lines of figures
@@ -41,6 +43,8 @@ func serve(ctx context.Context, args []string, out io.Writer) (err error) {
 	l := load{out: out}
 	fs.IntVar(&l.clients, "clients", 16, "clients")
 	fs.IntVar(&l.together, "together", 1, "documents of a request")
+	fs.IntVar(&l.idle, "idle", 0, "connections that send nothing more after one answer")
+	fs.IntVar(&l.slow, "slow", 0, "connections that send a byte of a document in a second")
 	fs.Float64Var(&l.rate, "rate", 0, "documents a second of all clients; 0 for no bound")
 	fs.DurationVar(&l.lasts, "for", time.Minute, "how long")
 	fs.DurationVar(&l.every, "every", 20*time.Second, "how long a line of figures stands for")
@@ -76,6 +80,9 @@ func (l *load) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()) }()
 	ctx, cancel := context.WithTimeout(ctx, l.lasts)
 	defer cancel()
+	if err := l.beside(ctx, socket); err != nil {
+		return err
+	}
 	var all sync.WaitGroup
 	failed := make(chan error, l.clients)
 	for range l.clients {
@@ -102,6 +109,48 @@ func (l *load) run(ctx context.Context) (err error) {
 	default:
 		return nil
 	}
+}
+
+// beside opens the idle and the slow connections. They end with ctx.
+func (l *load) beside(ctx context.Context, socket string) error {
+	for n := range l.idle + l.slow {
+		c, err := reach(ctx, socket)
+		if err != nil {
+			return err
+		}
+		context.AfterFunc(ctx, func() { _ = c.Close() })
+		if n < l.idle {
+			_, err = io.WriteString(c, "GET /livez HTTP/1.1\r\nHost: server\r\n\r\n")
+			if err == nil {
+				_, err = c.Read(make([]byte, 1<<10))
+			}
+		} else {
+			_, err = io.WriteString(c, "POST /v1/see HTTP/1.1\r\nHost: server\r\nContent-Length: 1000000\r\n\r\n{")
+			go func() {
+				for {
+					if _, err := c.Write([]byte(" ")); err != nil || ctx.Err() != nil {
+						return
+					}
+					time.Sleep(time.Second)
+				}
+			}()
+		}
+		if err != nil {
+			return fmt.Errorf("connection %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// reach connects to a server, which may still be starting.
+func reach(ctx context.Context, socket string) (c net.Conn, err error) {
+	for ctx.Err() == nil {
+		if c, err = net.Dial("unix", strings.TrimPrefix(socket, "unix:")); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return c, errors.Join(err, ctx.Err())
 }
 
 // client submits documents until ctx ends. Every tenth text is a copy.

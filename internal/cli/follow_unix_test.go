@@ -91,7 +91,7 @@ func TestFollow(t *testing.T) {
 	if a := asked(t, socket("c"), "/v1/documents/d"); !strings.Contains(a, `"id":"d"`) {
 		t.Errorf("document d: %s", a)
 	}
-	if m := asked(t, socket("c"), "/metrics"); !strings.Contains(m, "firstseen_log_next_offset 5\n") || !strings.Contains(m, "firstseen_log_ahead_documents_total 0\n") || !strings.Contains(m, `firstseen_documents_total{verdict="duplicate"} 2`) {
+	if m := asked(t, socket("c"), "/metrics"); !strings.Contains(m, "firstseen_log_next_offset 5\n") || !strings.Contains(m, "firstseen_log_lag_records 0\n") || !strings.Contains(m, "firstseen_log_up 1\n") || !strings.Contains(m, `firstseen_documents_total{verdict="duplicate"} 2`) {
 		t.Errorf("metrics %s", m)
 	}
 	if _, ok := posted(socket("c"), documentLine("e", 3)); ok {

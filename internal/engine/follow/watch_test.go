@@ -110,3 +110,27 @@ func TestBrokerGone(t *testing.T) {
 	indextest.Must(t, x.Close())
 	c.Close()
 }
+
+// TestLag checks the lag in records and in seconds: since the last decided record arrived, or since
+// none was undecided.
+func TestLag(t *testing.T) {
+	f := &Follower{answers: newAnswers(5), watched: watched{started: time.Now().Add(-40 * time.Second)}}
+	expect := func(what string, records int64, seconds float64) {
+		t.Helper()
+		if n, s := f.Lag(); n != records || s < seconds || s > seconds+5 {
+			t.Errorf("%s: %d records and %v seconds, want %d and %v", what, n, s, records, seconds)
+		}
+	}
+	ago := func(seconds time.Duration) int64 { return time.Now().Add(-seconds * time.Second).UnixNano() }
+	expect("before the first look", 0, 0)
+	f.end.Store(5)
+	expect("at the end", 0, 0)
+	f.end.Store(8)
+	expect("nothing decided since the start", 3, 40)
+	f.decided.Store(ago(7200))
+	expect("a log of days", 3, 7200)
+	f.current.Store(ago(20))
+	expect("a quiet log", 3, 20)
+	f.decided.Store(ago(-3600))
+	expect("a producer whose clock is ahead", 3, 0)
+}

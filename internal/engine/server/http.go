@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -172,41 +171,6 @@ func reply(w http.ResponseWriter, status int, value any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(value) // the client may be gone
-}
-
-// body reads the body of a request, up to the length that the server allows.
-func (s *Service) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body unencoded", e)
-	}
-	var body bytes.Buffer
-	body.Grow(int(max(0, min(r.ContentLength, s.cfg.MaxBody))) + bytes.MinRead)
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, s.cfg.MaxBody))
-	var long *http.MaxBytesError
-	switch {
-	case errors.As(err, &long):
-		return nil, refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes: send fewer documents at once", s.cfg.MaxBody)
-	case err != nil:
-		return nil, refuse(http.StatusBadRequest, "reading the body: %v", err)
-	case body.Len() == 0:
-		return nil, refuse(http.StatusBadRequest, "the body is empty: give a document")
-	}
-	return body.Bytes(), nil
-}
-
-// enter takes a place among the requests in memory and reads the body. leave gives the place back; with
-// an error it is free again.
-func (s *Service) enter(w http.ResponseWriter, r *http.Request) (body []byte, leave func(), err error) {
-	select {
-	case s.reading <- struct{}{}:
-	default:
-		return nil, nil, apply.ErrBusy
-	}
-	leave = func() { <-s.reading }
-	if body, err = s.body(w, r); err != nil {
-		leave()
-	}
-	return body, leave, err
 }
 
 func (s *Service) serveSee(w http.ResponseWriter, r *http.Request) (any, error) {

@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -121,7 +122,8 @@ type Service struct {
 	decider    decider
 	own        *journaled // the decider, if there is no log
 	extractors apply.Extractors
-	reading    chan struct{} // limits the bodies in memory
+	reading    chan struct{} // limits the bodies that are whole
+	held       atomic.Int64  // bytes of bodies in memory
 	draining   context.Context
 	drain      context.CancelFunc
 	count      counters
