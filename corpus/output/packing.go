@@ -130,12 +130,11 @@ func (w *Writer) writeLong(parts [][]byte) error {
 		return w.drained(false)
 	}
 	var to io.Writer = direct{w}
-	if w.newEncoder != nil {
-		if w.stream == nil {
-			w.stream = w.newEncoder()
-		}
-		w.stream.Reset(to)
-		to = w.stream
+	var enc encoder
+	if w.newEncoder != nil { // such records are rare, and its memory is small beside them
+		enc = w.newEncoder()
+		enc.Reset(to)
+		to = enc
 	}
 	for _, p := range parts {
 		if _, err := to.Write(p); err != nil {
@@ -143,8 +142,8 @@ func (w *Writer) writeLong(parts [][]byte) error {
 			return w.err()
 		}
 	}
-	if w.stream != nil {
-		if err := w.stream.Close(); err != nil {
+	if enc != nil {
+		if err := enc.Close(); err != nil {
 			w.fail(err)
 		}
 	}

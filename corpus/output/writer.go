@@ -38,8 +38,7 @@ type Writer struct {
 	file  outFile
 	durab bool // file can be synced
 	packing
-	frame  *frame
-	stream encoder // created for the first long record
+	frame *frame
 
 	enclosure Enclosure // nil for none
 	head      []byte    // see Lead
