@@ -158,6 +158,11 @@ func (t *Trial) kill(ctx context.Context, nodes []*node, at *progress) error {
 		if err := t.Broker.Kill(); err != nil {
 			return err
 		}
+		for _, n := range nodes {
+			if err := n.unready(ctx); err != nil {
+				return err
+			}
+		}
 		if err := t.Broker.Start(ctx); err != nil {
 			return err
 		}

@@ -65,22 +65,43 @@ func reached(ctx context.Context, broker string, nodes []*node) (end int64, err 
 	return end, nil
 }
 
-// reach waits until a node has decided the record at offset. If started later, it must be ready.
-func (n *node) reach(ctx context.Context, offset int64) error {
+// status asks a node. It returns 0 if the node does not answer.
+func (n *node) status(path string) (code int, answer string) {
 	web, err := client.New("unix:" + filepath.Join(n.dir, n.name+".http"))
 	if err != nil {
-		return err
+		return 0, err.Error()
 	}
-	last := ""
-	status := func(path string) int {
-		r, err := web.HTTP.Get(web.URL + path)
-		if err != nil {
-			return 0
+	defer web.HTTP.CloseIdleConnections()
+	r, err := web.HTTP.Get(web.URL + path)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer r.Body.Close()
+	b, _ := io.ReadAll(r.Body)
+	return r.StatusCode, fmt.Sprint(path, " ", r.StatusCode, " ", string(b))
+}
+
+// unready waits until a node without a broker is not ready, as it must be within 10 seconds.
+func (n *node) unready(ctx context.Context) error {
+	for begun := time.Now(); ; {
+		if code, _ := n.status("/readyz"); code != http.StatusOK {
+			return nil
 		}
-		defer r.Body.Close()
-		b, _ := io.ReadAll(r.Body)
-		last = fmt.Sprint(path, " ", r.StatusCode, " ", string(b))
-		return r.StatusCode
+		if time.Since(begun) > 10*time.Second {
+			return fmt.Errorf("%s is ready 10 seconds after its broker was killed", n.name)
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// reach waits until a node has decided the record at offset. If started later, it must be ready.
+func (n *node) reach(ctx context.Context, offset int64) error {
+	last := ""
+	status := func(path string) (code int) {
+		code, last = n.status(path)
+		return code
 	}
 	for begun := time.Now(); time.Since(begun) < 2*time.Minute; {
 		switch status(fmt.Sprint("/v1/verdicts/", offset)) {

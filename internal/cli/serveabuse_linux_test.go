@@ -144,7 +144,7 @@ func TestServerAbused(t *testing.T) {
 	if n, err := io.Copy(long, strings.NewReader(strings.Repeat("l", 64<<20))); err == nil {
 		t.Errorf("a line of %d bytes was read", n)
 	}
-	takeAllPlaces(t, web, waiting)
+	takeAllRoom(t, web, waiting)
 	if got, ok := ask("first", 1); !ok || !got[0].Again || !got[0].Kept {
 		t.Errorf("after all: %v, %v", got, ok)
 	}
@@ -174,14 +174,14 @@ func answered(t *testing.T, socket, request, want string) {
 	c.Close()
 }
 
-// takeAllPlaces fills all places with requests whose bodies do not come. Another request is asked
-// to retry, and is answered once the places are free.
-func takeAllPlaces(t *testing.T, socket string, waiting int) {
+// takeAllRoom fills the memory for bodies with requests that lack a byte. Another request is asked to
+// retry, and is answered once there is room.
+func takeAllRoom(t *testing.T, socket string, waiting int) {
 	t.Helper()
 	var slow []net.Conn
 	for range waiting {
 		c := dialed(t, socket)
-		fmt.Fprintf(c, "POST /v1/see HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", 1<<20, bytes.Repeat([]byte("b"), 1<<19))
+		fmt.Fprintf(c, "POST /v1/see HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", 1<<20, bytes.Repeat([]byte("b"), 1<<20-1))
 		slow = append(slow, c)
 	}
 	client := unixClient(socket)
@@ -196,7 +196,7 @@ func takeAllPlaces(t *testing.T, socket string, waiting int) {
 		}
 		return r.StatusCode
 	}
-	for code() != http.StatusTooManyRequests { // until all bodies have begun
+	for code() != http.StatusTooManyRequests { // until all bodies have come
 		time.Sleep(10 * time.Millisecond)
 	}
 	for _, c := range slow {

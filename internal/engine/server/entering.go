@@ -37,6 +37,9 @@ func (s *Service) enter(w http.ResponseWriter, r *http.Request) (body []byte, le
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return nil, nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body unencoded", e)
 	}
+	if c, ok := w.(*coded); ok { // only its own writer lets net/http refuse a body that does not end
+		w = c.ResponseWriter
+	}
 	var read bytes.Buffer
 	in := &holding{Reader: http.MaxBytesReader(w, r.Body, s.cfg.MaxBody), s: s}
 	for room := int64(firstBytes); err == nil; room *= 16 {
