@@ -62,6 +62,7 @@ var mayskip = map[string]string{
 	"TestFeaturesAreCanonical":                     "single texts drawn that are wider than a piece",
 	"install":                                      "no Python of 3.10 or later with venv and pip; Windows",
 	"here":                                         "a platform without a wheel",
+	"TestBulkIndex":                                "-short: run by the last step of .ci/run",
 	"TestAllByIDAfterForgetting TestArchives TestBadStoresAreFound TestBufferGrows TestCheckOfACopy TestDifferences TestFleet TestFullDiskFailsTheCheckpointAlone TestHashUnitTellsApart TestHostilePages TestInstalledWheel TestKills TestLongTextsEqualOracle TestManyInputs TestMemory TestMemoryAhead TestPageOfMostMemory TestPagesAreCheckedBeforeUse TestRepetitionIsCheap TestStackIsAStore TestTableDiskOfRuns TestTablesAreGenerated TestTenMillionInSmall TestWeight TestWorker abandon.txtar archives.txtar before.txtar bulk.txtar check.txtar containers.txtar explain.txtar filteronly.txtar methods.txtar outdir.txtar parquet.txtar passages.txtar prefer.txtar remedies.txtar resume.txtar usage.txtar windows.txtar": "-short: run by the last step of .ci/run",
 }
 
