@@ -114,12 +114,14 @@ type decideOptions struct {
 	index, docs string
 	against     []string
 	jobs        int
+	parallel    bool  // jobs were given
 	checkpoint  int64 // bytes of features between checkpoints; 0 for the default
 }
 
 func newDecideCommand() *cobra.Command {
 	var f decideOptions
 	cmd := command("bulk-decide", needShards, func(cmd *cobra.Command, dirs []string) error {
+		f.parallel = cmd.Flags().Changed("jobs")
 		if err := f.check(); err != nil {
 			return usageError{err}
 		}
@@ -152,7 +154,7 @@ func (f *decideOptions) check() error {
 	if err := meaning(
 		conflict{f.marks == "" && f.index == "", "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks; or give an --index, which needs none"},
 		conflict{f.marks != "" && f.index != "", "--index finds by itself the keys that documents share: leave out --marks"},
-		conflict{f.index == "" && (f.docs != "" || len(f.against) > 0), "--docs and --against need an --index"},
+		conflict{f.index == "" && (f.docs != "" || len(f.against) > 0 || f.parallel), "--docs, --against and --jobs need an --index"},
 		conflict{p.Given() && f.index != "", "--prefer and --remove-within need --marks: an index remembers the first copy of each; leave out --index"},
 		conflict{f.index != "" && bulk.IsFolder(f.report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
 		conflict{!ranked || p.Batch != "", "features have no document fields: use --prefer folder=A,B, time=newest or time=oldest, and --remove-within folder"},
@@ -163,27 +165,35 @@ func (f *decideOptions) check() error {
 	return checkEnding("--report", f.report, ending.JSON)
 }
 
+// read reads the set of shards and its secret.
+func (f *decideOptions) read(dirs []string) (set []*bulk.Manifest, key []byte, err error) {
+	if set, err = bulk.ReadSet(dirs); err != nil {
+		return nil, nil, err
+	}
+	if key, err = readSecret(f.secret); err != nil {
+		return nil, nil, usageError{err}
+	}
+	if made := feature.MethodOf(set[0].Scheme); f.method != "" && f.method != made {
+		return nil, nil, usageError{fmt.Errorf("--method %s: the features were made with the method %s", f.method, made)}
+	}
+	return set, key, nil
+}
+
 // remember decides with an index, as dedup does over the inputs of the shards.
 func (f *decideOptions) remember(cmd *cobra.Command, dirs []string) (err error) {
 	d := dedupOptions{against: f.against, summary: f.summary, quiet: f.quiet}
-	if d.shards, err = bulk.ReadSet(dirs); err != nil {
+	if d.shards, d.secret, err = f.read(dirs); err != nil {
 		return err
-	}
-	if d.secret, err = readSecret(f.secret); err != nil {
-		return usageError{err}
 	}
 	if d.scheme, err = bulk.Scheme(d.shards, d.secret); err != nil {
 		return err
 	}
 	d.scheme.Key = nil // the index stores the secret
-	if f.method != "" && f.method != d.scheme.Method {
-		return usageError{fmt.Errorf("--method %s: the features were made with the method %s", f.method, d.scheme.Method)}
-	}
 	d.dir, d.docs, d.method, d.rules, d.Workers = f.index, f.docs, d.scheme.Method, f.rules, f.jobs
 	if err := d.checkShards(dirs); err != nil {
 		return err
 	}
-	d.Report, d.CheckpointBytes, d.Sketch = f.report, f.checkpoint, bulk.SketchOf
+	d.Report, d.CheckpointBytes, d.Sketch = f.report, f.checkpoint, bulk.ParseSketch
 	if err := output.CheckOutputs(d.inputs, d.dir, d.outputs()...); err != nil {
 		return err
 	}
@@ -214,10 +224,10 @@ func (f *dedupOptions) checkShards(dirs []string) error {
 		}
 		f.shape = index.ShapeFor(max(documents, index.DefaultDocs), f.scheme, false)
 	}
-	f.inputs, err = bulk.Inputs(f.shards)
+	f.inputs = bulk.Inputs(f.shards)
 	f.Args, f.Inputs, f.Format, f.MaxBad = dirs, f.inputs, "features", -1
 	f.Scheme, f.Rules, f.OnFull, f.Now = f.scheme, f.rules, f.onFull, f.now
-	return err
+	return nil
 }
 
 // gcPercent lets the heap exceed the table of a decision by a quarter. The table has hardly any
@@ -225,16 +235,9 @@ func (f *dedupOptions) checkShards(dirs []string) error {
 const gcPercent = 25
 
 func (f *decideOptions) run(cmd *cobra.Command, dirs []string) (err error) {
-	set, err := bulk.ReadSet(dirs)
+	set, key, err := f.read(dirs)
 	if err != nil {
 		return err
-	}
-	key, err := readSecret(f.secret)
-	if err != nil {
-		return usageError{err}
-	}
-	if made := feature.MethodOf(set[0].Scheme); f.method != "" && f.method != made {
-		return usageError{fmt.Errorf("--method %s: the features were made with the method %s", f.method, made)}
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

@@ -9,24 +9,28 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/feature"
 )
 
 // Inputs returns the inputs of all shards in order, as a run over them has them. Each has the path of
 // its shard, because that is read instead. The first input of a shard has the size of the shard.
-func Inputs(set []*Manifest) (inputs []input.Input, err error) {
+func Inputs(set []*Manifest) (inputs []input.Input) {
 	for _, m := range set {
-		info, err := os.Stat(m.path(shardEnding))
-		if err != nil {
-			return nil, err
-		}
-		size := info.Size()
+		size := m.size()
 		for _, in := range m.Inputs {
 			inputs = append(inputs, input.Input{Path: m.path(shardEnding), Name: in.Name, Size: size})
 			size = 0
 		}
 	}
-	return inputs, nil
+	return inputs
+}
+
+// size returns the stored bytes of a shard, for the progress shown, or 0 if it is gone.
+func (m *Manifest) size() int64 {
+	info, err := os.Stat(m.path(shardEnding))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // A Source reads the documents of a set for a run that makes an index. Places and indexes of inputs
@@ -94,9 +98,7 @@ func (s *Source) blocks(ctx context.Context) iter.Seq[error] {
 					return
 				}
 			}
-			if info, err := os.Stat(m.path(shardEnding)); err == nil { // only for the progress shown
-				s.read += info.Size()
-			}
+			s.read += m.size()
 			first += len(m.Inputs)
 		}
 		if s.block.Records > 0 {
@@ -146,7 +148,7 @@ type parser struct {
 	doc    corpus.Document
 }
 
-// Parse implements [corpus.Parser]. The documents have no texts: see [SketchOf].
+// Parse implements [corpus.Parser]. The documents have no texts: [ParseSketch] reads their sketches from Raw.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	return b.Documents(&p.doc, func() error {
 		err := p.record.read(p.doc.Raw)
@@ -154,6 +156,3 @@ func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 		return err
 	})
 }
-
-// SketchOf reads the sketch of a document of a [Source].
-func SketchOf(s *feature.Sketch, doc *corpus.Document) error { return ParseSketch(s, doc.Raw) }

@@ -48,7 +48,7 @@ func (w *worker) fill(b *block) (err error) {
 		if r.isDocument() {
 			if w.job.Sketch == nil {
 				w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
-			} else if err := w.job.Sketch(&w.set, doc); err != nil {
+			} else if err := w.job.Sketch(&w.set, doc.Raw); err != nil {
 				return err
 			}
 			b.features = append(b.features, w.set.Features...)
