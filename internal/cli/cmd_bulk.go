@@ -110,12 +110,8 @@ type decideOptions struct {
 	report, summary string
 	quiet           bool
 
-	// With an index.
-	index, docs string
-	against     []string
-	jobs        int
-	parallel    bool  // jobs were given
-	checkpoint  int64 // bytes of features between checkpoints; 0 for the default
+	seen     dedupOptions // the run with an index
+	parallel bool         // --jobs was given
 }
 
 func newDecideCommand() *cobra.Command {
@@ -125,38 +121,38 @@ func newDecideCommand() *cobra.Command {
 		if err := f.check(); err != nil {
 			return usageError{err}
 		}
-		if f.index != "" {
+		if f.seen.dir != "" {
 			return f.remember(cmd, dirs)
 		}
 		return f.run(cmd, dirs)
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.marks, "marks", "", "sorted `file`, or folder of sorted files, with the places of keys that two documents share; see firstseen bulk rows --help")
-	fs.StringVar(&f.index, "index", "", "`folder` of the index that remembers the documents, as for dedup; it takes the place of --marks")
-	fs.StringArrayVar(&f.against, "against", nil, "with --index, as for dedup")
-	fs.StringVar(&f.docs, "docs", "", "with --index, as for dedup (default the documents of the shards)")
-	flags.Jobs(fs, &f.jobs, "processors to use with --index; the output is the same for any number")
+	fs.StringVar(&f.seen.dir, "index", "", "`folder` of the index that remembers the documents, as for dedup; it takes the place of --marks")
+	fs.StringArrayVar(&f.seen.against, "against", nil, "with --index, as for dedup")
+	fs.StringVar(&f.seen.docs, "docs", "", "with --index, as for dedup (default the documents of the shards)")
+	flags.Jobs(fs, &f.seen.Workers, "processors to use with --index; the output is the same for any number")
 	registerSecret(fs, &f.secret)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	f.registerMethod(fs).Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))
 	registerPolicy(fs, &f.policy)
 	fs.StringVarP(&f.report, "report", "r", "", "write to this `file`, or below this folder for each shard, one JSON line for every document that is not unique")
 	fs.StringVar(&f.summary, "summary", "", "write the counts to this `file` as JSON")
-	flags.Size(fs, &f.checkpoint, "checkpoint-bytes", 1, math.MaxInt64, "with --index, bytes of features between checkpoints")
+	flags.Size(fs, &f.seen.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "with --index, bytes of features between checkpoints")
 	flags.Hide(fs, "checkpoint-bytes")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no forecast, no counts on standard error")
 	return cmd
 }
 
 func (f *decideOptions) check() error {
-	p := &f.policy
+	p, indexed := &f.policy, f.seen.dir != ""
 	ranked := p.Field == "" || p.Field == choose.Folder && p.By == "" || p.Field == "time" && p.By != "longest" && p.By != ""
 	if err := meaning(
-		conflict{f.marks == "" && f.index == "", "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks; or give an --index, which needs none"},
-		conflict{f.marks != "" && f.index != "", "--index finds by itself the keys that documents share: leave out --marks"},
-		conflict{f.index == "" && (f.docs != "" || len(f.against) > 0 || f.parallel), "--docs, --against and --jobs need an --index"},
-		conflict{p.Given() && f.index != "", "--prefer and --remove-within need --marks: an index remembers the first copy of each; leave out --index"},
-		conflict{f.index != "" && bulk.IsFolder(f.report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
+		conflict{f.marks == "" && !indexed, "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks; or give an --index, which needs none"},
+		conflict{f.marks != "" && indexed, "--index finds by itself the keys that documents share: leave out --marks"},
+		conflict{!indexed && (f.seen.docs != "" || len(f.seen.against) > 0 || f.parallel), "--docs, --against and --jobs need an --index"},
+		conflict{p.Given() && indexed, "--prefer and --remove-within need --marks: an index remembers the first copy of each; leave out --index"},
+		conflict{indexed && bulk.IsFolder(f.report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
 		conflict{!ranked || p.Batch != "", "features have no document fields: use --prefer folder=A,B, time=newest or time=oldest, and --remove-within folder"},
 		conflict{p.Given() && f.marks == input.Stdin, "--prefer and --remove-within read the marks twice, and these are a pipe: give a file"},
 	); err != nil {
@@ -181,7 +177,7 @@ func (f *decideOptions) read(dirs []string) (set []*bulk.Manifest, key []byte, e
 
 // remember decides with an index, as dedup does over the inputs of the shards.
 func (f *decideOptions) remember(cmd *cobra.Command, dirs []string) (err error) {
-	d := dedupOptions{against: f.against, summary: f.summary, quiet: f.quiet}
+	d := &f.seen
 	if d.shards, d.secret, err = f.read(dirs); err != nil {
 		return err
 	}
@@ -189,11 +185,11 @@ func (f *decideOptions) remember(cmd *cobra.Command, dirs []string) (err error) 
 		return err
 	}
 	d.scheme.Key = nil // the index stores the secret
-	d.dir, d.docs, d.method, d.rules, d.Workers = f.index, f.docs, d.scheme.Method, f.rules, f.jobs
+	d.method, d.rules = d.scheme.Method, f.rules
+	d.Report, d.summary, d.quiet, d.Sketch = f.report, f.summary, f.quiet, bulk.ParseSketch
 	if err := d.checkShards(dirs); err != nil {
 		return err
 	}
-	d.Report, d.CheckpointBytes, d.Sketch = f.report, f.checkpoint, bulk.ParseSketch
 	if err := output.CheckOutputs(d.inputs, d.dir, d.outputs()...); err != nil {
 		return err
 	}

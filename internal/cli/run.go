@@ -42,12 +42,9 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.further.Close()) }()
 	f.shape = f.filterShape()
-	o := index.Options{MemtableKeys: f.memtableKeys}
-	if f.further != nil {
+	o := index.Options{MemtableKeys: f.memtableKeys, Secret: f.secret}
+	if f.further != nil && f.shards == nil {
 		o.Secret = f.further.Scheme().Key // which a new index takes over
-	}
-	if f.shards != nil {
-		o.Secret = f.secret
 	}
 	x, remove, err := f.openIndex(cmd.Context(), o)
 	if err != nil {

@@ -24,13 +24,12 @@ func Inputs(set []*Manifest) (inputs []input.Input) {
 	return inputs
 }
 
-// size returns the stored bytes of a shard, for the progress shown, or 0 if it is gone.
-func (m *Manifest) size() int64 {
-	info, err := os.Stat(m.path(shardEnding))
-	if err != nil {
-		return 0
+// size returns the stored bytes of a shard, or 0 if it is gone.
+func (m *Manifest) size() (bytes int64) {
+	if info, err := os.Stat(m.path(shardEnding)); err == nil {
+		bytes = info.Size()
 	}
-	return info.Size()
+	return bytes
 }
 
 // A Source reads the documents of a set for a run that makes an index. Places and indexes of inputs
@@ -40,8 +39,7 @@ type Source struct {
 	input int          // documents before this input are left out
 	at    corpus.Place // and those of it before this place
 
-	most  int // bytes of a block, except for a longer record
-	room  func(ctx context.Context, n int) error
+	most  int           // bytes of a block, except for a longer record
 	block *corpus.Block // to fill
 	doc   Doc
 	read  int64 // bytes of the shards before
@@ -54,10 +52,8 @@ func NewSource(set []*Manifest, input int, at corpus.Place) *Source {
 	return &Source{set: set, input: input, at: at, stop: func() {}}
 }
 
-// Bound is that of [corpus.Source].
-func (s *Source) Bound(blockSize int, room func(ctx context.Context, n int) error) {
-	s.most, s.room = blockSize, room
-}
+// Bound sets the bytes of a block. A record with a longer id is in memory already, so no room is asked for.
+func (s *Source) Bound(blockSize int, _ func(ctx context.Context, n int) error) { s.most = blockSize }
 
 // Next fills b with the next documents of one input. It returns io.EOF after the last.
 func (s *Source) Next(ctx context.Context, b *corpus.Block) error {
@@ -89,7 +85,7 @@ func (s *Source) blocks(ctx context.Context) iter.Seq[error] {
 		for _, m := range s.set {
 			if after := first + len(m.Inputs); after > s.input {
 				err := m.eachRecord(ctx, func(m *Manifest, _ Place, record []byte) error {
-					return s.add(ctx, m, first, record, yield)
+					return s.add(m, first, record, yield)
 				})
 				if err != nil {
 					if !errors.Is(err, errStopped) {
@@ -108,7 +104,7 @@ func (s *Source) blocks(ctx context.Context) iter.Seq[error] {
 }
 
 // add adds a record to the block, after a yield if that is full or of another input.
-func (s *Source) add(ctx context.Context, m *Manifest, first int, record []byte, yield func(error) bool) error {
+func (s *Source) add(m *Manifest, first int, record []byte, yield func(error) bool) error {
 	if err := s.doc.read(record); err != nil {
 		return err
 	}
@@ -122,11 +118,6 @@ func (s *Source) add(ctx context.Context, m *Manifest, first int, record []byte,
 	}
 	if b := s.block; b.Records > 0 && (b.Input != of || len(b.Data)+len(record) > s.most) && !yield(nil) {
 		return errStopped
-	}
-	if len(record) > s.most {
-		if err := s.room(ctx, len(record)); err != nil {
-			return err
-		}
 	}
 	b, start := s.block, len(s.block.Data)
 	b.Data = append(b.Data, record...)
