@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/bulk"
@@ -107,33 +109,50 @@ type decideOptions struct {
 	marks, secret   string
 	report, summary string
 	quiet           bool
+
+	seen     dedupOptions // the run with an index
+	parallel bool         // --jobs was given
 }
 
 func newDecideCommand() *cobra.Command {
 	var f decideOptions
 	cmd := command("bulk-decide", needShards, func(cmd *cobra.Command, dirs []string) error {
+		f.parallel = cmd.Flags().Changed("jobs")
 		if err := f.check(); err != nil {
 			return usageError{err}
+		}
+		if f.seen.dir != "" {
+			return f.remember(cmd, dirs)
 		}
 		return f.run(cmd, dirs)
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.marks, "marks", "", "sorted `file`, or folder of sorted files, with the places of keys that two documents share; see firstseen bulk rows --help")
+	fs.StringVar(&f.seen.dir, "index", "", "`folder` of the index that remembers the documents, as for dedup; it takes the place of --marks")
+	fs.StringArrayVar(&f.seen.against, "against", nil, "with --index, as for dedup")
+	fs.StringVar(&f.seen.docs, "docs", "", "with --index, as for dedup (default the documents of the shards)")
+	flags.Jobs(fs, &f.seen.Workers, "processors to use with --index; the output is the same for any number")
 	registerSecret(fs, &f.secret)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	f.registerMethod(fs).Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))
 	registerPolicy(fs, &f.policy)
 	fs.StringVarP(&f.report, "report", "r", "", "write to this `file`, or below this folder for each shard, one JSON line for every document that is not unique")
 	fs.StringVar(&f.summary, "summary", "", "write the counts to this `file` as JSON")
+	flags.Size(fs, &f.seen.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "with --index, bytes of features between checkpoints")
+	flags.Hide(fs, "checkpoint-bytes")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no forecast, no counts on standard error")
 	return cmd
 }
 
 func (f *decideOptions) check() error {
-	p := &f.policy
+	p, indexed := &f.policy, f.seen.dir != ""
 	ranked := p.Field == "" || p.Field == choose.Folder && p.By == "" || p.Field == "time" && p.By != "longest" && p.By != ""
 	if err := meaning(
-		conflict{f.marks == "", "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks"},
+		conflict{f.marks == "" && !indexed, "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks; or give an --index, which needs none"},
+		conflict{f.marks != "" && indexed, "--index finds by itself the keys that documents share: leave out --marks"},
+		conflict{!indexed && (f.seen.docs != "" || len(f.seen.against) > 0 || f.parallel), "--docs, --against and --jobs need an --index"},
+		conflict{p.Given() && indexed, "--prefer and --remove-within need --marks: an index remembers the first copy of each; leave out --index"},
+		conflict{indexed && bulk.IsFolder(f.report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
 		conflict{!ranked || p.Batch != "", "features have no document fields: use --prefer folder=A,B, time=newest or time=oldest, and --remove-within folder"},
 		conflict{p.Given() && f.marks == input.Stdin, "--prefer and --remove-within read the marks twice, and these are a pipe: give a file"},
 	); err != nil {
@@ -142,21 +161,79 @@ func (f *decideOptions) check() error {
 	return checkEnding("--report", f.report, ending.JSON)
 }
 
+// read reads the set of shards and its secret.
+func (f *decideOptions) read(dirs []string) (set []*bulk.Manifest, key []byte, err error) {
+	if set, err = bulk.ReadSet(dirs); err != nil {
+		return nil, nil, err
+	}
+	if key, err = readSecret(f.secret); err != nil {
+		return nil, nil, usageError{err}
+	}
+	if made := feature.MethodOf(set[0].Scheme); f.method != "" && f.method != made {
+		return nil, nil, usageError{fmt.Errorf("--method %s: the features were made with the method %s", f.method, made)}
+	}
+	return set, key, nil
+}
+
+// remember decides with an index, as dedup does over the inputs of the shards.
+func (f *decideOptions) remember(cmd *cobra.Command, dirs []string) (err error) {
+	d := &f.seen
+	if d.shards, d.secret, err = f.read(dirs); err != nil {
+		return err
+	}
+	if d.scheme, err = bulk.Scheme(d.shards, d.secret); err != nil {
+		return err
+	}
+	d.scheme.Key = nil // the index stores the secret
+	d.method, d.rules = d.scheme.Method, f.rules
+	d.Report, d.summary, d.quiet, d.Sketch = f.report, f.summary, f.quiet, bulk.ParseSketch
+	if err := d.checkShards(dirs); err != nil {
+		return err
+	}
+	if err := output.CheckOutputs(d.inputs, d.dir, d.outputs()...); err != nil {
+		return err
+	}
+	return d.run(cmd)
+}
+
+// checkShards completes the job of a run over shards.
+func (f *dedupOptions) checkShards(dirs []string) error {
+	f.keyed, f.unkeyed, f.onFull = f.secret != nil, f.secret == nil, onFullDefault
+	made, err := index.ReadMade(f.dir)
+	if made != nil {
+		made.Scheme.Key, err = index.ReadKey(f.dir)
+	}
+	switch {
+	case made == nil || err != nil: // opening it reports the reason
+	case made.FilterOnly || made.Window > 0:
+		return usageError{fmt.Errorf("index %s has no side table, or a window, and bulk decide supports neither: give another --index", f.dir)}
+	case made.Scheme.Name() != f.shards[0].Scheme:
+		return usageError{fmt.Errorf("index %s has the scheme %s, and the features have %s: give another --index, or make the features again with its --method and --secret", f.dir, made.Scheme.Name(), f.shards[0].Scheme)}
+	}
+	if err := f.chooseIndex(); err != nil {
+		return usageError{err}
+	}
+	if f.docs == "" && made == nil {
+		documents := uint64(0)
+		for _, m := range f.shards {
+			documents += m.Documents
+		}
+		f.shape = index.ShapeFor(max(documents, index.DefaultDocs), f.scheme, false)
+	}
+	f.inputs = bulk.Inputs(f.shards)
+	f.Args, f.Inputs, f.Format, f.MaxBad = dirs, f.inputs, "features", -1
+	f.Scheme, f.Rules, f.OnFull, f.Now = f.scheme, f.rules, f.onFull, f.now
+	return nil
+}
+
 // gcPercent lets the heap exceed the table of a decision by a quarter. The table has hardly any
 // pointers, so collecting it costs little.
 const gcPercent = 25
 
 func (f *decideOptions) run(cmd *cobra.Command, dirs []string) (err error) {
-	set, err := bulk.ReadSet(dirs)
+	set, key, err := f.read(dirs)
 	if err != nil {
 		return err
-	}
-	key, err := readSecret(f.secret)
-	if err != nil {
-		return usageError{err}
-	}
-	if made := feature.MethodOf(set[0].Scheme); f.method != "" && f.method != made {
-		return usageError{fmt.Errorf("--method %s: the features were made with the method %s", f.method, made)}
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

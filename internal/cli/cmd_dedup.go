@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/bulk"
 	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/choose"
@@ -45,6 +46,8 @@ type dedupOptions struct {
 	split           splitFlag
 
 	// Set by the checks and by a run.
+	shards   []*bulk.Manifest      // with the features of the inputs; nil if their texts are read
+	secret   []byte                // of the shards
 	notice   string                // the gaps left by an interrupted run, to be reported
 	further  *index.Against        // nil for none
 	verified *similarity.Condition // condition of removals; nil for none

@@ -18,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/engine/bulk"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/revisit"
@@ -41,8 +42,8 @@ func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.further.Close()) }()
 	f.shape = f.filterShape()
-	o := index.Options{MemtableKeys: f.memtableKeys}
-	if f.further != nil {
+	o := index.Options{MemtableKeys: f.memtableKeys, Secret: f.secret}
+	if f.further != nil && f.shards == nil {
 		o.Secret = f.further.Scheme().Key // which a new index takes over
 	}
 	x, remove, err := f.openIndex(cmd.Context(), o)
@@ -321,7 +322,11 @@ func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.W
 	if f.Tree != nil {
 		f.Tree.Early = ledger.CanContinue()
 	}
-	f.Source = f.formats.source(f.inputs, source)
+	if f.shards != nil {
+		f.Source = bulk.NewSource(f.shards, source.SkipInputs, source.SkipTo)
+	} else {
+		f.Source = f.formats.source(f.inputs, source)
+	}
 	f.Outputs, err = opened(ctx, ledger.OpenOutputs)
 	f.Retries = f.Annotate && f.readsPipe() && f.Outputs.Kept != nil && f.Outputs.Kept.Live()
 	return err

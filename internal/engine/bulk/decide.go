@@ -107,15 +107,22 @@ func (d *Decision) pass(ctx context.Context, offer func(component uint32, m repo
 	return w.sample.end()
 }
 
-func (d *Decision) begin() (*table, *dedup.Deduper, error) {
-	scheme, ok := feature.Named(d.Set[0].Scheme, d.Key)
-	switch name := d.Set[0].Scheme; {
+// Scheme returns the scheme of a set with a secret, which may be nil.
+func Scheme(set []*Manifest, key []byte) (feature.Scheme, error) {
+	name := set[0].Scheme
+	scheme, ok := feature.Named(name, key)
+	switch {
 	case feature.MethodOf(name) == "":
-		return nil, nil, fmt.Errorf("%w: %s", ErrRules, name)
+		return scheme, fmt.Errorf("%w: %s", ErrRules, name)
 	case !ok:
-		return nil, nil, fmt.Errorf("%w: %s", ErrScheme, name)
+		return scheme, fmt.Errorf("%w: %s", ErrScheme, name)
 	}
-	if err := Check(scheme); err != nil {
+	return scheme, Check(scheme)
+}
+
+func (d *Decision) begin() (*table, *dedup.Deduper, error) {
+	scheme, err := Scheme(d.Set, d.Key)
+	if err != nil {
 		return nil, nil, err
 	}
 	table := newTable()
@@ -335,13 +342,19 @@ type Reports struct {
 // NewReports returns the reports with a name; a separator at its end, or a folder, stands for files.
 func NewReports(name string) *Reports { return &Reports{name: name} }
 
+// IsFolder reports whether the name of a report stands for a folder.
+func IsFolder(name string) bool {
+	info, err := os.Stat(name)
+	return strings.HasSuffix(name, "/") || strings.HasSuffix(name, string(filepath.Separator)) || err == nil && info.IsDir()
+}
+
 // Begin begins the lines of a shard.
 func (r *Reports) Begin(m *Manifest) (err error) {
 	defer func() {
 		r.count.Add(report.End{Documents: int64(m.Documents), Bad: int64(m.Bad), Texts: m.Texts})
 	}()
 	path := r.name
-	if info, statErr := os.Stat(path); strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
+	if IsFolder(path) {
 		if err := errors.Join(r.Close(), os.MkdirAll(path, 0o777)); err != nil {
 			return err
 		}

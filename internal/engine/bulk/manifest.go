@@ -235,7 +235,7 @@ func AppendSketch(dst []byte, s *feature.Sketch) []byte {
 
 // ParseSketch reads a sketch written by AppendSketch.
 func ParseSketch(s *feature.Sketch, record []byte) error {
-	var d Doc
+	d := Doc{Sketch: *s}
 	err := d.read(record)
 	*s = d.Sketch
 	return err

@@ -73,6 +73,8 @@ type Job struct {
 	Resume *Progress
 	Save   func(Progress) map[string][]byte
 
+	// Sketch, if set, reads sketches from records of known features. Their documents have no texts.
+	Sketch func(s *feature.Sketch, record []byte) error
 	// Store appends to dst the data stored with a document if it is kept. The data are fields as
 	// fields.Append writes them, at most MaxStored bytes. Workers call it.
 	Store func(dst []byte, file string, doc *corpus.Document) []byte

@@ -46,7 +46,11 @@ func (w *worker) fill(b *block) (err error) {
 		added := len(b.added)
 		r := record{Document: *doc, of: b, sum: output.RecordSum(doc.Raw)}
 		if r.isDocument() {
-			w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
+			if w.job.Sketch == nil {
+				w.extractor.ExtractFor(&w.set, doc.Text, doc.Exact)
+			} else if err := w.job.Sketch(&w.set, doc.Raw); err != nil {
+				return err
+			}
 			b.features = append(b.features, w.set.Features...)
 			b.data = append(b.data, w.set.Data...)
 			b.picks = append(b.picks, w.set.Picks...)
