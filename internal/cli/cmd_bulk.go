@@ -3,11 +3,11 @@ package cli
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -31,7 +31,7 @@ func newBulkCommand() *cobra.Command {
 }
 
 func newRowsCommand() *cobra.Command {
-	as, out := "lines", ""
+	as, out, jobs := "lines", "", 0
 	cmd := command("bulk-rows", needShards, func(cmd *cobra.Command, args []string) (err error) {
 		kind := map[string]ending.Kind{"lines": ending.Text, "binary": ending.Rows, "documents": ending.JSON}[as]
 		if err := checkEnding("--out", out, kind, ending.Parquet); err != nil {
@@ -54,22 +54,20 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		form := bulk.Rows(appendRow)
+		if as == "documents" {
+			form = bulk.Documents
+		}
+		jobs = checkJobs(jobs, cmd.ErrOrStderr())
+		runtime.GOMAXPROCS(jobs)
 		return writeOutput(cmd, to, func(w *output.Writer) error {
-			if as == "documents" {
-				lines := json.NewEncoder(w)
-				return bulk.EachDocument(cmd.Context(), set, func(d *bulk.Document) error { return lines.Encode(d) })
-			}
-			var record []byte
-			return bulk.EachRow(cmd.Context(), set, func(r bulk.Row) error {
-				record = appendRow(r, record[:0])
-				_, err := w.Write(record)
-				return err
-			})
+			return bulk.Export(cmd.Context(), w, set, jobs, form)
 		})
 	})
 	fs := cmd.Flags()
 	fs.StringVarP(&out, "out", "o", input.Stdin, "write the rows to this `file`; .parquet, or .gz or .zst to compress; - is standard output")
 	flags.OneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
+	flags.Jobs(fs, &jobs, "processors to use; the output is the same for any number")
 	return cmd
 }
 

@@ -3,7 +3,9 @@ package bulk
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -134,10 +136,37 @@ func readSet(t *testing.T, dirs ...string) []*Manifest {
 	return set
 }
 
+type writer func([]byte) error
+
+func (w writer) Write(b []byte) (int, error) { return len(b), w(b) }
+
+// eachRow calls f for every row of a set, in order of places.
+func eachRow(ctx context.Context, set []*Manifest, f func(Row) error) error {
+	return Export(ctx, writer(func(b []byte) error {
+		for ; len(b) > 0; b = b[16:] {
+			if err := f(Row{binary.BigEndian.Uint64(b), Place(binary.BigEndian.Uint64(b[8:]))}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), set, 3, Rows(Row.AppendBinary))
+}
+
+// eachDocument calls f for every document of a set, in order.
+func eachDocument(ctx context.Context, set []*Manifest, f func(*Document) error) error {
+	return Export(ctx, writer(func(line []byte) error {
+		var d Document
+		if err := json.Unmarshal(line, &d); err != nil {
+			return err
+		}
+		return f(&d)
+	}), set, 3, Documents)
+}
+
 // rowsOf returns the sorted rows of a set as lines.
 func rowsOf(t *testing.T, set []*Manifest) (lines []string) {
 	t.Helper()
-	err := EachRow(t.Context(), set, func(r Row) error {
+	err := eachRow(t.Context(), set, func(r Row) error {
 		lines = append(lines, string(r.AppendLine(nil)))
 		return nil
 	})
@@ -297,7 +326,7 @@ func TestAllMarked(t *testing.T) {
 	write(t, dir, feature.Scheme{}, texts, 100, 300)
 	set := readSet(t, dir)
 	var all strings.Builder
-	err := EachRow(t.Context(), set, func(r Row) error {
+	err := eachRow(t.Context(), set, func(r Row) error {
 		all.Write(r.Place.AppendLine(r.Place.AppendLine(nil))) // each twice
 		return nil
 	})
@@ -437,7 +466,7 @@ func TestFlips(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if err := EachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+		if err := eachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
@@ -454,12 +483,12 @@ func TestFlips(t *testing.T) {
 		t.Fatal(err)
 	}
 	set[0].Rows++
-	if err := EachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+	if err := eachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 		t.Error("a manifest with other counts:", err)
 	}
 	set = readSet(t, dir)
 	set[0].Inputs[0].Name += "l"
-	if err := EachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
+	if err := eachRow(t.Context(), set, func(Row) error { return nil }); !errors.Is(err, ErrDamaged) {
 		t.Error("a manifest with another input:", err)
 	}
 }

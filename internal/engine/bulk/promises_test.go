@@ -93,7 +93,7 @@ func TestDocumentsOfASet(t *testing.T) {
 	}
 	var rows []Row
 	n := 0
-	err = EachDocument(t.Context(), set, func(d *Document) error {
+	err = eachDocument(t.Context(), set, func(d *Document) error {
 		shard, at := 0, n
 		if n >= 10 {
 			shard, at = 2, n-10
@@ -121,7 +121,7 @@ func TestDocumentsOfASet(t *testing.T) {
 	if err != nil || n != 30 {
 		t.Fatal(n, err)
 	}
-	err = EachRow(t.Context(), set, func(r Row) error {
+	err = eachRow(t.Context(), set, func(r Row) error {
 		if len(rows) == 0 || r != rows[0] {
 			t.Errorf("row %+v", r)
 		}
@@ -133,7 +133,7 @@ func TestDocumentsOfASet(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := EachRow(ended, set, func(Row) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := eachRow(ended, set, func(Row) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestInputsOfAShard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = EachDocument(t.Context(), readSet(t, dir), func(d *Document) error {
+		err = eachDocument(t.Context(), readSet(t, dir), func(d *Document) error {
 			if d.File != m.Inputs[input].Name {
 				t.Errorf("input %d is %s", input, d.File)
 			}
@@ -321,7 +321,7 @@ func TestFramesAreWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		err := EachDocument(t.Context(), readSet(t, dir), func(d *Document) error {
+		err := eachDocument(t.Context(), readSet(t, dir), func(d *Document) error {
 			if d.ID != fmt.Sprint(n) {
 				t.Errorf("document %d is %s", n, d.ID)
 			}
@@ -341,7 +341,7 @@ func TestFramesAreWhole(t *testing.T) {
 		return add(&f)
 	})
 	if err == nil {
-		err = EachDocument(t.Context(), readSet(t, dir), func(*Document) error { return nil })
+		err = eachDocument(t.Context(), readSet(t, dir), func(*Document) error { return nil })
 	}
 	if !errors.Is(err, ErrDamaged) {
 		t.Errorf("more records than documents: %v", err)

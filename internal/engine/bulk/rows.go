@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,20 +52,49 @@ type Row struct {
 	Place Place
 }
 
-// EachRow calls f for every row of a set, in order of places.
-func EachRow(ctx context.Context, set []*Manifest, f func(Row) error) error {
-	var doc Doc
-	return eachRecord(ctx, set, func(_ *Manifest, owner Place, record []byte) error {
-		if _, err := doc.readKeys(record); err != nil {
+// A Form appends a record of a shard to dst as an engine reads it. doc is a buffer.
+type Form func(dst []byte, m *Manifest, owner Place, record []byte, doc *Doc) ([]byte, error)
+
+// Export writes every document of a set in a form, in order of places, with one call of w.Write for
+// each. It uses jobs goroutines, at least one. The calls are the same for any number.
+func Export(ctx context.Context, w io.Writer, set []*Manifest, jobs int, form Form) error {
+	for _, m := range set {
+		err := m.eachPiece(ctx, jobs, func(p *piece) error {
+			p.out, p.ends = p.out[:0], p.ends[:0]
+			return p.each(func(owner Place, record []byte) (err error) {
+				p.out, err = form(p.out, m, owner, record, &p.doc)
+				p.ends = append(p.ends, len(p.out))
+				return err
+			})
+		}, func(p *piece) error {
+			at := 0
+			for _, end := range p.ends {
+				if _, err := w.Write(p.out[at:end]); err != nil {
+					return err
+				}
+				at = end
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		for slot, key := range doc.keys {
-			if err := f(Row{key, owner + Place(slot)}); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// Rows returns the form of a document as its rows.
+func Rows(appendRow func(Row, []byte) []byte) Form {
+	return func(dst []byte, _ *Manifest, owner Place, record []byte, doc *Doc) ([]byte, error) {
+		_, err := doc.readKeys(record)
+		if err != nil {
+			return dst, err
 		}
-		return nil
-	})
+		for slot, key := range doc.keys {
+			dst = appendRow(Row{key, owner + Place(slot)}, dst)
+		}
+		return dst, nil
+	}
 }
 
 // A Document is a document of a shard for engines: a line of JSON, or a row of Parquet.
@@ -77,36 +107,25 @@ type Document struct {
 	Keys  []int64      `json:"k"` // features, then the whole text; negative from 1<<63 on
 }
 
-// EachDocument calls f for every document of a set, in order. The Document is reused.
-func EachDocument(ctx context.Context, set []*Manifest, f func(*Document) error) error {
-	var doc Doc
-	var d Document
-	return eachRecord(ctx, set, func(m *Manifest, owner Place, record []byte) error {
-		if err := doc.read(record); err != nil {
-			return err
-		}
-		file, err := m.fileOf(&doc)
-		if err != nil {
-			return err
-		}
-		d = Document{Place: owner, ID: string(doc.ID), File: file, Line: doc.At, Keys: d.Keys[:0]}
-		if !doc.Time.IsZero() {
-			d.Time = &doc.Time
-		}
-		for _, key := range doc.keys {
-			d.Keys = append(d.Keys, int64(key))
-		}
-		return f(&d)
-	})
-}
-
-func eachRecord(ctx context.Context, set []*Manifest, f func(m *Manifest, owner Place, record []byte) error) error {
-	for _, m := range set {
-		if err := m.eachRecord(ctx, f); err != nil {
-			return err
-		}
+// Documents is the form of a document as a line of JSON, a [Document].
+func Documents(dst []byte, m *Manifest, owner Place, record []byte, doc *Doc) ([]byte, error) {
+	if err := doc.read(record); err != nil {
+		return dst, err
 	}
-	return nil
+	file, err := m.fileOf(doc)
+	if err != nil {
+		return dst, err
+	}
+	d := Document{Place: owner, ID: string(doc.ID), File: file, Line: doc.At, Keys: make([]int64, len(doc.keys))}
+	if !doc.Time.IsZero() {
+		d.Time = &doc.Time
+	}
+	for i, key := range doc.keys {
+		d.Keys[i] = int64(key)
+	}
+	to := bytes.NewBuffer(dst)
+	err = json.NewEncoder(to).Encode(&d)
+	return to.Bytes(), err
 }
 
 // AppendBinary appends the row in sixteen bytes, key and place, big-endian. Rows sorted as bytes

@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/zeebo/xxh3"
@@ -155,8 +156,48 @@ func (m *Manifest) end(seed uint64) []byte {
 var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its manifest, and make it again with firstseen bulk features")
 
 // eachRecord calls f for every record of the shard, with the place of its first key. A record is
-// valid until f returns. No byte is trusted before it is checked. It ends with ctx, between frames.
-func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Place, record []byte) error) (err error) {
+// valid until f returns.
+func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Place, record []byte) error) error {
+	return m.eachPiece(ctx, 1, func(*piece) error { return nil }, func(p *piece) error {
+		return p.each(func(owner Place, record []byte) error { return f(m, owner, record) })
+	})
+}
+
+// A piece is a frame that is read. Its buffers are used again.
+type piece struct {
+	packed, records []byte
+	owner           Place // of the first record
+	documents       uint64
+	err             error
+	working         sync.WaitGroup
+
+	// Of Export.
+	doc  Doc
+	out  []byte
+	ends []int // of each record in out
+}
+
+// each calls f for every record of the piece, with the place of its first key.
+func (p *piece) each(f func(owner Place, record []byte) error) error {
+	records := fields.Reader{Rest: p.records}
+	for i := range p.documents {
+		record := records.Bytes()
+		if records.Short {
+			return ErrDamaged
+		}
+		if err := f(p.owner+Place(i<<slotBits), record); err != nil {
+			return err
+		}
+	}
+	if len(records.Rest) > 0 {
+		return ErrDamaged
+	}
+	return nil
+}
+
+// eachPiece reads the shard. It calls work for its frames in jobs goroutines, and emit for one after
+// the other, in order. No byte is trusted before it is checked. It ends with ctx, between frames.
+func (m *Manifest) eachPiece(ctx context.Context, jobs int, work, emit func(*piece) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
 		return fmt.Errorf("%w: make the shard again with firstseen bulk features", err)
@@ -167,50 +208,59 @@ func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Pla
 		}
 		err = errors.Join(err, file.Close())
 	}()
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxFrame))
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(jobs), zstd.WithDecoderMaxMemory(maxFrame))
 	if err != nil {
 		return err
 	}
 	defer decoder.Close()
-	r := &reader{in: bufio.NewReaderSize(file, 1<<20), decoder: decoder, digest: xxh3.New()}
+	r := &reader{in: bufio.NewReaderSize(file, 1<<20), digest: xxh3.New()}
 	if err := r.begin(m); err != nil {
 		return err
 	}
-	read := uint64(0)
-	for {
-		documents, err := r.frame()
+	ring := make([]piece, jobs)
+	defer func() {
+		for i := range ring { // the decoder must not close before
+			ring[i].working.Wait()
+		}
+	}()
+	read, begun, ended := uint64(0), 0, false
+	for n := 0; ; n++ {
+		for ; !ended && begun < n+jobs; begun++ {
+			p := &ring[begun%jobs]
+			p.owner, p.err = placeOf(m.Shard-1, read, 0), r.frame(p)
+			if ended = p.err != nil || p.documents == 0; !ended {
+				read += p.documents
+				p.working.Go(func() { p.err = p.fill(decoder, work) })
+			}
+		}
+		p := &ring[n%jobs]
+		p.working.Wait()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil:
-			return err
-		case documents == 0:
+		case p.err != nil:
+			return p.err
+		case p.documents == 0:
 			return r.end(m, read)
 		}
-		records := fields.Reader{Rest: r.records}
-		for range documents {
-			record := records.Bytes()
-			if records.Short {
-				return ErrDamaged
-			}
-			if err := f(m, placeOf(m.Shard-1, read, 0), record); err != nil {
-				return err
-			}
-			read++
-		}
-		if len(records.Rest) > 0 {
-			return ErrDamaged
+		r.digest.Write(p.records)
+		if err := emit(p); err != nil {
+			return err
 		}
 	}
 }
 
+func (p *piece) fill(decoder *zstd.Decoder, work func(*piece) error) (err error) {
+	if p.records, err = decoder.DecodeAll(p.packed, p.records[:0]); err != nil {
+		return ErrDamaged
+	}
+	return work(p)
+}
+
 type reader struct {
-	in      *bufio.Reader
-	decoder *zstd.Decoder
-	digest  *xxh3.Hasher // of all records
-	seed    uint64
-	packed  []byte
-	records []byte // of the last frame
+	in     *bufio.Reader
+	digest *xxh3.Hasher // of all records
+	seed   uint64
 }
 
 func (r *reader) begin(m *Manifest) error {
@@ -223,32 +273,29 @@ func (r *reader) begin(m *Manifest) error {
 	return nil
 }
 
-// frame reads the next frame, and returns its number of documents, or 0 after the last frame.
-func (r *reader) frame() (documents uint64, err error) {
+// frame reads the next frame. After the last one, p has no documents.
+func (r *reader) frame(p *piece) error {
 	var head [frameHead]byte
 	if _, err := io.ReadFull(r.in, head[:]); err != nil {
-		return 0, ErrDamaged
+		return ErrDamaged
 	}
 	le := binary.LittleEndian
-	size, documents := le.Uint32(head[:]), uint64(le.Uint32(head[4:]))
+	size := le.Uint32(head[:])
+	p.documents = uint64(le.Uint32(head[4:]))
 	switch {
 	case head == [frameHead]byte{}:
-		return 0, nil
-	case size == 0 || size > maxFrame || documents == 0:
-		return 0, ErrDamaged
+		return nil
+	case size == 0 || size > maxFrame || p.documents == 0:
+		return ErrDamaged
 	}
-	if cap(r.packed) < int(size) {
-		r.packed = make([]byte, size)
+	if cap(p.packed) < int(size) {
+		p.packed = make([]byte, size)
 	}
-	r.packed = r.packed[:size]
-	if _, err := io.ReadFull(r.in, r.packed); err != nil || xxh3.HashSeed(r.packed, r.seed^documents) != le.Uint64(head[8:]) {
-		return 0, ErrDamaged
+	p.packed = p.packed[:size]
+	if _, err := io.ReadFull(r.in, p.packed); err != nil || xxh3.HashSeed(p.packed, r.seed^p.documents) != le.Uint64(head[8:]) {
+		return ErrDamaged
 	}
-	if r.records, err = r.decoder.DecodeAll(r.packed, r.records[:0]); err != nil {
-		return 0, ErrDamaged
-	}
-	r.digest.Write(r.records)
-	return documents, nil
+	return nil
 }
 
 // end compares the bytes after the last frame with the manifest.
