@@ -52,8 +52,8 @@ func (t *Text) Clone() *Text {
 	return &Text{text: t.text, forms: slices.Clone(t.forms), ends: slices.Clone(t.ends), pieces: slices.Clone(t.pieces)}
 }
 
-// View makes t a view of the words of a Clone. Several goroutines may have views of one. A later
-// Read of t would overwrite the Clone.
+// View makes t a view of the words of a Clone. Several goroutines may have views of one. t must not
+// be read again, since that would overwrite the Clone.
 func (t *Text) View(of *Text) {
 	t.text, t.forms, t.ends, t.pieces = of.text, of.forms, of.ends, of.pieces
 	t.located, t.counted = -1, position{}
