@@ -27,6 +27,15 @@ func wordsOf(t interface{ Fatalf(string, ...any) }, l *canon.Locator, text strin
 		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
 			own = append(own, string(unit))
 		}
+		if forms, ends := s.AppendForms([]byte("x"), []int{1}); string(forms) != "x"+strings.Join(own, "") || len(ends) != len(own)+1 {
+			t.Fatalf("%.80q: the forms of %q are %q, %d words", text, own, forms, len(ends)-1)
+		} else {
+			for i, word := range own {
+				if got := string(forms[ends[i]:ends[i+1]]); got != word {
+					t.Fatalf("%.80q: word %d is %q, want %q", text, i, got, word)
+				}
+			}
+		}
 		found := l.AppendUnits(nil, []byte(text), start, end)
 		if whole && len(found) != len(own) {
 			t.Fatalf("%.80q: %q is %q, located %v", text, text[start:end], own, found)

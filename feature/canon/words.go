@@ -285,6 +285,38 @@ func (s *Scanner) hashMixed(dst []uint64, text []byte, size int) (at int) {
 	return at
 }
 
+// AppendForms appends the words of the piece to forms, without the spaces between them, and the end
+// of each in forms to ends.
+func (s *Scanner) AppendForms(forms []byte, ends []int) ([]byte, []int) {
+	form := s.Form()
+	text, size, w := form[:len(form)+8], len(form), len(forms) // slack follows
+	forms = slices.Grow(forms, size+8)
+	forms = forms[:cap(forms)]
+	for i := 0; i < size; {
+		x := binary.LittleEndian.Uint64(text[i:])
+		n := wordIn(x)
+		switch end := i + n; {
+		case n > 0 && (end >= size || startsPlainly(binary.LittleEndian.Uint32(text[end:]))):
+			n = min(n, size-i)
+			binary.LittleEndian.PutUint64(forms[w:], x)
+			i += n
+		case text[i] == ' ':
+			i++
+			continue
+		default:
+			unit, rest := s.NextUnit(text[i:size])
+			if unit == nil {
+				return forms[:w], ends
+			}
+			n = copy(forms[w:], unit)
+			i = size - len(rest)
+		}
+		w += n
+		ends = append(ends, w)
+	}
+	return forms[:w], ends
+}
+
 // wordIn returns the length of the word at the start of eight bytes. It returns 0 unless that is a
 // Han character or ASCII shorter than eight bytes.
 func wordIn(x uint64) int {

@@ -54,8 +54,10 @@ type Finder struct {
 	least   int
 	chainer Chainer
 	text    *units.Text
+	earlier *units.Text // to read one
 	view    *units.Text // of the earlier text opened last
-	recent  *recent     // of all Finders
+	opened  *earlierText
+	recent  *recent // of all Finders
 
 	chains    []Chain  // of all candidates
 	ranked    []ranked // the candidates worth a reading
@@ -78,7 +80,8 @@ func NewFinder(least int) *Finder {
 func (f *Finder) Another() *Finder { return newFinder(f.least, f.recent) }
 
 func newFinder(least int, r *recent) *Finder {
-	return &Finder{least: least, text: units.New(), recent: r}
+	text := units.New()
+	return &Finder{least: least, text: text, earlier: text.Another(), view: text.Another(), recent: r}
 }
 
 // Texts reads the texts of candidates.
@@ -158,19 +161,21 @@ const moreWords = 16 << 10
 // open returns the first words of an earlier document, valid until the next call. Lists end after
 // some 200,000 words, so the rest of a long text, if read, would fill the memory for nothing.
 func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err error) {
-	if e = f.recent.get(document); e == nil || e.text.Len() < words && len(e.bytes) < e.size {
-		text := f.text.Another()
+	if e = f.recent.get(document); e == nil || len(e.bytes) < e.size && e.text.Len() < words {
 		e = &earlierText{document: document}
 		if e.bytes, e.ok, err = texts.Read(document, nil); err != nil {
 			return nil, err
 		}
 		if e.size = len(e.bytes); e.ok {
-			e.bytes = text.ReadFirst(e.bytes, words+moreWords)
+			e.bytes = f.earlier.ReadFirst(e.bytes, words+moreWords)
+			e.text = f.earlier.Clone()
 		}
-		e.text = text.View(new(units.Text)) // the scanner is large
 	}
 	f.recent.put(e)
-	f.view = e.text.View(f.text)
+	if f.opened != e && e.ok {
+		f.opened = e
+		f.view.View(e.text)
+	}
 	return e, nil
 }
 

@@ -3,11 +3,11 @@
 package units
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"sort"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/firstseen/firstseen/feature/canon"
 )
@@ -47,12 +47,16 @@ func (t *Text) Another() *Text {
 	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
 }
 
-// View returns the words of t with the scanner and locator of another Text, which may be empty. The
-// views of a Text that is not read again may be used concurrently.
-func (t *Text) View(other *Text) *Text {
-	v := *t
-	v.scanner, v.locator, v.ranges, v.located, v.counted = other.scanner, other.locator, nil, -1, position{}
-	return &v
+// Clone returns the words of t to be kept, without scanner and locator. Only View may use it.
+func (t *Text) Clone() *Text {
+	return &Text{text: t.text, forms: slices.Clone(t.forms), ends: slices.Clone(t.ends), pieces: slices.Clone(t.pieces)}
+}
+
+// View makes t a view of the words of a Clone. Several goroutines may have views of one. t must not
+// be read again, since that would overwrite the Clone.
+func (t *Text) View(of *Text) {
+	t.text, t.forms, t.ends, t.pieces = of.text, of.forms, of.ends, of.pieces
+	t.located, t.counted = -1, position{}
 }
 
 // Read reads a text, which must not change until the next Read.
@@ -70,8 +74,6 @@ func (t *Text) ReadFirst(text []byte, words int) []byte {
 func (t *Text) read(text []byte, words int) (end int) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
 	t.counted = position{}
-	room := 8 * min(len(text)/8+1, words)
-	t.forms, t.ends, t.pieces = slices.Grow(t.forms, room), slices.Grow(t.ends, room/6), slices.Grow(t.pieces, room/32)
 	s := t.scanner
 	s.Reset(text)
 	for step := s.Next(); step != canon.End; step = s.Next() {
@@ -84,10 +86,7 @@ func (t *Text) read(text []byte, words int) (end int) {
 			break
 		}
 		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
-		for unit, rest := s.NextUnit(s.Form()); unit != nil; unit, rest = s.NextUnit(rest) {
-			t.forms = append(t.forms, unit...)
-			t.ends = append(t.ends, len(t.forms))
-		}
+		t.forms, t.ends = s.AppendForms(t.forms, t.ends)
 	}
 	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
 	return len(text)
@@ -138,9 +137,27 @@ func (t *Text) point(at int) int {
 	if at < t.counted.bytes {
 		t.counted = position{}
 	}
-	t.counted.points += utf8.RuneCountInString(unsafe.String(unsafe.SliceData(t.text[t.counted.bytes:]), at-t.counted.bytes))
+	t.counted.points += points(t.text[t.counted.bytes:at])
 	t.counted.bytes = at
 	return t.counted.points
+}
+
+// points is utf8.RuneCount, but faster for ASCII and Chinese.
+func points(b []byte) (n int) {
+	for len(b) >= 8 {
+		size := 8
+		switch x := binary.LittleEndian.Uint64(b); {
+		case x&0x8080808080808080 == 0:
+			n += 7
+		case x&0xC0C0F0 == 0x8080E0 && 0xE1 <= byte(x) && byte(x) < 0xED: // all of these are valid
+			size = 3
+		default:
+			_, size = utf8.DecodeRune(b)
+		}
+		n++
+		b = b[size:]
+	}
+	return n + utf8.RuneCount(b)
 }
 
 // locate returns the byte range of the i-th word. It locates all words of the piece at once.
