@@ -38,17 +38,18 @@ const byNumbers = (now, [from, of, score, verdict]) => {
 const byTexts = async (now, lines, mine) => {
   const q = (now.get("q") || "").toLowerCase(), source = now.get("of");
   if (!q && !source) return lines;
-  const found = [];
+  const found = new Uint32Array(lines.length);
+  let n = 0;
   for (let at = 0; at < lines.length && mine == turn;) {
     const block = Math.floor(lines[at] / data.block), end = (block + 1) * data.block;
     const columns = await texts(block), count = (columns.length - 1) / 4;
     for (; at < lines.length && lines[at] < end; at++) {
       const row = lines[at] % data.block, cell = i => columns[i * count + row];
-      if ((!source || cell(1) == source) && (!q || [0, 1, 2, 3].some(i => cell(i).toLowerCase().includes(q)))) found.push(lines[at]);
+      if ((!source || cell(1) == source) && (!q || [0, 1, 2, 3].some(i => cell(i).toLowerCase().includes(q)))) found[n++] = lines[at];
     }
     if (block % 64 == 63) status(`searching: ${Math.round(100 * at / lines.length)}%`);
   }
-  return found;
+  return found.subarray(0, n);
 };
 const status = text => { $("#status").textContent = text; };
 const make = (tag, text, to) => to.appendChild(Object.assign(document.createElement(tag), {textContent: text}));
