@@ -138,7 +138,7 @@ func (c *compaction) runs() error {
 }
 
 // run writes one run of a space. The share of live documents estimates the entries, which determine
-// the shape: too many buckets take as much space, up to twice the number.
+// the shape. An estimate of twice the entries costs no space.
 func (c *compaction) run(of int, first, last uint32) error {
 	from := &c.old.spaces[of]
 	info := runInfo{id: c.fresh.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
