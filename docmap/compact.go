@@ -137,7 +137,8 @@ func (c *compaction) runs() error {
 	return nil
 }
 
-// run writes one run of a space. It first counts the entries, which determine the shape.
+// run writes one run of a space. The share of live documents estimates the entries, which determine
+// the shape. An estimate of twice the entries costs no space.
 func (c *compaction) run(of int, first, last uint32) error {
 	from := &c.old.spaces[of]
 	info := runInfo{id: c.fresh.head.nextRun, level: uint8(maxLevel(from.runs)), first: first, last: last, high: math.MaxUint64}
@@ -160,32 +161,19 @@ func (c *compaction) run(of int, first, last uint32) error {
 	if last < c.fresh.head.docs {
 		part.mem = nil // memory has documents of the last slice only
 	}
-	entries, err := c.count(part)
-	if err != nil {
-		return err
+	live := 0.0
+	for num := first; num <= last; num++ {
+		if !c.old.tombstones.gone(num) {
+			live++
+		}
 	}
+	entries := uint64(math.Ceil(float64(part.entries()) * live / float64(last-first+1)))
 	info.log = sorted.LogFor(entries)
 	r := c.fresh.sizes.newRun(info)
-	err = c.fresh.fillRun(c.ctx, r, entries, part)
+	err := c.fresh.fillRun(c.ctx, r, entries, part)
 	c.fresh.head.runs[of] = append(c.fresh.head.runs[of], r)
 	c.fresh.head.nextRun++
 	return err
-}
-
-func (c *compaction) count(from *space) (entries uint64, err error) {
-	b := sorted.Builder{Limit: from.limit, Keep: from.keep}
-	shape := c.old.sizes.division.Shape(sorted.LogFor(from.entries()), 0, 0)
-	for bin := range shape.Bins() {
-		if err := c.ctx.Err(); err != nil {
-			return 0, err
-		}
-		b.In.Reset()
-		if err := from.collect(c.old.read, &b.In, shape.Lowest(bin), shape.Highest(bin)); err != nil {
-			return 0, err
-		}
-		entries += uint64(len(b.Sort(&shape).Keys))
-	}
-	return entries, nil
 }
 
 // taken writes the documents taken back, those that only count, and the batches. With a window it

@@ -46,6 +46,7 @@ type Table struct {
 	most    int      // buckets for New's n entries
 	limit   int      // documents kept for a key
 	warm    byte     // see Touch
+	parts   []part   // buffer of AddAll
 
 	// Gone, if not nil, reports whether document held no longer counts when doc arrives. A key may
 	// then keep more documents. Spare gets the documents of a key with such ones, ascending. It
@@ -321,13 +322,20 @@ func (m *Table) AddAll(docs [][]uint64, first uint32, by Spread) error {
 	if err := m.Reserve(total, by); err != nil {
 		return err
 	}
-	parts := make([]part, by.Parts)
-	by.Run(by.Parts, func(i int) {
-		n := len(m.buckets)
-		p := part{table: m, from: i * n / by.Parts, to: (i + 1) * n / by.Parts}
-		p.addAll(docs, first)
-		parts[i] = p
-	})
+	parts := slices.Grow(m.parts[:0], by.Parts)[:by.Parts]
+	n := len(m.buckets)
+	for i := range parts {
+		parts[i] = part{table: m, from: i * n / by.Parts, to: (i + 1) * n / by.Parts}
+	}
+	if m.parts = parts; by.Parts == 1 { // without allocations
+		parts[0].addAll(docs, first)
+	} else {
+		by.Run(by.Parts, func(i int) {
+			p := parts[i] // a copy, since parts share cache lines
+			p.addAll(docs, first)
+			parts[i] = p
+		})
+	}
 	for i := range parts {
 		m.n += parts[i].n
 		m.warm += parts[i].warm
