@@ -72,6 +72,17 @@ func TestWordsStandInOrder(t *testing.T) {
 	})
 }
 
+// TestPointsAreCodePoints counts as Go does, in valid text and in any other.
+func TestPointsAreCodePoints(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.SampledFrom([]string{"a", "plain text ", "é", "中", "文字", "\u1000", "\u0800", "\U0001F600", "\xed\xa0\x80", "\xe0\x80\x80", "\xe4\xb8", "\xff"})
+		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
+		if _, got := read(text).Points(0, len(text)); got != len([]rune(text)) {
+			t.Fatalf("%q: %d code points, want %d", text, got, len([]rune(text)))
+		}
+	})
+}
+
 // TestFirstWordsAreThoseOfTheText compares the first words with those of the whole text.
 func TestFirstWordsAreThoseOfTheText(t *testing.T) {
 	first := units.New()
