@@ -15,6 +15,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/visible"
 	"github.com/firstseen/firstseen/internal/cli/flags"
@@ -25,7 +26,7 @@ import (
 
 func newIndexCommand() *cobra.Command {
 	return group("index", newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
-		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newTermsCommand())
+		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newBackupCommand(), newTermsCommand())
 }
 
 func newCreateCommand() *cobra.Command {
@@ -120,6 +121,19 @@ func newCompactCommand() *cobra.Command {
 	})
 	out.register(cmd.Flags())
 	return cmd
+}
+
+func newBackupCommand() *cobra.Command {
+	return onIndex("index-backup", nil, func(cmd *cobra.Command, dir string, args []string) error {
+		if len(args) != 1 || args[0] == "" {
+			return usageError{errors.New("index backup: give one DEST, a folder that does not exist")}
+		}
+		err := ask.Backup(cmd.Context(), dir, args[0])
+		if errors.Is(err, docmap.ErrLocked) {
+			err = fmt.Errorf("%w; from a server with a token, take the copy with curl -f -H 'Authorization: Bearer TOKEN' -o copy.tar http://HOST:PORT/v1/snapshot", err)
+		}
+		return err
+	})
 }
 
 func newAbandonCommand() *cobra.Command {
