@@ -73,6 +73,9 @@ func (s *Snapshot) Write(w io.Writer) error {
 // Backup copies the index in dir, which no run may have open, to the new folder dest.
 func Backup(ctx context.Context, dir, dest string) error {
 	files, err := OpenFiles(dir)
+	if errors.Is(err, docmap.ErrLocked) || errors.Is(err, ErrServed) {
+		err = fmt.Errorf("%w; from a server with a token: curl -f -H 'Authorization: Bearer TOKEN' -o copy.tar http://HOST:PORT/v1/snapshot", err)
+	}
 	if err != nil {
 		return err
 	}
