@@ -25,11 +25,19 @@ var largeIndex = Options{Key: KeyAsIs, Shape: bloomstore.ForMemory(1 << 20), Mem
 func init() { children["limited"] = finishLimited }
 
 func finishLimited(dir string) error {
-	limit, err := strconv.ParseUint(os.Getenv(childLimit), 10, 64)
+	x, err := Open(context.Background(), dir, largeIndex)
 	if err != nil {
 		return err
 	}
-	x, err := Open(context.Background(), dir, largeIndex)
+	if err := limitFiles(); err != nil {
+		return err
+	}
+	return x.Finish(state(""))
+}
+
+// limitFiles makes writes past the size of childLimit fail.
+func limitFiles() error {
+	limit, err := strconv.ParseUint(os.Getenv(childLimit), 10, 64)
 	if err != nil {
 		return err
 	}
@@ -39,10 +47,7 @@ func finishLimited(dir string) error {
 		return err
 	}
 	r.Cur = limit
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &r); err != nil {
-		return err
-	}
-	return x.Finish(state(""))
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &r)
 }
 
 // TestFilterDoesNotFit stops writing the filter at several places. The old one must stay valid.
@@ -72,4 +77,30 @@ func TestFilterDoesNotFit(t *testing.T) {
 		}
 		knows(t, at, largeIndex, 0, 100, 100)
 	}
+}
+
+func init() {
+	children["backup limited"] = func(dir string) error {
+		if err := limitFiles(); err != nil {
+			return err
+		}
+		return Backup(context.Background(), dir, dir+".copy")
+	}
+}
+
+// TestBackupDoesNotFit stops writing a copy at several places. Nothing of it must be left.
+func TestBackupDoesNotFit(t *testing.T) {
+	dir, dest := toCopy(t)
+	info, err := os.Stat(filepath.Join(dir, TableFile))
+	indextest.Must(t, err)
+	for _, limit := range []int64{10, 40, 4096, info.Size() / 2} {
+		cmd := childCommand(dir, 0)
+		cmd.Env = append(cmd.Env, childWork+"=backup limited", childLimit+"="+strconv.FormatInt(limit, 10))
+		if err := cmd.Run(); err == nil {
+			t.Errorf("limit %d: no error", limit)
+		}
+		onlyIndex(t, dir, "no space")
+	}
+	indextest.Must(t, Backup(context.Background(), dir, dest))
+	isCopy(t, dest)
 }

@@ -25,7 +25,7 @@ import (
 
 func newIndexCommand() *cobra.Command {
 	return group("index", newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
-		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newTermsCommand())
+		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newBackupCommand(), newTermsCommand())
 }
 
 func newCreateCommand() *cobra.Command {
@@ -120,6 +120,15 @@ func newCompactCommand() *cobra.Command {
 	})
 	out.register(cmd.Flags())
 	return cmd
+}
+
+func newBackupCommand() *cobra.Command {
+	return onIndex("index-backup", nil, func(cmd *cobra.Command, dir string, args []string) error {
+		if len(args) != 1 || args[0] == "" {
+			return usageError{errors.New("index backup: give one DEST, a folder that does not exist")}
+		}
+		return ask.Backup(cmd.Context(), dir, args[0])
+	})
 }
 
 func newAbandonCommand() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -73,6 +74,31 @@ func Check(ctx context.Context, dir string) (*index.Checked, error) {
 	found := new(index.Checked)
 	err = h.ask(ctx, http.MethodGet, "/v1/check", nil, found)
 	return found, err
+}
+
+// Backup copies the index in dir to the new folder dest, also while a server writes it.
+func Backup(ctx context.Context, dir, dest string) (err error) {
+	h, err := holderOf(dir)
+	if err != nil {
+		return err
+	}
+	if h == nil {
+		return index.Backup(ctx, dir, dest)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL+"/v1/snapshot", nil)
+	if err != nil {
+		return err
+	}
+	a, err := h.HTTP.Do(r)
+	if err != nil {
+		return fmt.Errorf("asking the server that holds the index: %w", err)
+	}
+	defer func() { err = errors.Join(err, a.Body.Close()) }()
+	if a.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(io.LimitReader(a.Body, 64<<10))
+		return fmt.Errorf("index %s: its server gives no snapshot: %s: %s", dir, a.Status, why)
+	}
+	return index.Restore(ctx, a.Body, dest)
 }
 
 // ErrRules is returned for rules if a server judges by its own.

@@ -19,6 +19,7 @@ const overview = `firstseen finds duplicate texts, and names the document that w
   GET /v1/recent                counts the last hour, and names the last removals
   POST /v1/explain?id=ID        shows a text beside the earlier document that it copies
   GET /v1/check                 reads the whole index, and finds damage
+  GET /v1/snapshot              copies the index while it serves, as a tar archive
   GET /metrics                  has counters for Prometheus
   GET /                         is a page for browsers
   GET /livez                    tells whether the index works

@@ -69,6 +69,7 @@ func (s *Service) routes(token string) map[string]http.HandlerFunc {
 		"GET /v1/verdicts/{offset}":      answering(s.serveVerdict),
 		"GET /v1/stats":                  answering(s.serveStats),
 		"GET /v1/check":                  answering(s.serveCheck),
+		"GET /v1/snapshot":               answering(s.serveSnapshot),
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     healthy(s.dead),
 		"GET /readyz":                    healthy(s.unready),

@@ -28,6 +28,7 @@ type journaled struct {
 	steps    apply.Applier
 	rec      *recorder
 	rotated  bool  // a checkpoint began another journal
+	ending   bool  // the next checkpoint is one of a clean end
 	replayed state // valid while rec is nil
 }
 
@@ -165,6 +166,9 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 		}
 		j.rotated = true
 	}
+	if j.ending {
+		return j.rec.ended().values(), nil
+	}
 	return j.rec.state().values(), nil
 }
 
@@ -268,9 +272,9 @@ func (j *journaled) Close() error {
 	if err = errors.Join(err, j.rec.close()); err != nil {
 		return err
 	}
-	next := j.rec.state().Next + 1
-	if err := j.cfg.Index.Finish(state{Next: next, Ended: true}.values()); err != nil {
+	end := j.rec.ended()
+	if err := j.cfg.Index.Finish(end.values()); err != nil {
 		return err
 	}
-	return dropBefore(j.cfg.Dir, next)
+	return dropBefore(j.cfg.Dir, end.Next)
 }

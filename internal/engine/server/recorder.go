@@ -103,6 +103,9 @@ func (r *recorder) add(e *journal.Entry) {
 // state returns the position in the journals after all added entries.
 func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
 
+// ended returns the state of an index that includes all journals.
+func (r *recorder) ended() state { return state{Next: r.header.Generation + 1, Ended: true} }
+
 // prepare creates the next journal in the background, so that rotate does not wait for the disk.
 func (r *recorder) prepare() {
 	if r.next != nil {
