@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -184,13 +185,20 @@ func filterContent(f *bloomstore.Filter, keyed bool) content {
 	return c
 }
 
-// checkFilter checks that the saved filter contains every key of the table.
+// checkFilter checks that the saved filter, with the pending keys, contains every key of the table.
 func checkFilter(path string, t *docmap.Table) (err error) {
-	f, _, err := bloomstore.Open(context.Background(), path, t.Scheme())
+	f, stamp, err := bloomstore.Open(context.Background(), path, t.Scheme())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	if len(stamp) != 32 {
+		return fmt.Errorf("the stamp of the filter has %d bytes", len(stamp))
+	}
+	docs, content := binary.LittleEndian.Uint64(stamp[16:]), binary.LittleEndian.Uint64(stamp[24:])
+	if ok, err := t.Since(uint32(docs), content, f.Add); !ok || err != nil {
+		return errors.Join(err, fmt.Errorf("the filter of %d documents does not belong to the table", docs))
+	}
 	var seen []bool
 	for keys, err := range t.Keys() {
 		if err != nil {
