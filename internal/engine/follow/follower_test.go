@@ -49,6 +49,13 @@ func (m *memory) Bounds(context.Context) (first, end int64, err error) {
 
 func (m *memory) Head(context.Context) (Record, error) { return m.record(0), nil }
 
+// begun reports whether records were read.
+func (m *memory) begun() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.next > 0
+}
+
 func (m *memory) From(offset int64) { m.next = int(offset) }
 
 func (m *memory) record(i int) Record {
@@ -392,7 +399,7 @@ type skipping struct {
 
 func (s *skipping) Bounds(ctx context.Context) (first, end int64, err error) {
 	_, end, err = s.memory.Bounds(ctx)
-	if s.next > 0 {
+	if s.begun() {
 		first = s.first // once it is read
 	}
 	return first, end, err

@@ -23,7 +23,7 @@ type lacking struct {
 
 func (l *lacking) Bounds(ctx context.Context) (first, end int64, err error) {
 	_, end, err = l.memory.Bounds(ctx)
-	if l.next > 0 {
+	if l.begun() {
 		first = l.to // once it is read
 	}
 	return first, end, err
