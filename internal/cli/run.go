@@ -107,6 +107,7 @@ func (f *dedupOptions) runOn(cmd *cobra.Command, x *index.Index) (err error) {
 		return f.stopped(runErr, ledger)
 	}
 	summary.Unreadable = len(f.refused)
+	f.countShards(summary)
 	f.warn(stderr, summary, noneKept)
 	if err := f.tell(cmd, summary, summaryFile); err != nil {
 		return err
@@ -137,6 +138,7 @@ func (f *dedupOptions) warn(stderr io.Writer, summary *report.Summary, noneKept 
 // isOver reports that an earlier run of this command has finished, and ends the same way.
 func (f *dedupOptions) isOver(cmd *cobra.Command, over *report.Summary, full bool, err error) error {
 	if err == nil {
+		f.countShards(over)
 		err = writeSummary(cmd, f.summary, over)
 	}
 	switch {
@@ -280,7 +282,17 @@ func (f *dedupOptions) tell(cmd *cobra.Command, s *report.Summary, file *output.
 	return file.Close()
 }
 
+// countShards adds the bad records that were left out when the shards were made.
+func (f *dedupOptions) countShards(s *report.Summary) {
+	for _, m := range f.shards {
+		s.Bad += int64(m.Bad)
+	}
+}
+
 func (f *dedupOptions) badRecords(s *report.Summary) error {
+	if f.shards != nil {
+		return nil // bulk features ended with their error
+	}
 	bad := bads{n: s.Bad, all: s.Bad + s.Documents, noun: "line", first: s.FirstBad, run: true}
 	if f.found != nil {
 		bad.noun = f.found.Noun()
