@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/internal/base/durable"
@@ -104,7 +105,7 @@ func Restore(ctx context.Context, r io.Reader, dest string) (err error) {
 	if err := isNew(dest); err != nil {
 		return err
 	}
-	if err := os.Mkdir(temp, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := makeTemporary(temp); err != nil {
 		return err
 	}
 	release, err := HoldTemporary(temp)
@@ -137,6 +138,22 @@ func isNew(dest string) error {
 		return errors.Join(err, fmt.Errorf("%s exists already: name a folder that does not", dest))
 	}
 	return nil
+}
+
+// makeTemporary makes the folder of a copy, or takes one that a killed process left. It refuses an
+// index, and any other folder with files that unpack does not make.
+func makeTemporary(dir string) error {
+	err := os.Mkdir(dir, 0o777)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if name := e.Name(); name != lockFile && !slices.Contains(snapshotFiles, name) {
+			err = fmt.Errorf("%s is in the way: no copy left its file %s; move it, or name another folder", dir, name)
+		}
+	}
+	return err
 }
 
 // removeSnapshot removes the files that unpack made.

@@ -117,6 +117,16 @@ func TestBackupFails(t *testing.T) {
 	isCopy(t, dest)
 }
 
+// TestBackupSparesAnIndex refuses a DEST for which another index stands where the partial copy would.
+func TestBackupSparesAnIndex(t *testing.T) {
+	dir, dest := toCopy(t)
+	indextest.Must(t, os.CopyFS(dest+".partial", os.DirFS(dir)))
+	if err := Backup(context.Background(), dir, dest); err == nil || !strings.Contains(err.Error(), "is in the way") {
+		t.Errorf("copied over an index: %v", err)
+	}
+	isCopy(t, dest+".partial")
+}
+
 // TestSnapshotCutAnywhere refuses a snapshot that lacks any of its files' bytes, and leaves nothing.
 func TestSnapshotCutAnywhere(t *testing.T) {
 	dir, dest := toCopy(t)
