@@ -168,7 +168,7 @@ func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err err
 		}
 		if e.size = len(e.bytes); e.ok {
 			e.bytes = f.earlier.ReadFirst(e.bytes, words+moreWords)
-			e.text = f.earlier.Clone()
+			e.text = f.earlier.Take()
 		}
 	}
 	f.recent.put(e)

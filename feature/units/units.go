@@ -47,13 +47,23 @@ func (t *Text) Another() *Text {
 	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
 }
 
-// Clone returns the words of t to be kept, without scanner and locator. Only View may use it.
-func (t *Text) Clone() *Text {
-	return &Text{text: t.text, forms: slices.Clone(t.forms), ends: slices.Clone(t.ends), pieces: slices.Clone(t.pieces)}
+// longForms is the length of forms, in bytes, that a Text does not keep to use again.
+const longForms = 1 << 20
+
+// Take returns the words of t to be kept, without scanner and locator. Only View may use them. It
+// copies them, but for those of a long text, whose memory it takes from t.
+func (t *Text) Take() *Text {
+	taken := &Text{text: t.text, forms: t.forms, ends: t.ends, pieces: t.pieces}
+	if len(t.forms) > longForms {
+		*t = *t.Another()
+		return taken
+	}
+	taken.forms, taken.ends, taken.pieces = slices.Clone(t.forms), slices.Clone(t.ends), slices.Clone(t.pieces)
+	return taken
 }
 
-// View makes t a view of the words of a Clone. Several goroutines may have views of one. t must not
-// be read again, since that would overwrite the Clone.
+// View makes t a view of words that Take returned. Several goroutines may have views of one. t must
+// not be read again, since that would overwrite these words.
 func (t *Text) View(of *Text) {
 	t.text, t.forms, t.ends, t.pieces = of.text, of.forms, of.ends, of.pieces
 	t.located, t.counted = -1, position{}
