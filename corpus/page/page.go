@@ -19,7 +19,7 @@ type Format struct {
 	corpus.Framed
 
 	HTML      bool               // otherwise plain text
-	Subtitles bool               // SubRip or WebVTT, of which the words are the text; not HTML
+	Subtitles bool               // SubRip or WebVTT: the words are the text; not HTML
 	Text      func() corpus.Text // called once per parser; nil takes a page unchanged
 }
 

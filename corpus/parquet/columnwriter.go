@@ -125,7 +125,7 @@ const (
 	maxDictionary = 256 << 10
 	// maxDistinct bounds the values in all dictionaries of a row group: each takes about 80 bytes.
 	maxDistinct = 1 << 18
-	// sampled is the number of first values of which more than half must be repetitions.
+	// sampled is the number of first values; more than half of them must be repetitions.
 	sampled = 1024
 )
 

@@ -149,7 +149,7 @@ type page struct {
 	count int
 	size  int64  // with its overflow pages
 	elems []byte // count elements
-	body  []byte // what was read of the page
+	body  []byte // the bytes read of the page
 }
 
 // bytes returns n bytes of a page from offset at on.

@@ -41,7 +41,7 @@ func Open(path string, skip func(name []byte) bool) (*Pages, error) {
 type ahead struct {
 	file  *os.File
 	mu    sync.Mutex
-	last  int64 // where the last read from the file began
+	last  int64 // offset of the last read from the file
 	at    int64 // of piece
 	piece []byte
 }

@@ -25,7 +25,7 @@ type Run struct {
 	bins  []cached
 }
 
-// cached is what a Run knows of a bin. A look-up reads two adjacent cache lines of it.
+// cached is a Run's knowledge of a bin. A look-up reads two adjacent cache lines of it.
 type cached struct {
 	place  unsafe.Pointer // of the bin in the owner's memory, which is none of the Go heap
 	blocks uint64         // bit i: the checksum of sub-block i is verified

@@ -39,7 +39,7 @@ const (
 	cells     = 1 << 14 // of the bitmap for counting distinct hashes
 	cellShift = 32 - 14
 
-	// counted is the largest number of letters of which all runs are counted. Of longer texts, the
+	// counted is the largest number of letters whose runs are all counted. Of longer texts, the
 	// runs with the least hashes are, a half, a quarter and so on: 2,048 to 4,096. The standard error
 	// is below 2.2%.
 	counted = 4096

@@ -182,7 +182,7 @@ type Chain struct {
 	Picks    int
 }
 
-// maxPlaces bounds the places where one key may begin a chain. A text that repeats a sentence has
+// maxPlaces bounds the places at which one key may begin a chain. A text that repeats a sentence has
 // thousands.
 const maxPlaces = 32
 

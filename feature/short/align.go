@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A hunk is a place where two texts differ: words of the later text, and those of the earlier one that
+// A hunk is a difference between two texts: words of the later text, and those of the earlier one that
 // stand there instead. One of the two may be empty.
 type hunk struct {
 	x0, x1, y0, y1 int

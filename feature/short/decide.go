@@ -19,9 +19,9 @@ type decision struct {
 	widest   int // of the changes
 	added    int // width of what x has more at its ends
 	lost     int // width of what y has more at its ends
-	put      int // places within where only one text has words
-	replaced int // places where both have words
-	slips    int // places where both have one character
+	put      int // places within; only one text has words there
+	replaced int // places; both have words there
+	slips    int // places; both have one character there
 	denials  int // negations that x has more
 	ux, uy   []word
 }

@@ -69,13 +69,13 @@ func (j *Judge) Compare(record []byte, threshold float64) (Finding, error) {
 	return f, nil
 }
 
-// A Change is a place where two texts differ, in folded words. One of the two may be empty.
+// A Change is one difference of two texts, in folded words. One of the two may be empty.
 type Change struct {
 	Later   string `json:"later"`
 	Earlier string `json:"earlier"`
 }
 
-// Changes lists the places where the words of two texts differ, in order, for a person to read.
+// Changes lists the differences between the words of two texts, in order, for a person to read.
 // Words that are only joined or split are left out.
 func Changes(later, earlier []byte) (changes []Change) {
 	var a aligner

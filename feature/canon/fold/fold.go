@@ -10,7 +10,7 @@
 //     hamza and madda on a letter.
 //
 // The vowel signs of Indic scripts and Thai, the sound marks of kana and the breve of й stay, since
-// they tell words apart.
+// they distinguish words.
 //
 // The pairs of Chinese characters are those of TSCharacters.txt in OpenCC
 // (https://github.com/BYVoid/OpenCC), Apache License 2.0, from the package

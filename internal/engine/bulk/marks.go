@@ -44,7 +44,7 @@ func (f *markFiles) Pop() any {
 // that begin with _, such as _SUCCESS.
 func namesOfMarks(name string) (names []string, err error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return []string{name}, nil // an error is told by the open
+		return []string{name}, nil // the open reports an error
 	}
 	err = filepath.WalkDir(name, func(path string, e fs.DirEntry, err error) error {
 		switch {

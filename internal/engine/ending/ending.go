@@ -1,4 +1,4 @@
-// Package ending knows what the names of files promise: .jsonl has JSON, .csv has CSV.
+// Package ending maps the ends of file names to formats: .jsonl has JSON, .csv has CSV.
 package ending
 
 import (

@@ -14,7 +14,7 @@ const (
 	lookPatience = 5 * time.Second
 )
 
-// watched is what a follower knows about its log while it decides. It is safe for concurrent use.
+// watched is the state of a follower's log while it decides. It is safe for concurrent use.
 type watched struct {
 	away    atomic.Bool  // no broker answers
 	end     atomic.Int64 // of the log, when a broker last answered

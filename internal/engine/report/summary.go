@@ -34,7 +34,7 @@ type Tally struct {
 	Revisits   int64 `json:"revisits,omitempty"`   // removed documents replaced by revisit records
 	Undated    int64 `json:"undated,omitempty"`    // documents without a time, if the window is over the documents' own times
 	Unnamed    int64 `json:"without_id,omitempty"` // documents without an id, named by their file and place
-	Partial    int64 `json:"partial,omitempty"`    // documents of which the record has only the beginning
+	Partial    int64 `json:"partial,omitempty"`    // documents whose record has only the beginning
 	Late       int64 `json:"late,omitempty"`       // documents older than the window when they came, not remembered
 	Bad        int64 `json:"bad_records"`
 	// TextFields has the fields in which documents had a text, with commas, if several are joined.

@@ -22,7 +22,7 @@ const (
 	maxShown     = 64 << 10 // bytes of a text
 )
 
-// recent holds what the page shows of the documents decided lately. A document that is forgotten
+// recent holds the documents decided lately, for the page. A document that is forgotten
 // leaves it too. It is safe for concurrent use.
 type recent struct {
 	mu       sync.Mutex

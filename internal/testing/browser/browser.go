@@ -139,7 +139,7 @@ func (p *Page) listen(from *os.File) {
 	}
 }
 
-// note notes what a test asks for later.
+// note keeps an event for a test that asks later.
 func (p *Page) note(m *message) {
 	var event struct {
 		Type             string
@@ -282,7 +282,7 @@ func (p *Page) Key(name string) {
 	p.do("Input.dispatchKeyEvent", object{"type": "keyUp", "key": name, "code": name, "windowsVirtualKeyCode": keys[name]}, nil)
 }
 
-// Type inserts a text where the focus is, as a keyboard does.
+// Type inserts a text at the focus, as a keyboard does.
 func (p *Page) Type(text string) {
 	p.t.Helper()
 	p.do("Input.insertText", object{"text": text}, nil)

@@ -54,7 +54,7 @@ type Explanation struct {
 	Reasons []method.Reason `json:"reasons"`
 	// Shared lists the segments chosen in both texts, the longest first.
 	Shared []Segment `json:"shared_segments"`
-	// Changes lists the places where the words of two short texts differ, in order.
+	// Changes lists the differences between the words of two short texts, in order.
 	Changes []short.Change `json:"changes,omitempty"`
 	// OtherKeys is the number of shared keys that are not segments, such as those of runs.
 	OtherKeys int `json:"other_keys"`

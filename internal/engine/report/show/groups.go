@@ -32,7 +32,7 @@ type Map struct {
 }
 
 const (
-	maxGroups = 1<<16 - 3 // groups told apart; all later ones are one
+	maxGroups = 1<<16 - 3 // distinct groups; all later ones are one
 	maxSide   = 12        // groups shown on a side
 	noGroup   = 1<<16 - 1 // number of a source that is unknown
 
@@ -83,14 +83,14 @@ func (g *groups) ofID(id string) uint16 {
 	return g.number(strings.TrimPrefix(path.Dir(id), "."))
 }
 
-// expect notes that a later look at the inputs must tell the group of a source.
+// expect notes that a later look at the inputs must find the group of a source.
 func (g *groups) expect(id string) {
 	if len(g.sources) < maxRows {
 		g.sources[xxh3.HashString(id)] = noGroup
 	}
 }
 
-// meet notes the group of a document of the inputs, of which the first with an id counts.
+// meet notes the group of a document of the inputs. The first with an id counts.
 func (g *groups) meet(id []byte, group uint16) {
 	if known, is := g.sources[xxh3.Hash(id)]; is && known == noGroup {
 		g.sources[xxh3.Hash(id)] = group
