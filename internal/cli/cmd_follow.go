@@ -13,15 +13,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/client"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/engine/ask"
 	"github.com/firstseen/firstseen/internal/engine/follow"
 )
 
 type logFlags struct {
 	brokers         []string
 	topic, verdicts string
+	from            string // address of a server to copy a new index from
 	change          bool
 	follows         bool // only follow the log, append nothing
 }
@@ -30,6 +33,7 @@ type logFlags struct {
 func (l *logFlags) register(fs *pflag.FlagSet, name string) {
 	l.registerTopic(fs, name)
 	fs.StringVar(&l.verdicts, "verdicts", "", "`topic` for the verdicts, each under the offset of its record")
+	fs.StringVar(&l.from, "from", "", "make a new index from that of the server at this HTTP `address`, which follows the log; a token is that of --token-file")
 	fs.BoolVar(&l.change, "new-settings", false, "change threshold and window of the log to those given here, for all its followers")
 }
 
@@ -65,7 +69,7 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 	return nil
 }
 
-// dial connects to the log, and waits until a broker answers.
+// dial connects to the log, and waits until a broker answers. It fetches a new index for --from.
 func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	said := time.Time{}
 	for {
@@ -74,8 +78,10 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 		gone := err != nil && unreached(reach, err)
 		cancel()
 		switch {
+		case err == nil:
+			return topic, f.fetch(ctx, topic)
 		case !gone || ctx.Err() != nil:
-			return topic, err
+			return nil, err
 		case time.Since(said) >= sayEvery:
 			said = time.Now()
 			slog.Warn("waiting: "+noBroker, "brokers", strings.Join(f.log.brokers, ","), "error", err)
@@ -90,7 +96,7 @@ func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 	if err == nil && topic.Unfit() != "" {
 		slog.Warn(topic.Unfit())
 	}
-	if err != nil || f.dir == "" || index.Exists(f.dir) {
+	if err != nil || f.log.from != "" || index.Exists(f.dir) {
 		return topic, err
 	}
 	settings, err := follow.First(ctx, topic)
@@ -105,6 +111,26 @@ func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 		}
 	}
 	return topic, nil
+}
+
+// fetch makes a new index from that of the other server.
+func (f *serving) fetch(ctx context.Context, topic *follow.Topic) error {
+	if f.log.from == "" || index.Exists(f.dir) {
+		return nil
+	}
+	other, err := client.New(f.log.from)
+	if err != nil {
+		return usageError{fmt.Errorf("--from: %w", err)}
+	}
+	if other.Token, err = f.token(); err != nil {
+		return err
+	}
+	slog.Info("fetching the index of another follower", "from", f.log.from, "to", f.dir)
+	err = ask.Fetch(ctx, other, f.dir, func(dir string) error { return follow.CheckSnapshot(ctx, topic, dir) })
+	if err != nil {
+		return fmt.Errorf("--from %s: %w", f.log.from, err)
+	}
+	return nil
 }
 
 const noBroker = "no broker answers; check --brokers and their advertised addresses"
