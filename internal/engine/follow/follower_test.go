@@ -132,16 +132,17 @@ func followed(t *testing.T, dir string, log Log, change func(*Config)) (*Followe
 	return f, x
 }
 
-// reach waits until a follower has decided the record at an offset.
+// reach waits until a follower has decided the record at an offset, and taken a checkpoint if one
+// is due. Without that, Close may interrupt the checkpoint.
 func reach(t *testing.T, f *Follower, offset int64) {
 	t.Helper()
-	if f.Next() > offset {
-		return
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err := f.answers.get(ctx, offset)
-	indextest.Must(t, err)
+	if f.Next() <= offset {
+		_, err := f.answers.get(ctx, offset)
+		indextest.Must(t, err)
+	}
+	indextest.Must(t, f.Do(func() error { return nil }))
 }
 
 func end(t *testing.T, f *Follower, x *index.Index) {
