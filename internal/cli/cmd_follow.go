@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -79,7 +81,10 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 		cancel()
 		switch {
 		case err == nil:
-			return topic, f.fetch(ctx, topic)
+			if err = f.fetch(ctx, topic); err != nil {
+				topic.Close()
+			}
+			return topic, err
 		case !gone || ctx.Err() != nil:
 			return nil, err
 		case time.Since(said) >= sayEvery:
@@ -126,7 +131,10 @@ func (f *serving) fetch(ctx context.Context, topic *follow.Topic) error {
 		return err
 	}
 	slog.Info("fetching the index of another follower", "from", f.log.from, "to", f.dir)
-	err = ask.Fetch(ctx, other, f.dir, func(dir string) error { return follow.CheckSnapshot(ctx, topic, dir) })
+	err = os.MkdirAll(filepath.Dir(filepath.Clean(f.dir)), 0o777)
+	if err == nil {
+		err = ask.Fetch(ctx, other, f.dir, func(dir string) error { return follow.CheckSnapshot(ctx, topic, dir) })
+	}
 	if err != nil {
 		return fmt.Errorf("--from %s: %w", f.log.from, err)
 	}

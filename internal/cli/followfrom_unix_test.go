@@ -140,13 +140,12 @@ func TestFollowFrom(t *testing.T) {
 	exits(t, cmd, exitDone)
 
 	cuts.bytes = -1
-	cmd = program(t, dir, follow("new", "pages", append(from, "--threshold", "0.9")...)...)
+	cmd = program(t, dir, follow("folder/new", "pages", append(from, "--threshold", "0.9")...)...)
 	start(t, cmd)
 	exits(t, cmd, exitFailed)
 	if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, "leave those flags out") {
 		t.Errorf("other settings: %s", said)
 	}
-	indextest.Must(t, os.RemoveAll(filepath.Join(dir, "new"))) // it fits without the flag
 	copied := unixClient(filepath.Join(dir, "n"))
 	for round := range 3 { // the first fetches, the others go on without the other server
 		cmd = program(t, dir, follow("new", "pages", from...)...)
