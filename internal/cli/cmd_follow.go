@@ -67,6 +67,10 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 		return usageError{fmt.Errorf("%s: give the log with --brokers HOST:PORT and --%s TOPIC", shortPath(cmd), map[bool]string{true: "topic", false: "log"}[f.log.follows])}
 	case f.onFull == index.OnFullStop:
 		return usageError{errors.New("--limit full=stop: a follower that stops stays behind the others for good; give grow or warn")}
+	case f.log.from != "":
+		if _, err := client.New(f.log.from); err != nil {
+			return usageError{fmt.Errorf("--from: %w", err)}
+		}
 	}
 	return nil
 }
@@ -124,10 +128,10 @@ func (f *serving) fetch(ctx context.Context, topic *follow.Topic) error {
 		return nil
 	}
 	other, err := client.New(f.log.from)
-	if err != nil {
-		return usageError{fmt.Errorf("--from: %w", err)}
+	if err == nil {
+		other.Token, err = f.token()
 	}
-	if other.Token, err = f.token(); err != nil {
+	if err != nil {
 		return err
 	}
 	slog.Info("fetching the index of another follower", "from", f.log.from, "to", f.dir)
