@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	"github.com/firstseen/firstseen/bench/fleet"
 )
+
+// longest bounds a run, however busy the machine is.
+const longest = 20 * time.Minute
 
 // fleets runs a fleet on a Kafka broker.
 func fleets(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -27,12 +32,16 @@ func fleets(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(t.Dir)) }()
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	if *jars == "" {
+		fmt.Fprintln(out, "Maven resolves Kafka")
 		*jars = filepath.Join(t.Dir, "jars")
 		if err := fleet.Jars(ctx, *jars); err != nil {
 			return err
 		}
 	}
+	fmt.Fprintln(out, "Go builds firstseen")
 	t.Program = filepath.Join(t.Dir, "firstseen")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", t.Program, ".").CombinedOutput(); err != nil {
 		return errors.Join(err, errors.New(string(out)))

@@ -97,9 +97,9 @@ func Backup(ctx context.Context, dir, dest string) error {
 }
 
 // Restore unpacks a snapshot to the folder dest, which must not exist. The folder appears in one
-// step, complete and durable. A killed process leaves at most dest with ".partial" appended, and
-// the next Restore to dest replaces that.
-func Restore(ctx context.Context, r io.Reader, dest string) (err error) {
+// step, complete and durable, unless a check refuses the index where it lies before. A killed process
+// leaves at most dest with ".partial" appended, and the next Restore to dest replaces that.
+func Restore(ctx context.Context, r io.Reader, dest string, checks ...func(dir string) error) (err error) {
 	dest = filepath.Clean(dest)
 	temp := dest + ".partial"
 	if err := isNew(dest); err != nil {
@@ -123,6 +123,11 @@ func Restore(ctx context.Context, r io.Reader, dest string) (err error) {
 	}
 	if err := unpack(ctx, r, temp); err != nil {
 		return err
+	}
+	for _, check := range checks {
+		if err := check(temp); err != nil {
+			return err
+		}
 	}
 	if err := durable.SyncName(filepath.Join(temp, TableFile)); err != nil {
 		return err

@@ -29,6 +29,9 @@ func (t *Trial) give(ctx context.Context, c int, n *node, at *progress) (answers
 		return nil, err
 	}
 	for begun := 0; begun < len(order); begun += together {
+		if err := wait(ctx, often, func() bool { return at.done.Load() < at.limit.Load() }); err != nil {
+			return nil, err
+		}
 		var docs []client.Document
 		for _, i := range order[begun:min(begun+together, len(order))] {
 			docs = append(docs, client.Document{ID: fmt.Sprintf("%d/%d/%d", i/forms, i%forms, c), Text: text(i/forms, i%forms)})

@@ -1,5 +1,6 @@
 // Package fleet has many clients submit near copies to several front ends on one log. It kills
-// front ends, followers and the broker, and compares answers, indexes and verdicts.
+// front ends, followers and the broker, looks at readiness and lag each time, and compares answers,
+// indexes and verdicts. One follower begins late, from a snapshot, on a log without its beginning.
 package fleet
 
 import (
@@ -13,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,6 +36,9 @@ type Trial struct {
 	Clients int // each submits all texts, in a different order
 	Kills   int // of front ends, followers and the broker, in turn
 	Out     io.Writer
+
+	begun time.Time
+	keep  func(*node) // starts a node, and again when it ends
 }
 
 const (
@@ -44,12 +47,15 @@ const (
 	followers = 2
 )
 
-// progress counts the documents answered.
-type progress struct{ done atomic.Int64 }
+// say prints a line with the seconds since the start.
+func (t *Trial) say(format string, args ...any) {
+	fmt.Fprintf(t.Out, "%6.1f s  %s\n", time.Since(t.begun).Seconds(), fmt.Sprintf(format, args...))
+}
 
-// Run fails if two documents of a group are kept, a removed one names another than the kept one, or
-// indexes or verdicts differ.
+// Run fails if two documents of a group are kept, a removed one names another than the kept one,
+// indexes or verdicts differ, or a node is wrong about its readiness or lag.
 func (t *Trial) Run(ctx context.Context) (err error) {
+	t.begun = time.Now()
 	if err := t.Broker.Start(ctx); err != nil {
 		return err
 	}
@@ -57,28 +63,34 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 	if err := makeTopics(ctx, t.Broker.Address()); err != nil {
 		return err
 	}
-	nodes := t.nodes()
+	t.say("the broker answers")
 	watched, stop := context.WithCancel(ctx)
-	defer stop()
 	var all errgroup.Group
-	for _, n := range nodes {
-		all.Go(func() error { return n.keep(watched) })
-	}
-	begun := time.Now()
+	defer func() {
+		stop()
+		_ = all.Wait() // after an error, which matters more
+	}()
+	t.keep = func(n *node) { all.Go(func() error { return n.keep(watched) }) }
+	nodes := t.nodes()
 	answers, err := t.load(ctx, nodes)
 	if err != nil {
-		return err
+		return errors.Join(err, ctx.Err())
 	}
-	fmt.Fprintf(t.Out, "%d documents of %d clients answered in %.1f s, with %d kills\n", t.total(), t.Clients, time.Since(begun).Seconds(), t.Kills)
-	end, err := reached(ctx, t.Broker.Address(), nodes)
+	t.say("%d documents of %d clients answered, with %d kills", t.total(), t.Clients, t.Kills)
+	end, err := t.reached(ctx, nodes)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.Out, "%d records in the log\n", end)
+	t.say("%d records in the log, all of them decided by all", end)
 	stop()
 	if err := all.Wait(); err != nil {
 		return err
 	}
+	return t.compare(ctx, nodes, answers, end)
+}
+
+// compare compares what is left of the run.
+func (t *Trial) compare(ctx context.Context, nodes []*node, answers [][]answer, end int64) error {
 	for _, check := range []func() error{
 		func() error { return t.checkAnswers(answers) },
 		func() error { return t.checkIndexes(ctx, nodes) },
@@ -97,7 +109,7 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 			return fmt.Errorf("%s is still of the version before", n.name)
 		}
 	}
-	fmt.Fprintf(t.Out, "%d ends of front ends and followers by themselves, while the broker was away\n", restarts)
+	fmt.Fprintf(t.Out, "%d ends of front ends and followers by themselves\n", restarts)
 	return nil
 }
 
@@ -113,61 +125,28 @@ func (t *Trial) nodes() (nodes []*node) {
 			n.args = append([]string{"serve", "--log", "documents", "--lines", "unix:" + n.name + ".lines"}, n.args...)
 		case i == fronts:
 			n.args = append([]string{"serve", "follow", "--topic", "documents", "--verdicts", "verdicts"}, n.args...)
-		default:
-			n.args = append([]string{"serve", "follow", "--topic", "documents"}, n.args...)
+		default: // begins late; it writes the verdicts that another has written
+			n.args = append([]string{"serve", "follow", "--topic", "documents", "--verdicts", "verdicts", "--from", fmt.Sprintf("unix:n%d.http", fronts)}, n.args...)
+			n.program = t.Program // the version before may have no snapshots
 		}
 		nodes = append(nodes, n)
 	}
 	return nodes
 }
 
-// load has the clients submit all texts while it kills nodes and the broker.
+// load has the clients submit all texts during the drill.
 func (t *Trial) load(ctx context.Context, nodes []*node) (answers [][]answer, err error) {
 	var at progress
 	answers = make([][]answer, t.Clients)
-	var all errgroup.Group
+	all, ctx := errgroup.WithContext(ctx)
 	for c := range t.Clients {
 		all.Go(func() (err error) {
 			answers[c], err = t.give(ctx, c, nodes[c%fronts], &at)
 			return err
 		})
 	}
-	all.Go(func() error { return t.kill(ctx, nodes, &at) })
+	all.Go(func() error { return t.drill(ctx, nodes, &at) })
 	return answers, all.Wait()
-}
-
-// kill kills at equal distances of the progress: three nodes, then the broker, and so on. A rolling
-// upgrade takes the followers first, and then the front ends.
-func (t *Trial) kill(ctx context.Context, nodes []*node, at *progress) error {
-	rnd, upgraded := rand.New(rand.NewPCG(1, 2)), 0
-	for i := range t.Kills {
-		for at.done.Load() < t.total()*int64(i+1)/int64(t.Kills+1) {
-			if err := pause(ctx, 5*time.Millisecond); err != nil {
-				return err
-			}
-		}
-		if i%4 != 3 {
-			n := nodes[rnd.IntN(len(nodes))]
-			if t.Before != "" {
-				n = nodes[len(nodes)-1-upgraded%len(nodes)]
-				upgraded++
-			}
-			n.kill(t.Program)
-			continue
-		}
-		if err := t.Broker.Kill(); err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			if err := n.unready(ctx); err != nil {
-				return err
-			}
-		}
-		if err := t.Broker.Start(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -87,7 +87,7 @@ func (k *Kafka) Address() string { return net.JoinHostPort("127.0.0.1", strconv.
 // Start starts the broker, and waits until it answers.
 func (k *Kafka) Start(ctx context.Context) error {
 	k.said = &bytes.Buffer{}
-	k.cmd = k.java(ctx, "kafka.Kafka", k.config())
+	k.cmd = k.java(context.WithoutCancel(ctx), "kafka.Kafka", k.config()) // until Kill
 	k.cmd.Stdout, k.cmd.Stderr = k.said, k.said
 	if err := k.cmd.Start(); err != nil {
 		return err

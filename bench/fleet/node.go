@@ -19,19 +19,39 @@ type node struct {
 	mu      sync.Mutex
 	program string // of the next start
 	cmd     *exec.Cmd
-	said    *bytes.Buffer
+	said    *output
+	starts  int
 	ended   int // exits not caused by a signal
+}
+
+// output is what a process writes while others read it.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // keep runs the node until ctx ends, and then shuts it down cleanly.
 func (n *node) keep(ctx context.Context) error {
 	for {
-		said := &bytes.Buffer{}
+		said := &output{}
 		n.mu.Lock()
 		cmd := exec.Command(n.program, n.args...)
 		cmd.Dir, cmd.Stderr = n.dir, said
 		err := cmd.Start()
 		n.cmd, n.said = cmd, said
+		n.starts++
 		n.mu.Unlock()
 		if err != nil {
 			return err
@@ -62,10 +82,20 @@ func (n *node) stacks() string {
 	return n.said.String()
 }
 
-// kill ends the node. It goes on as another program.
-func (n *node) kill(program string) {
+// kill ends the node, and returns the number of its starts so far. It goes on as another program.
+func (n *node) kill(program string) (starts int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.program = program
-	_ = n.cmd.Process.Kill() // it may have ended
+	if n.cmd != nil {
+		_ = n.cmd.Process.Kill() // it may have ended
+	}
+	return n.starts
+}
+
+// begun returns the number of starts so far.
+func (n *node) begun() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.starts
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -47,9 +48,27 @@ func makeTopics(ctx context.Context, broker string) error {
 	return nil
 }
 
-// reached waits until all nodes have decided the whole log, and returns its end.
-func reached(ctx context.Context, broker string, nodes []*node) (end int64, err error) {
-	log, err := follow.Dial(ctx, []string{broker}, "documents", "")
+// removeBefore removes the records of the log before an offset, as retention does.
+func removeBefore(ctx context.Context, broker string, offset int64) error {
+	c, err := kgo.NewClient(kgo.SeedBrokers(broker))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	req, topic, part := kmsg.NewPtrDeleteRecordsRequest(), kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
+	part.Offset = offset
+	topic.Topic, topic.Partitions = "documents", append(topic.Partitions, part)
+	req.TimeoutMillis, req.Topics = 60_000, append(req.Topics, topic)
+	resp, err := req.RequestWith(ctx, c)
+	if err != nil {
+		return err
+	}
+	return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+}
+
+// reached waits until all nodes have decided the whole log and say so, and returns its end.
+func (t *Trial) reached(ctx context.Context, nodes []*node) (end int64, err error) {
+	log, err := follow.Dial(ctx, []string{t.Broker.Address()}, "documents", "")
 	if err != nil {
 		return 0, err
 	}
@@ -57,12 +76,13 @@ func reached(ctx context.Context, broker string, nodes []*node) (end int64, err 
 	if _, end, err = log.Bounds(ctx); err != nil {
 		return 0, err
 	}
-	for _, n := range nodes {
-		if err := n.reach(ctx, end-1); err != nil {
-			return 0, err
-		}
-	}
-	return end, nil
+	return end, each(nodes, func(n *node) error {
+		return n.until(ctx, 2*time.Minute, "has not decided the whole log", func() bool {
+			next, _ := n.metric("firstseen_log_next_offset")
+			lag, ok := n.metric("firstseen_log_lag_records")
+			return ok && next == end && lag == 0 && n.ready()
+		})
+	})
 }
 
 // status asks a node. It returns 0 if the node does not answer.
@@ -81,42 +101,30 @@ func (n *node) status(path string) (code int, answer string) {
 	return r.StatusCode, fmt.Sprint(path, " ", r.StatusCode, " ", string(b))
 }
 
-// unready waits until a node without a broker is not ready, as it must be within 10 seconds.
-func (n *node) unready(ctx context.Context) error {
-	for begun := time.Now(); ; {
-		if code, _ := n.status("/readyz"); code != http.StatusOK {
-			return nil
-		}
-		if time.Since(begun) > 10*time.Second {
-			return fmt.Errorf("%s is ready 10 seconds after its broker was killed", n.name)
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-	}
+// ready reports whether the node is ready.
+func (n *node) ready() bool {
+	code, _ := n.status("/readyz")
+	return code == http.StatusOK
 }
 
-// reach waits until a node has decided the record at offset. If started later, it must be ready.
-func (n *node) reach(ctx context.Context, offset int64) error {
-	last := ""
-	status := func(path string) (code int) {
-		code, last = n.status(path)
-		return code
+// metric returns a metric that has no labels.
+func (n *node) metric(name string) (value int64, ok bool) {
+	_, page := n.status("/metrics")
+	_, rest, ok := strings.Cut(page, "\n"+name+" ")
+	_, err := fmt.Sscan(rest, &value)
+	return value, ok && err == nil
+}
+
+// until waits until a condition holds, for so long at most.
+func (n *node) until(ctx context.Context, limit time.Duration, not string, holds func() bool) error {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := wait(within, 50*time.Millisecond, holds); err == nil || ctx.Err() != nil {
+		return ctx.Err()
 	}
-	for begun := time.Now(); time.Since(begun) < 2*time.Minute; {
-		switch status(fmt.Sprint("/v1/verdicts/", offset)) {
-		case http.StatusOK:
-			return nil
-		case http.StatusNotFound: // decided by the process before
-			if status("/readyz") == http.StatusOK {
-				return nil
-			}
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%s has not decided offset %d, and answers %s\n%s", n.name, offset, last, n.stacks())
+	_, ready := n.status("/readyz")
+	_, metrics := n.status("/metrics")
+	return fmt.Errorf("%s %s after %v: %s\n%s\n%s", n.name, not, limit, ready, metrics, n.stacks())
 }
 
 // checkVerdicts checks that each record but settings has one verdict, however often repeated.

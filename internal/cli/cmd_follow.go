@@ -7,21 +7,26 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/client"
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/engine/ask"
 	"github.com/firstseen/firstseen/internal/engine/follow"
 )
 
 type logFlags struct {
 	brokers         []string
 	topic, verdicts string
+	from            string // address of a server to copy a new index from
 	change          bool
 	follows         bool // only follow the log, append nothing
 }
@@ -30,6 +35,7 @@ type logFlags struct {
 func (l *logFlags) register(fs *pflag.FlagSet, name string) {
 	l.registerTopic(fs, name)
 	fs.StringVar(&l.verdicts, "verdicts", "", "`topic` for the verdicts, each under the offset of its record")
+	fs.StringVar(&l.from, "from", "", "make a new index from that of the server at this HTTP `address`, which follows the log; a token is that of --token-file")
 	fs.BoolVar(&l.change, "new-settings", false, "change threshold and window of the log to those given here, for all its followers")
 }
 
@@ -61,11 +67,15 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 		return usageError{fmt.Errorf("%s: give the log with --brokers HOST:PORT and --%s TOPIC", shortPath(cmd), map[bool]string{true: "topic", false: "log"}[f.log.follows])}
 	case f.onFull == index.OnFullStop:
 		return usageError{errors.New("--limit full=stop: a follower that stops stays behind the others for good; give grow or warn")}
+	case f.log.from != "":
+		if _, err := client.New(f.log.from); err != nil {
+			return usageError{fmt.Errorf("--from: %w", err)}
+		}
 	}
 	return nil
 }
 
-// dial connects to the log, and waits until a broker answers.
+// dial connects to the log, and waits until a broker answers. It fetches a new index for --from.
 func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 	said := time.Time{}
 	for {
@@ -74,8 +84,13 @@ func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
 		gone := err != nil && unreached(reach, err)
 		cancel()
 		switch {
-		case !gone || ctx.Err() != nil:
+		case err == nil:
+			if err = f.fetch(ctx, topic); err != nil {
+				topic.Close()
+			}
 			return topic, err
+		case !gone || ctx.Err() != nil:
+			return nil, err
 		case time.Since(said) >= sayEvery:
 			said = time.Now()
 			slog.Warn("waiting: "+noBroker, "brokers", strings.Join(f.log.brokers, ","), "error", err)
@@ -90,7 +105,7 @@ func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 	if err == nil && topic.Unfit() != "" {
 		slog.Warn(topic.Unfit())
 	}
-	if err != nil || f.dir == "" || index.Exists(f.dir) {
+	if err != nil || f.log.from != "" || index.Exists(f.dir) {
 		return topic, err
 	}
 	settings, err := follow.First(ctx, topic)
@@ -105,6 +120,29 @@ func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 		}
 	}
 	return topic, nil
+}
+
+// fetch makes a new index from that of the other server.
+func (f *serving) fetch(ctx context.Context, topic *follow.Topic) error {
+	if f.log.from == "" || index.Exists(f.dir) {
+		return nil
+	}
+	other, err := client.New(f.log.from)
+	if err == nil {
+		other.Token, err = f.token()
+	}
+	if err != nil {
+		return err
+	}
+	slog.Info("fetching the index of another follower", "from", f.log.from, "to", f.dir)
+	err = os.MkdirAll(filepath.Dir(filepath.Clean(f.dir)), 0o777)
+	if err == nil {
+		err = ask.Fetch(ctx, other, f.dir, func(dir string) error { return follow.CheckSnapshot(ctx, topic, dir) })
+	}
+	if err != nil {
+		return fmt.Errorf("--from %s: %w", f.log.from, err)
+	}
+	return nil
 }
 
 const noBroker = "no broker answers; check --brokers and their advertised addresses"

@@ -120,7 +120,7 @@ func (f *serving) check() error {
 
 // run serves, through a log if one is named.
 func (f *serving) run(cmd *cobra.Command) (err error) {
-	byLog := f.log.follows || f.log.topic != "" || len(f.log.brokers) > 0 || f.log.verdicts != "" || f.log.change
+	byLog := f.log.follows || f.log.topic != "" || len(f.log.brokers) > 0 || f.log.verdicts != "" || f.log.from != "" || f.log.change
 	if byLog {
 		err = f.checkLog(cmd)
 	}

@@ -77,7 +77,7 @@ func Check(ctx context.Context, dir string) (*index.Checked, error) {
 }
 
 // Backup copies the index in dir to the new folder dest, also while a server writes it.
-func Backup(ctx context.Context, dir, dest string) (err error) {
+func Backup(ctx context.Context, dir, dest string) error {
 	h, err := holderOf(dir)
 	if err != nil {
 		return err
@@ -85,20 +85,28 @@ func Backup(ctx context.Context, dir, dest string) (err error) {
 	if h == nil {
 		return index.Backup(ctx, dir, dest)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL+"/v1/snapshot", nil)
+	return Fetch(ctx, h.Client, dest)
+}
+
+// Fetch copies the index of a server to the new folder dest, as [index.Restore] does with checks.
+func Fetch(ctx context.Context, from *client.Client, dest string, checks ...func(dir string) error) (err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from.URL+"/v1/snapshot", nil)
 	if err != nil {
 		return err
 	}
-	a, err := h.HTTP.Do(r)
+	if from.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+from.Token)
+	}
+	a, err := from.HTTP.Do(r)
 	if err != nil {
 		return fmt.Errorf("asking the server that holds the index: %w", err)
 	}
 	defer func() { err = errors.Join(err, a.Body.Close()) }()
 	if a.StatusCode != http.StatusOK {
 		why, _ := io.ReadAll(io.LimitReader(a.Body, 64<<10))
-		return fmt.Errorf("index %s: its server gives no snapshot: %s: %s", dir, a.Status, why)
+		return fmt.Errorf("the server that holds the index gives no snapshot: %s: %s", a.Status, why)
 	}
-	return index.Restore(ctx, a.Body, dest)
+	return index.Restore(ctx, a.Body, dest, checks...)
 }
 
 // ErrRules is returned for rules if a server judges by its own.

@@ -163,3 +163,37 @@ func TestAnyFeatures(t *testing.T) {
 		takeFeatures(&apply.Step{Entry: entry}, feature.Scheme{}.Name())
 	}
 }
+
+// TestFeatureScheme checks that a log shows its scheme, also after the loss of its first records.
+func TestFeatureScheme(t *testing.T) {
+	c := cluster(t)
+	log := dialed(t, c, "")
+	expect := func(what, want string) {
+		t.Helper()
+		got, err := FeatureScheme(t.Context(), dialed(t, c, ""), "log")
+		if err != nil && !strings.Contains(err.Error(), want) || err == nil && got.Name() != want {
+			t.Errorf("%s: %s, error %v, want %s", what, got.Name(), err, want)
+		}
+	}
+	append := func(values ...[]byte) {
+		t.Helper()
+		_, err := log.Append(t.Context(), values)
+		indextest.Must(t, err)
+	}
+	scheme := feature.Scheme{}.Name()
+	expect("an empty log", "begin it with firstseen serve follow --no-key")
+	open := settings(t, func(s *Settings) { s.NoKey = true })
+	append(open, entry(0, ""), []byte("neither"), featuresOf(t, "a", 1, feature.Scheme{}, []byte(text(1))), entry(2, ""))
+	expect("a whole log", scheme)
+	request(t, c, deleteBefore(1))
+	expect("a log with features", scheme)
+	for _, before := range []int64{4, 5} {
+		request(t, c, deleteBefore(before))
+		expect("a log without features", "begin another")
+	}
+	append(entry(3, ""), open)
+	expect("a log with later settings", scheme)
+	request(t, c, deleteBefore(7))
+	append(settings(t, nil))
+	expect("a log with a key", "takes no features")
+}

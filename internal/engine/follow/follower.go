@@ -55,6 +55,8 @@ type Config struct {
 	Appends bool
 	// Workers is the number of goroutines that extract; 0 means one for each processor.
 	Workers int
+
+	storeEvery time.Duration // only tests set it
 }
 
 const (
@@ -103,6 +105,7 @@ func Open(ctx context.Context, cfg Config) (*Follower, error) {
 		return nil, err
 	}
 	cfg.Policy.CheckpointBytes = cmp.Or(max(cfg.Policy.CheckpointBytes, 0), checkpointBytes)
+	cfg.storeEvery = cmp.Or(cfg.storeEvery, storeEvery)
 	if cfg.Policy.Now == nil {
 		cfg.Policy.Now = time.Now
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/journal"
 	"github.com/firstseen/firstseen/internal/base/owners"
 )
@@ -86,9 +87,9 @@ func (f *Follower) find(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case value != nil:
-		err = f.resume(value, first, end)
+		err = f.place.read(value, "index "+f.cfg.Dir, f.cfg.Log, first, end)
 	default:
-		err = f.settle(ctx, first, end)
+		err = f.settle(ctx, end)
 	}
 	if err != nil {
 		return err
@@ -118,29 +119,54 @@ func (f *Follower) agree(ctx context.Context) error {
 	return err
 }
 
-// resume continues at the position of the last checkpoint.
-func (f *Follower) resume(value []byte, first, end int64) error {
-	if err := json.Unmarshal(value, &f.place); err != nil {
-		return fmt.Errorf("index %s: reading its place in the log: %w", f.cfg.Dir, err)
+// read reads the place of an index, and checks that the log from first to end continues there.
+func (p *place) read(value []byte, from string, log Log, first, end int64) error {
+	if err := json.Unmarshal(value, p); err != nil {
+		return fmt.Errorf("%s: reading its place in the log: %w", from, err)
 	}
-	name, id := f.cfg.Log.Topic()
-	p := &f.place
+	name, id := log.Topic()
 	switch {
 	case p.Topic != name || p.ID != id:
-		return fmt.Errorf("index %s follows topic %s (id %s), and this is %s (id %s): give that topic, or a new index", f.cfg.Dir, p.Topic, p.ID, name, id)
+		return fmt.Errorf("%s follows topic %s (id %s), and this is %s (id %s): give that topic, or a new index", from, p.Topic, p.ID, name, id)
 	case p.Next < first:
-		return fmt.Errorf("topic %s begins at offset %d, and index %s ends before %d: retention has removed the records in between; replace the folder with a copy from a follower that was stopped later, or begin a new topic with new indexes", name, first, f.cfg.Dir, p.Next)
+		return fmt.Errorf("topic %s begins at offset %d, and %s ends before %d: %w", name, first, from, p.Next, errRemoved)
 	case p.Next > end:
-		return fmt.Errorf("topic %s ends at offset %d, and index %s has records up to %d: the cluster has lost them; put the topic back, or begin a new topic with new indexes", name, end, f.cfg.Dir, p.Next)
+		return fmt.Errorf("topic %s ends at offset %d, and %s has records up to %d: the cluster has lost them; put the topic back, or begin a new topic with new indexes", name, end, from, p.Next)
 	}
 	return nil
 }
 
-// First returns the initial settings of a log, or nil if it is empty or its beginning was removed.
+// CheckSnapshot returns an error unless a follower of the log can start with the index in dir, a
+// copy of another follower's.
+func CheckSnapshot(ctx context.Context, log Log, dir string) (err error) {
+	files, err := index.OpenFiles(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	value, err := files.Table.State(owners.Followed)
+	if err == nil && value == nil {
+		err = errors.New("the snapshot is of an index that follows no log: give the address of a follower")
+	}
+	if err != nil {
+		return err
+	}
+	first, end, err := log.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	return new(place).read(value, "the snapshot", log, first, end)
+}
+
+// First returns the initial settings of a log, or nil if it is empty.
 func First(ctx context.Context, log Log) (*Settings, error) {
 	first, end, err := log.Bounds(ctx)
-	if err != nil || first > 0 || end == 0 {
+	if err != nil || end == 0 {
 		return nil, err
+	}
+	name, _ := log.Topic()
+	if first > 0 {
+		return nil, fmt.Errorf("topic %s begins at offset %d: retention has removed its first record, which has the settings; a new index needs --from with the HTTP address of another follower, or a new topic", name, first)
 	}
 	head, err := log.Head(ctx)
 	if err != nil {
@@ -155,23 +181,19 @@ func First(ctx context.Context, log Log) (*Settings, error) {
 		*settings, err = parseSettings(s.Text)
 	}
 	if err != nil {
-		name, _ := log.Topic()
 		return nil, fmt.Errorf("topic %s: %w", name, err)
 	}
 	return settings, nil
 }
 
 // settle begins a log, or the index of a log that has begun.
-func (f *Follower) settle(ctx context.Context, first, end int64) error {
+func (f *Follower) settle(ctx context.Context, end int64) error {
 	name, id := f.cfg.Log.Topic()
 	seed, keyed := "", f.cfg.Index.Scheme().Key != nil
 	if table := f.cfg.Index.Table(); table.Documents() > 0 { // the log continues from them
 		seed = fmt.Sprintf("%016x", table.Generation().Content)
 	}
-	switch {
-	case first > 0:
-		return fmt.Errorf("topic %s begins at offset %d: retention has removed the records before it, and a new index needs them; give a copy of another follower's index, or begin a new topic", name, first)
-	case end == 0:
+	if end == 0 {
 		own, err := settingsOf(&f.cfg, Settings{Seed: seed, NoKey: !keyed})
 		if err == nil {
 			err = f.cfg.Index.CheckWindow(own.Window)

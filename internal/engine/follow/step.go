@@ -196,14 +196,23 @@ func (c *clock) arrive(s *apply.Step, window uint32) bool {
 	return false
 }
 
-// FeatureScheme returns the scheme of a log that takes features. name is that of its topic.
+// FeatureScheme returns the scheme of a log that takes features. name is that of its topic. A log
+// that has lost its first record shows the scheme by its first features or later settings.
 func FeatureScheme(ctx context.Context, topic *Topic, name string) (scheme feature.Scheme, err error) {
-	settings, err := First(ctx, topic)
+	var settings *Settings
+	first, end, err := topic.Bounds(ctx)
+	for topic.From(first); err == nil && settings == nil && first < end; {
+		var records []Record
+		records, err = topic.Next(ctx)
+		for i := 0; i < len(records) && settings == nil; i++ {
+			first, settings = records[i].Offset+1, shown(records[i].Value)
+		}
+	}
 	switch {
 	case err != nil:
 		return scheme, err
 	case settings == nil:
-		return scheme, fmt.Errorf("topic %s is empty: begin it with firstseen serve follow --no-key", name)
+		return scheme, fmt.Errorf("topic %s has neither settings nor features: begin it with firstseen serve follow --no-key; if retention has removed its first record, begin another", name)
 	case !settings.NoKey:
 		return scheme, fmt.Errorf("topic %s takes no features, because its first follower had a key: give it documents, or begin another topic with firstseen serve follow --no-key", name)
 	}
@@ -212,6 +221,22 @@ func FeatureScheme(ctx context.Context, topic *Topic, name string) (scheme featu
 		return scheme, fmt.Errorf("topic %s has the scheme %s, which this firstseen does not know: update firstseen", name, settings.Scheme)
 	}
 	return scheme, nil
+}
+
+// shown returns the settings that a record shows, or nil.
+func shown(record []byte) *Settings {
+	e, _, err := journal.CutEntry(record)
+	switch {
+	case err != nil:
+	case e.Kind == journal.Settings:
+		if s, err := parseSettings(e.Text); err == nil {
+			return &s
+		}
+	case e.Kind == journal.Sketched:
+		name, _, _ := bytes.Cut(e.Text, []byte("\n"))
+		return &Settings{Scheme: string(name), NoKey: true}
+	}
+	return nil
 }
 
 // FeatureReader returns a maker of readers that turn a block's documents into records of features.

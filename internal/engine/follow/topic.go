@@ -199,7 +199,7 @@ func (t *Topic) From(offset int64) {
 	t.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{t.name: {0: kgo.NewOffset().At(offset)}})
 }
 
-var errRemoved = errors.New("the next record is no longer there: retention has removed it; replace the folder of the index with a copy from a follower that was stopped later")
+var errRemoved = errors.New("the next record is no longer there: retention has removed it; start from a newer snapshot: give a new folder, and --from with the HTTP address of a follower that is further")
 
 // recordOf returns a record as the client has it. The timestamp type 1 is LogAppendTime.
 func recordOf(r *kgo.Record) Record {

@@ -83,15 +83,15 @@ func TestFollowersAgree(t *testing.T) {
 	checkVerdicts(t, c, all)
 }
 
-// checkVerdicts checks that the verdicts in the topic are complete and never contradict each other.
-func checkVerdicts(t *testing.T, c *kfake.Cluster, all [][]byte) {
+// verdicts returns the verdicts in a topic by the offset's digits, and checks that none contradicts another.
+func verdicts(t *testing.T, c *kfake.Cluster, name string) map[string]string {
 	t.Helper()
-	topic, err := Dial(t.Context(), c.ListenAddrs(), "verdicts", "")
+	topic, err := Dial(t.Context(), c.ListenAddrs(), name, "")
 	indextest.Must(t, err)
 	defer topic.Close()
 	_, end, err := topic.Bounds(t.Context())
 	indextest.Must(t, err)
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics("verdicts"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumeTopics(name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	indextest.Must(t, err)
 	defer client.Close()
 	verdicts := map[string]string{}
@@ -106,7 +106,13 @@ func checkVerdicts(t *testing.T, c *kfake.Cluster, all [][]byte) {
 			verdicts[string(r.Key)] = string(r.Value)
 		})
 	}
-	want := 0
+	return verdicts
+}
+
+// checkVerdicts checks that the verdicts in the topic are complete.
+func checkVerdicts(t *testing.T, c *kfake.Cluster, all [][]byte) {
+	t.Helper()
+	verdicts, want := verdicts(t, c, "verdicts"), 0
 	for i, v := range all {
 		e, _, err := journal.CutEntry(v)
 		verdict, ok := verdicts[fmt.Sprint(i)]
@@ -191,8 +197,8 @@ func TestRefusals(t *testing.T) {
 	_, end, err := producer.Bounds(t.Context())
 	indextest.Must(t, err)
 	request(t, c, deleteBefore(end-1))
-	expect("records removed", refusal(t, c, dir, "log", nil), "retention has removed")
-	expect("a new index", refusal(t, c, dir+"2", "log", nil), "a new index needs them")
+	expect("records removed", refusal(t, c, dir, "log", nil), "retention has removed it; start from a newer snapshot")
+	expect("a new index", refusal(t, c, dir+"2", "log", nil), "a new index needs --from")
 
 	configure(t, c, "cleanup.policy=compact")
 	expect("compacted", refusal(t, c, dir, "log", nil), "is compacted, which drops records: kafka-configs.sh --bootstrap-server "+c.ListenAddrs()[0]+" --alter --entity-type topics --entity-name log --add-config cleanup.policy=delete,")

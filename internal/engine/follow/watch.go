@@ -14,6 +14,10 @@ const (
 	lookPatience = 5 * time.Second
 )
 
+// storeEvery bounds the age of the place that a killed follower goes on from. A log may lose older
+// records, however slowly it grows.
+const storeEvery = 10 * time.Minute
+
 // watched is the state of a follower's log while it decides. It is safe for concurrent use.
 type watched struct {
 	away    atomic.Bool  // no broker answers
@@ -24,11 +28,11 @@ type watched struct {
 }
 
 // watch asks for the end of the log again and again. It logs when the brokers stop to answer, and
-// when they answer again.
+// when they answer again. It has the place stored in time.
 func (f *Follower) watch() {
 	name, _ := f.cfg.Log.Topic()
-	gone := time.Time{}
-	for tick := time.NewTicker(lookEvery); ; {
+	gone, stored, storedAt := time.Time{}, f.Next(), time.Now()
+	for tick := time.NewTicker(min(lookEvery, f.cfg.storeEvery)); ; {
 		begun := time.Now()
 		err := f.look()
 		switch {
@@ -41,10 +45,24 @@ func (f *Follower) watch() {
 		case err == nil && f.away.Swap(false):
 			slog.Info("a broker answers again", "topic", name, "away", time.Since(gone).Round(time.Second))
 		}
+		if next := f.Next(); next != stored && time.Since(storedAt) >= f.cfg.storeEvery {
+			stored, storedAt = next, time.Now()
+			f.loop.Put(0, f.store)
+		}
 		select {
 		case <-tick.C:
 		case <-f.ctx.Done():
 		}
+	}
+}
+
+// store takes a checkpoint. It belongs to the deciding goroutine.
+func (f *Follower) store() {
+	if f.ctx.Err() != nil {
+		return
+	}
+	if err := f.cfg.Index.Checkpoint(); err != nil {
+		f.loop.Fail(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/firstseen/firstseen/internal/base/owners"
 	"github.com/firstseen/firstseen/internal/engine/server"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
@@ -133,4 +135,31 @@ func TestLag(t *testing.T) {
 	expect("a quiet log", 3, 20)
 	f.decided.Store(ago(-3600))
 	expect("a producer whose clock is ahead", 3, 0)
+}
+
+// TestStoredInTime checks that a follower of a slow log stores its place although it has decided few
+// bytes. A kill then needs no earlier record.
+func TestStoredInTime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	all := records(t, 20)
+	f, x := followed(t, dir, newMemory(all...), func(c *Config) {
+		c.Policy.CheckpointBytes, c.storeEvery = 1<<30, time.Millisecond
+	})
+	reach(t, f, int64(len(all)-1))
+	stored := place{}
+	for begun := time.Now(); stored.Next < int64(len(all)) && time.Since(begun) < time.Minute; time.Sleep(time.Millisecond) {
+		indextest.Must(t, f.Do(func() error {
+			value, err := x.Value(owners.Followed)
+			if err == nil && value != nil {
+				err = json.Unmarshal(value, &stored)
+			}
+			return err
+		}))
+	}
+	kill(t, f, x)
+	x = openIndex(t, dir, followOptions)
+	f, err := Open(t.Context(), Config{Index: x, Dir: dir, Log: bounded{newMemory(), int64(len(all)), int64(len(all)), "1"}})
+	indextest.Must(t, err)
+	f.Start(nil)
+	end(t, f, x)
 }
