@@ -12,7 +12,7 @@ import (
 // The numbers in the results of a look-up in a [Store].
 const (
 	// MaxHolders is the maximum number of documents that a store names for a key: the earliest. A
-	// key with that many is common, and no evidence.
+	// key with that many is common, and no evidence. The side table has the same limit, in docmap.
 	MaxHolders = 8
 	// Counted stands for a document that only counts.
 	Counted = math.MaxUint32

@@ -6,7 +6,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 )
 
-// Errors that a program may react to.
+// Errors that a program may react to. The messages about another scheme are in scheme.go.
 var (
 	// ErrLocked is returned by Open when another process has the index open.
 	ErrLocked = errors.New("another process is using this index")

@@ -1,5 +1,6 @@
-// Package text reads plain text in UTF-8. Each line is a document or, as an option, each paragraph,
-// which ends with an empty line. The id of a document is its file and its number.
+// Package text reads plain text in UTF-8. Each line is a document. Options make one of each paragraph,
+// which ends with an empty line, or of each text before a mark of its end. The id of a document is its
+// file and its number.
 //
 // Lines end with LF or CR LF; an empty line has nothing before that. Blank lines and empty
 // paragraphs are no documents, but are counted. Kept documents are written unchanged, each followed

@@ -2,7 +2,8 @@ package short
 
 import "slices"
 
-// The constants of the decision. Widths are in columns.
+// The constants of the decision. Widths are in columns. A change of any verdict raises
+// dedup.RulesVersion.
 const (
 	steady     = 16 // half of what a text has beyond these may differ, but at most twice these and a fifth
 	wideChange = 16 // what is not wider, or than a fifth of the text, is no passage

@@ -10,7 +10,8 @@ import (
 	"github.com/firstseen/firstseen/feature/short"
 )
 
-// The constants of the rules. docs/quality.md compares alternatives.
+// The constants of the rules. docs/quality.md compares alternatives. A change of any verdict raises
+// dedup.RulesVersion.
 const (
 	// Segments must weigh one part in minShare of the text to justify a look-up (rule 4) or a
 	// comparison (rule 6). One key of letters or words also suffices.
@@ -191,9 +192,7 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	a, b := j.known.distinct, j.other.distinct
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
 	f.Contained, f.Estimated = o.Share(a), true
-	if f.Score = f.Contained; f.Contained < max(contained, j.Rules.Threshold) {
-		f.Score = o.Share(max(a, b))
-	}
+	f.Score, _ = j.score(f.Contained, o.Share(max(a, b)))
 	var new stretch
 	copied := f.Score >= j.asked()
 	if copied {
@@ -213,6 +212,14 @@ func (j *Judge) bySketch(c *method.Candidate, f *method.Finding) {
 	if f.Relation != method.Copy && copied {
 		f.New = new.letters()
 	}
+}
+
+// score returns the score of rule 8 by the shares of the document (C) and of the longer text (M).
+func (j *Judge) score(c, m float64) (score float64, isC bool) {
+	if c >= max(contained, j.Rules.Threshold) {
+		return c, true
+	}
+	return m, false
 }
 
 // newStretch returns the widest passage missing entirely from the candidate, if any (rule 8).
@@ -316,9 +323,10 @@ func (j *Judge) sketchReasons(f *method.Finding, say func(rule, format string, a
 	o := j.known.sketch.Compare(&j.other.sketch, a, b)
 	say("8", "by the sketches of %d and %d distinct runs of letters, C = %s of the document is in the earlier one, and M = %s of the longer one is common to both", a, b, share(o.Share(a)), share(o.Share(max(a, b))))
 	asked := j.asked()
-	score, which := o.Share(max(a, b)), fmt.Sprintf("M, since C is below %v", contained)
-	if o.Share(a) >= max(contained, j.Rules.Threshold) {
-		score, which = o.Share(a), "C"
+	score, isC := j.score(o.Share(a), o.Share(max(a, b)))
+	which := "C"
+	if !isC {
+		which = fmt.Sprintf("M, since C is below %v", contained)
 	}
 	switch {
 	case f.New.To > 0:
