@@ -173,6 +173,14 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// usage returns an error as a usage error, and no error as none.
+func usage(err error) error {
+	if err != nil {
+		err = usageError{err}
+	}
+	return err
+}
+
 var errBadRecords = errors.New("some records were bad")
 
 var errInterrupted = errors.New("interrupted")

@@ -135,24 +135,20 @@ func (f *forgetting) batch() error {
 	if f.name == "" {
 		return nil
 	}
-	if err := f.edit.Save(); err != nil {
-		return err
+	list := func() error {
+		return f.edit.Dependents(f.name, func(v index.Dependent) error {
+			return errors.Join(f.cmd.Context().Err(), f.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
+		})
 	}
-	err := f.edit.Dependents(f.name, func(v index.Dependent) error {
-		return errors.Join(f.cmd.Context().Err(), f.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
+	err := inTurn(f.edit.Save, list, f.buffer.Flush, func() error {
+		n, err := f.edit.Cancel(f.name)
+		if err == nil {
+			err = f.out.Encode(cancelled{f.name, n})
+		}
+		return err
 	})
-	if err == nil {
-		err = f.buffer.Flush()
+	if errors.Is(err, index.ErrNoBatch) {
+		err = fmt.Errorf("%w; firstseen index batches lists the existing ones", err)
 	}
-	n := 0
-	if err == nil {
-		n, err = f.edit.Cancel(f.name)
-	}
-	switch {
-	case errors.Is(err, index.ErrNoBatch):
-		return fmt.Errorf("%w; firstseen index batches lists the existing ones", err)
-	case err != nil:
-		return err
-	}
-	return f.out.Encode(cancelled{f.name, n})
+	return err
 }

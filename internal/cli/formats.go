@@ -72,7 +72,7 @@ func (f *formats) register(fs *pflag.FlagSet, revisits bool) {
 	})
 	web.Status, _ = warc.ParseStatus("200")
 	web.Types = warc.DefaultTypes
-	f.encoding.register(fs)
+	fs.StringVar((*string)(&f.encoding), "encoding", "utf-8", "encoding of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto to detect it from the beginning of each file; outputs are UTF-8")
 }
 
 // complete checks the flags and adds the limits.
@@ -160,13 +160,12 @@ func (f *formats) check(found corpus.Format, out string, annotate bool) error {
 	if found == nil {
 		return nil
 	}
-	if err := f.encoding.check(found); err != nil {
-		return usageError{err}
+	err := f.encoding.check(found)
+	if err == nil && annotate {
+		_, err = found.NewParser(pipeline.AnnotationField)
 	}
-	if annotate {
-		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
-			return usageError{err}
-		}
+	if err != nil {
+		return usageError{err}
 	}
 	if _, one := found.(page.Format); one && out != "" {
 		return usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
@@ -183,10 +182,6 @@ func (f *formats) check(found corpus.Format, out string, annotate bool) error {
 
 // encodingFlag is the encoding of text inputs without a byte order mark: a name, or auto.
 type encodingFlag string
-
-func (f *encodingFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar((*string)(f), "encoding", "utf-8", "encoding of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto to detect it from the beginning of each file; outputs are UTF-8")
-}
 
 // given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }

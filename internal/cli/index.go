@@ -96,11 +96,11 @@ func (f *indexFlags) asMade() error {
 
 // checkIndex checks the flags for a new index or an existing one, with further conflicts.
 func (f *indexFlags) checkIndex(more ...conflict) error {
-	return checkFlags(
+	return usage(inTurn(
 		func() error { return f.checkMethod(f.dir, f.filterOnly) },
 		func() error { return meaning(append(more, f.conflicts()...)...) },
 		f.chooseIndex,
-	)
+	))
 }
 
 // chooseIndex chooses the size of the filter, the clock, and whether keys have a secret. A

@@ -77,11 +77,11 @@ const (
 
 // findInputs finds the inputs named by arguments and their format. It reports the files passed over.
 func (f *inputFlags) findInputs(cmd *cobra.Command, args []string) error {
-	if err := f.formats.complete(f.source); err != nil {
+	err := f.formats.complete(f.source)
+	if err != nil {
 		return usageError{err}
 	}
 	f.source.Stdin = cmd.InOrStdin()
-	var err error
 	f.inputs, f.passed, err = f.formats.expand(args, f.source)
 	if err = f.leaveOut(err); err == nil {
 		f.found, err = f.readable()

@@ -208,27 +208,7 @@ func isTable(report string) bool {
 
 // checkEnding refuses an output if its name promises content other than one of kinds.
 func checkEnding(flag, name string, kinds ...ending.Kind) error {
-	if err := ending.Check(flag, name, kinds...); err != nil {
-		return usageError{err}
-	}
-	return nil
-}
-
-// checkEndings refuses outputs if their names promise wrong content for any inputs.
-func (f *dedupOptions) checkEndings() error {
-	for _, c := range []struct {
-		flag, name string
-		kinds      []ending.Kind
-	}{
-		{"--report", f.Report, []ending.Kind{ending.JSON, ending.Parquet}},
-		{"--rejects", f.Rejects, []ending.Kind{ending.JSON}},
-		{"--summary", f.summary, []ending.Kind{ending.JSON}},
-	} {
-		if err := checkEnding(c.flag, c.name, c.kinds...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return usage(ending.Check(flag, name, kinds...))
 }
 
 // checkOut refuses an output name that promises another format: records are written as they came.
