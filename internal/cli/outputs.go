@@ -106,6 +106,22 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 	tellLeft(stderr, "files for "+tree.Dir, aside)
 }
 
+// tellAside reports the new names of earlier runs' files in the way of outputs. Outputs may be nil.
+func tellAside(stderr io.Writer, outputs ...*output.Writer) {
+	for _, w := range outputs {
+		if w != nil {
+			tellLeft(stderr, w.Name(), w.Aside())
+		}
+	}
+}
+
+// tellLeft reports the new name of an earlier run's file, "" for none.
+func tellLeft(stderr io.Writer, name, aside string) {
+	if aside != "" {
+		fmt.Fprintf(stderr, "firstseen: an earlier run left %s unfinished; its output was put aside as %s\n", name, aside)
+	}
+}
+
 // recognize finds the format of the inputs, and refuses outputs that it does not have: out, "" for
 // none, or a tree.
 func (f *inputFlags) recognize(out string, tree, annotate bool) (err error) {
