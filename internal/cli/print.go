@@ -32,19 +32,18 @@ func (p *printed) print(cmd *cobra.Command, value any, text string, data any) er
 	if p.asJSON {
 		return visible.NewEncoder(cmd.OutOrStdout()).Encode(value)
 	}
-	return templates.ExecuteTemplate(cmd.OutOrStdout(), text+".tmpl", data)
+	page := template.Must(template.New(text + ".tmpl").Funcs(template.FuncMap{
+		"size":    func(bytes any) string { return amount.Size(uint64(float(bytes))) },
+		"count":   func(n any) string { return amount.Count(float(n)) },
+		"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
+		"times":   func(a, b float64) float64 { return a * b },
+		"oneIn":   report.OneIn,
+		"span": func(seconds float64) time.Duration {
+			return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+		},
+	}).ParseFS(helpFiles, "help/"+text+".tmpl"))
+	return page.Execute(cmd.OutOrStdout(), data)
 }
-
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"size":    func(bytes any) string { return amount.Size(uint64(float(bytes))) },
-	"count":   func(n any) string { return amount.Count(float(n)) },
-	"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
-	"times":   func(a, b float64) float64 { return a * b },
-	"oneIn":   report.OneIn,
-	"span": func(seconds float64) time.Duration {
-		return time.Duration(seconds * float64(time.Second)).Round(time.Second)
-	},
-}).ParseFS(helpFiles, "help/*.tmpl"))
 
 func float(n any) float64 { return reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float() }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -47,7 +48,7 @@ func isWide(name string) bool {
 // A single is a single-byte encoding: the character of each byte from 0x80 on, or U+FFFD.
 type single [128]rune
 
-var singles = func() map[string]*single {
+var singles = sync.OnceValue(func() map[string]*single {
 	all := map[string]*single{}
 	for _, e := range charmap.All {
 		cm, ok := e.(*charmap.Charmap)
@@ -65,7 +66,7 @@ var singles = func() map[string]*single {
 		all[name] = s
 	}
 	return all
-}()
+})
 
 // Tolerated faults: fewer than one in this many characters.
 const (
