@@ -12,6 +12,7 @@ import (
 // TestEveryLineIsAnswered sends lines of every kind, in every order, each after the answer to the
 // one before. A client that counts lines is never off.
 func TestEveryLineIsAnswered(t *testing.T) {
+	t.Parallel()
 	const empty = "(empty line)"
 	kinds := []struct{ line, verdict string }{
 		{"", empty},
@@ -167,6 +168,7 @@ func TestRetriedDocuments(t *testing.T) {
 // segments are common, only exact copies and near copies with a score of 0.8 are: common segments say
 // nothing about the origin of the rest.
 func TestRemovedAndSentAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	sentences := func(from, n, words int) (s []string) {
 		for i := range n {

@@ -63,6 +63,7 @@ func writePage(w io.Writer, i int, headers string, body []byte) {
 
 // TestCompressions reads lines and archives in every compression, whatever the file name.
 func TestCompressions(t *testing.T) {
+	t.Parallel()
 	check := func(name, content string) {
 		out := texts(t, content, exitDone)
 		if !strings.Contains(out, `{"id":"a","text":"one document"`) || !strings.Contains(out, `{"id":"b","text":"another document"`) {
@@ -174,6 +175,7 @@ func TestListOfLinesInNames(t *testing.T) {
 // TestPackedInPacked checks that an archive is refused if its pages expand beyond 1 GiB and to more
 // than a thousand times its size. The same limits hold for any compressed input.
 func TestPackedInPacked(t *testing.T) {
+	t.Parallel()
 	packed := func(data []byte) []byte {
 		var b bytes.Buffer
 		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)

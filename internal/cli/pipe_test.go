@@ -225,6 +225,7 @@ func TestEndingSignals(t *testing.T) {
 // TestInterruptedPipeIsSpared checks that another run does not replace the output of an interrupted
 // pipe. It is the only copy, since the index already knows its documents.
 func TestInterruptedPipeIsSpared(t *testing.T) {
+	t.Parallel()
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
 		args := append([]string{"dedup", "-q", "--docs", "1k", "--limit", "checkpoint=1ms", "--index", "index", "--out", "kept.jsonl.zst", "-"}, flags...)

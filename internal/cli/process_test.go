@@ -97,6 +97,7 @@ func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, std
 
 // TestReaderGone checks that the program ends quietly once its output has no reader.
 func TestReaderGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(2000))
 	for _, args := range [][]string{

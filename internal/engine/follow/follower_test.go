@@ -275,6 +275,7 @@ func TestJournalIsLog(t *testing.T) {
 // TestKilledAnywhere checks that a follower killed after any record continues there. It decides
 // nothing twice, and its verdicts and index are those of an undisturbed follower.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Settings){"plain": nil, "window": func(s *Settings) { s.Window = 20 }} {
 		t.Run(name, func(t *testing.T) {
 			all := records(t, 80)

@@ -142,6 +142,7 @@ func TestMetrics(t *testing.T) {
 // TestKilledAnywhere kills a server after any request and opens the index with another server. The
 // result must equal an undisturbed index, whatever checkpoints came before or during the replay.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Config){
 		"one checkpoint":   nil,
 		"many checkpoints": func(c *Config) { c.Policy.CheckpointBytes = 3000 },
@@ -355,6 +356,7 @@ func forgetAndCancel(t *testing.T, s *Service) {
 
 // TestLargeRequestsAreHandedOver checks that the entries of a request do not pile up until its end.
 func TestLargeRequestsAreHandedOver(t *testing.T) {
+	t.Parallel()
 	r, err := newRecorder(t.TempDir(), header{Generation: 1}, 1<<40, func(err error) { t.Error(err) }, new(histogram))
 	indextest.Must(t, err)
 	text := make([]byte, 1<<20)
