@@ -31,11 +31,10 @@ type methodFlags struct {
 func (m *methodFlags) registerMethod(fs *pflag.FlagSet) *flags.Refined {
 	s := &m.scheme
 	r := flags.Refine(fs, &m.method, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
-	r.Add("segments", "count", flags.Whole(&s.Segments, 1, feature.MaxSegments))
-	r.Add("segments", "width", flags.Whole(&s.MinWidth, 1, feature.MaxMinWidth))
+	s.Settings(func(method, name string, value *int, least, most int) {
+		r.Add(method, name, flags.Whole(value, least, most))
+	})
 	r.Add("segments", "score", flags.Word(&m.rules.Score, scoreWords, scores...))
-	r.Add("shingles", "size", flags.Whole(&s.Shingle, 1, feature.MaxShingle))
-	r.Add("simhash", "distance", flags.Whole(&s.Distance, 1, feature.MaxDistance))
 	r.Add("simhash imatch", "terms", func(text string) error {
 		m.terms = text
 		return nil
@@ -127,10 +126,9 @@ func (m *methodFlags) takeMade(made feature.Scheme) {
 	if m.method != "" || m.scheme.Passages != 0 || plain.Name() != made.Name() { // a threshold chose the bands
 		return
 	}
-	s := &m.scheme
 	m.method = made.Info().Name
-	s.Segments, s.MinWidth, s.Passages, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Passages, made.Shingle, made.Distance
-	s.LeastRare, s.MostRare = made.LeastRare, made.MostRare
+	plain.Key, plain.Terms = m.scheme.Key, m.scheme.Terms
+	m.scheme = plain
 }
 
 // verifyFlag is the condition for removing a copy, by its text beside the earlier one. The word

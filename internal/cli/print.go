@@ -32,7 +32,7 @@ func (p *printed) print(cmd *cobra.Command, value any, text string, data any) er
 	if p.asJSON {
 		return visible.NewEncoder(cmd.OutOrStdout()).Encode(value)
 	}
-	page := template.Must(template.New(text + ".tmpl").Funcs(template.FuncMap{
+	page := template.Must(template.New(text+".tmpl").Funcs(template.FuncMap{
 		"size":    func(bytes any) string { return amount.Size(uint64(float(bytes))) },
 		"count":   func(n any) string { return amount.Count(float(n)) },
 		"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
