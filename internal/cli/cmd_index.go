@@ -293,55 +293,40 @@ func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T,
 	return nil
 }
 
-// errUnsound is the error of a check that found damage.
-var errUnsound = errors.New("it is not sound; each finding names its remedy")
-
-type checking struct {
-	printed
-	rebuild, quiet bool
-}
-
 func newCheckCommand() *cobra.Command {
-	var f checking
-	cmd := onIndex("index-check", noArgs, f.run)
-	fs := cmd.Flags()
-	fs.BoolVar(&f.rebuild, "rebuild", false, "rebuild the filter if it is missing, old or damaged")
-	f.printed.register(fs)
-	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
-	return cmd
-}
-
-func (f *checking) run(cmd *cobra.Command, dir string, _ []string) error {
-	found, err := f.check(cmd, dir)
-	if err != nil {
-		return err
-	}
-	err = f.print(cmd, found, "check", struct {
-		*index.Checked
-		Shown []string
-	}{found, shown(found.Findings)})
-	if err == nil && !found.Sound {
-		err = fmt.Errorf("index %s: %w", dir, errUnsound)
-	}
-	return err
-}
-
-// check asks the server that holds the index, or else reads the index.
-func (f *checking) check(cmd *cobra.Command, dir string) (*index.Checked, error) {
-	if !f.rebuild {
-		if found, err := ask.Check(cmd.Context(), dir); found != nil || err != nil {
-			return found, err
+	var out printed
+	rebuild, quiet := false, false
+	cmd := onIndex("index-check", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		var found *index.Checked
+		if !rebuild {
+			found, err = ask.Check(cmd.Context(), dir) // of the server that holds the index
 		}
-	}
-	var drawn func(string, uint64, uint64)
-	if !f.quiet {
-		bar, stop := progress.OfCheck(cmd.ErrOrStderr())
-		defer stop()
-		drawn = bar
-	}
-	return index.Check(cmd.Context(), dir, index.CheckOptions{
-		Rebuild: f.rebuild, State: pipeline.LedgerName, Progress: drawn,
+		if found == nil && err == nil {
+			o := index.CheckOptions{Rebuild: rebuild, State: pipeline.LedgerName}
+			stop := func() {}
+			if !quiet {
+				o.Progress, stop = progress.OfCheck(cmd.ErrOrStderr())
+			}
+			found, err = index.Check(cmd.Context(), dir, o)
+			stop()
+		}
+		if err != nil {
+			return err
+		}
+		err = out.print(cmd, found, "check", struct {
+			*index.Checked
+			Shown []string
+		}{found, shown(found.Findings)})
+		if err == nil && !found.Sound {
+			err = fmt.Errorf("index %s: it is not sound; each finding names its remedy", dir)
+		}
+		return err
 	})
+	fs := cmd.Flags()
+	fs.BoolVar(&rebuild, "rebuild", false, "rebuild the filter if it is missing, old or damaged")
+	out.register(fs)
+	fs.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	return cmd
 }
 
 // mostFindings is the most findings of a file shown as text.

@@ -31,7 +31,11 @@ import (
 func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	f.Workers = checkJobs(f.Workers, stderr)
-	runtime.GOMAXPROCS(f.processors())
+	jobs := f.Workers
+	if f.found != nil && f.found.Kind() == corpus.ByFrames && jobs == 1 {
+		jobs = min(2, processors()) // decompressing and finding the records takes half of the time
+	}
+	runtime.GOMAXPROCS(jobs)
 	_, outside := decodersFor(f.Workers, f.filterOnly)
 	if terms := f.scheme.Terms; terms != nil {
 		outside -= terms.Bytes()
@@ -199,8 +203,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	case <-done: // a file opens at once, and the run reports its own end
 		return output, err
 	case <-time.After(openingPatience):
-		var none T
-		return none, fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
+		return *new(T), fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
 	}
 }
 
@@ -358,15 +361,6 @@ func decodersFor(jobs int, filterOnly bool) (decoders int, outside int64) {
 
 // processors is the number of processors; tests set another.
 var processors = runtime.NumCPU
-
-// processors returns the number of processors for a run. One job over web archives has a second, if
-// there is one: decompressing and finding the records takes half of the time.
-func (f *dedupOptions) processors() int {
-	if f.found != nil && f.found.Kind() == corpus.ByFrames && f.Workers == 1 {
-		return min(2, processors())
-	}
-	return f.Workers
-}
 
 // jobsPerProcessor limits the goroutines: more gain nothing, and each takes memory.
 const jobsPerProcessor = 4
