@@ -236,18 +236,17 @@ func (f *inputFlags) tellPassed(stderr io.Writer) {
 		fmt.Fprintf(stderr, "firstseen: %d of %d inputs cannot be read and are passed over\n", n, n+len(f.inputs))
 	}
 	for _, p := range f.passed {
-		if p.Others != nil {
-			fmt.Fprintln(stderr, "firstseen:", p.SayOthers())
-			continue
-		}
-		if p.Unpacked > 0 {
-			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), temporary.Variable())
-			continue
-		}
 		if p.Like > 0 {
 			p.Why = fmt.Sprintf("%s (as are %d more)", p.Why, p.Like)
 		}
-		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+		switch {
+		case p.Others != nil:
+			fmt.Fprintln(stderr, "firstseen:", p.SayOthers())
+		case p.Unpacked > 0:
+			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), temporary.Variable())
+		default:
+			fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+		}
 	}
 }
 

@@ -35,10 +35,7 @@ func (m *methodFlags) registerMethod(fs *pflag.FlagSet) *flags.Refined {
 		r.Add(method, name, flags.Whole(value, least, most))
 	})
 	r.Add("segments", "score", flags.Word(&m.rules.Score, scoreWords, scores...))
-	r.Add("simhash imatch", "terms", func(text string) error {
-		m.terms = text
-		return nil
-	})
+	r.Add("simhash imatch", "terms", flags.Text(&m.terms))
 	r.Add("imatch", "rarity", func(text string) error {
 		n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
 		if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
@@ -142,21 +139,6 @@ func (f *verifyFlag) register(fs *pflag.FlagSet) {
 	fs.Lookup("verify").NoOptDefVal = doubtful
 }
 
-// parse returns the condition, or nil for none.
-func (f *verifyFlag) parse() (*similarity.Condition, error) {
-	switch {
-	case f.doubtful():
-		return &similarity.Verified, nil
-	case !f.given():
-		return nil, nil
-	}
-	c, err := similarity.ParseCondition(f.condition)
-	if err != nil {
-		return nil, fmt.Errorf("--verify: %w", err)
-	}
-	return &c, nil
-}
-
 func (f *verifyFlag) given() bool { return f.condition != "" && f.condition != "false" }
 
 // doubtful reports whether texts decide only on doubtful copies. The environment says true.
@@ -176,10 +158,17 @@ func (f *dedupOptions) checkVerify() (err error) {
 			return fmt.Errorf("--verify %s: join it to the flag with an equals sign: --verify='%s'", arg, arg)
 		}
 	}
-	if f.verified, err = f.verify.parse(); f.verified != nil {
-		f.rules.Confirm, f.rules.Verify = f.verified.String(), f.verify.doubtful()
+	if !f.verify.given() {
+		return nil
 	}
-	return err
+	c := similarity.Verified
+	if f.rules.Verify = f.verify.doubtful(); !f.rules.Verify {
+		if c, err = similarity.ParseCondition(f.verify.condition); err != nil {
+			return fmt.Errorf("--verify: %w", err)
+		}
+	}
+	f.verified, f.rules.Confirm = &c, c.String()
+	return nil
 }
 
 // readsEarlier returns the flag that makes the run read earlier texts again, or "".
