@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
@@ -127,12 +126,13 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 	if err != nil {
 		return bad, err
 	}
+	bad.most = r.maxBad
 	err = writeOutput(cmd, file{name: r.out, around: around, head: head}, func(out *output.Writer) error {
 		empty := true
 		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
 			empty = empty && one.Line == nil
 			var raw []byte
-			good, err := bad.check(one.Record, err, r.maxBad)
+			good, err := bad.check(one.Record, err)
 			if good {
 				raw, err = record(one)
 			}
@@ -165,12 +165,9 @@ func newAttributesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var bad bads
+		bad := bads{most: r.maxBad}
 		opened := func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) }
-		return derive.Attributes(cmd.Context(), r.documents(), names, r.report, plan.Documents, r.out, opened, func(record corpus.Record) error {
-			_, err := bad.check(record, nil, r.maxBad)
-			return err
-		})
+		return derive.Attributes(cmd.Context(), r.documents(), names, r.report, plan.Documents, r.out, opened, bad.check)
 	})
 	cmd.PreRunE = r.open
 	r.registerOut(cmd.Flags(), "write the tree of attributes below this folder")
@@ -193,11 +190,9 @@ func newKeptCommand() *cobra.Command {
 		if err := output.CheckOutputs(slices.Concat(r.inputs, r.formats.lists, r.report.Inputs), "", r.out); err != nil {
 			return usageError{err}
 		}
-		bad := bads{fate: "are in no list"}
+		bad := bads{most: r.maxBad, fate: "are in no list"}
 		err = writeOutput(cmd, file{name: r.out}, func(names *output.Writer) error {
-			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, func(record corpus.Record, err error) (bool, error) {
-				return bad.check(record, err, r.maxBad)
-			})
+			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, bad.check)
 		})
 		return cmp.Or(err, bad.end())
 	})
