@@ -184,11 +184,11 @@ func newKeptCommand() *cobra.Command {
 		if _, one := r.found.(page.Format); err == nil && !one {
 			err = usageError{errors.New("a list of kept files needs inputs that are a document each, such as pages or texts (--format): from these inputs, dedup --out writes the kept records")}
 		}
+		if err == nil {
+			err = usage(output.CheckOutputs(slices.Concat(r.inputs, r.formats.lists, r.report.Inputs), "", r.out))
+		}
 		if err != nil {
 			return err
-		}
-		if err := output.CheckOutputs(slices.Concat(r.inputs, r.formats.lists, r.report.Inputs), "", r.out); err != nil {
-			return usageError{err}
 		}
 		bad := bads{most: r.maxBad, fate: "are in no list"}
 		err = writeOutput(cmd, file{name: r.out}, func(names *output.Writer) error {

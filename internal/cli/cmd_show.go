@@ -77,10 +77,8 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if s.page != "" {
-		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.inputs), "", s.page); err != nil {
-			return usageError{err}
-		}
+	if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.inputs), "", s.page); err != nil {
+		return usageError{err}
 	}
 	if len(s.of) > 0 && report.Once() {
 		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}
