@@ -168,7 +168,6 @@ func TestRetriedDocuments(t *testing.T) {
 // segments are common, only exact copies and near copies with a score of 0.8 are: common segments say
 // nothing about the origin of the rest.
 func TestRemovedAndSentAgain(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	sentences := func(from, n, words int) (s []string) {
 		for i := range n {
