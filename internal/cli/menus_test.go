@@ -50,7 +50,6 @@ func sitePage(site int, title, rest string) string {
 // article named by its page's title is found on any site. Of pages without such a title, and of
 // pages of links, only an identical page is a copy.
 func TestMenusAreNoCopies(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "in"), 0o777); err != nil {
 		t.Fatal(err)

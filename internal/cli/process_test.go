@@ -20,7 +20,8 @@ import (
 	"github.com/firstseen/firstseen/index"
 )
 
-// program returns the program itself as a command: the test binary, called firstseen, runs main.
+// program returns the program itself as a command: the test binary, called firstseen, runs main. As in
+// scripts, it collects garbage less often.
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -30,7 +31,7 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(exe)
 	cmd.Args = append([]string{"firstseen"}, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), epochVariable+"=1700000000", "TMPDIR="+dir)
+	cmd.Env = append(os.Environ(), epochVariable+"=1700000000", "TMPDIR="+dir, "GOGC=400")
 	return cmd
 }
 
