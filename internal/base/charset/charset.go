@@ -83,8 +83,8 @@ func decodeDeclared(dst, body []byte, declared []string) (text []byte, name stri
 		}
 	}
 	for _, name := range declared {
-		if name != "windows-1252" && singles()[name] != nil {
-			if text, ok := decodeSingle(dst, body, singles()[name]); ok {
+		if name != "windows-1252" && singles[name] != nil {
+			if text, ok := decodeSingle(dst, body, singles[name]); ok {
 				return text, name
 			}
 		}

@@ -283,7 +283,7 @@ func TestLongBodies(t *testing.T) {
 // TestLanguagesHaveEncodings checks that each language has an encoding and an alphabet.
 func TestLanguagesHaveEncodings(t *testing.T) {
 	for _, l := range languages {
-		if singles()[l.name] == nil {
+		if singles[l.name] == nil {
 			t.Errorf("%s is no single-byte encoding", l.name)
 		}
 		for code := range strings.FieldsSeq(l.codes) {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -48,7 +47,7 @@ func isWide(name string) bool {
 // A single is a single-byte encoding: the character of each byte from 0x80 on, or U+FFFD.
 type single [128]rune
 
-var singles = sync.OnceValue(func() map[string]*single {
+var singles = func() map[string]*single {
 	all := map[string]*single{}
 	for _, e := range charmap.All {
 		cm, ok := e.(*charmap.Charmap)
@@ -66,7 +65,7 @@ var singles = sync.OnceValue(func() map[string]*single {
 		all[name] = s
 	}
 	return all
-})
+}()
 
 // Tolerated faults: fewer than one in this many characters.
 const (

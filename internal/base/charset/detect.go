@@ -20,7 +20,7 @@ func decodeDetected(dst, body []byte) (text []byte, name string) {
 		}
 	}
 	if name := bestSingle(body); name != "" {
-		if text, ok := decodeSingle(dst, body, singles()[name]); ok {
+		if text, ok := decodeSingle(dst, body, singles[name]); ok {
 			return text, name
 		}
 	}
@@ -239,7 +239,7 @@ func newGuess(name, code string, doubt float64) guess {
 	for c := 'a'; c <= 'z'; c++ {
 		g.kinds[c], g.kinds[c-'a'+'A'] = lower, upper
 	}
-	for i, r := range singles()[name] {
+	for i, r := range singles[name] {
 		g.worth[i] = worthOf(r, bits)
 		switch {
 		case r == '’':
