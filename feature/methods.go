@@ -45,6 +45,7 @@ type registered struct {
 // A number is a numeric setting. In a name it follows its letter.
 type number struct {
 	letter      string
+	name        string // the setting of --method, such as distance; "" for none
 	of          func(*Scheme) *int
 	usual       int    // the default, which replaces 0
 	least, most int    // most 0: settle checks the range
@@ -63,11 +64,11 @@ var registry = []*registered{
 		rules: "fs4-" + canon.Version,
 		numbers: []number{
 			{
-				letter: "n", of: func(s *Scheme) *int { return &s.Segments },
+				letter: "n", name: "count", of: func(s *Scheme) *int { return &s.Segments },
 				usual: segments.DefaultSegments, least: 1, most: MaxSegments, what: "%d segments",
 			},
 			{
-				letter: "w", of: func(s *Scheme) *int { return &s.MinWidth },
+				letter: "w", name: "width", of: func(s *Scheme) *int { return &s.MinWidth },
 				usual: segments.DefaultMinWidth, least: 1, most: MaxMinWidth, what: "minimum width %d",
 			},
 			{
@@ -178,6 +179,17 @@ func Methods() (infos []Info) {
 		infos = append(infos, m.Info)
 	}
 	return infos
+}
+
+// Settings calls f for each setting of a method, with its value in s and the range of that.
+func (s *Scheme) Settings(f func(method, name string, value *int, least, most int)) {
+	for _, m := range registry {
+		for _, n := range m.numbers {
+			if n.name != "" {
+				f(m.Name, n.name, n.of(s), n.least, n.most)
+			}
+		}
+	}
 }
 
 // MethodOf returns the method of the named scheme, or "" if this program does not have it.

@@ -31,7 +31,7 @@ var shingles = registered{
 	rules: "shingles1-" + canon.Version,
 	numbers: []number{
 		{
-			letter: "w", of: func(s *Scheme) *int { return &s.Shingle },
+			letter: "w", name: "size", of: func(s *Scheme) *int { return &s.Shingle },
 			usual: defaultShingle, least: 1, most: MaxShingle, what: "shingles of %d words",
 		},
 		{letter: "b", of: func(s *Scheme) *int { return &s.Bands }},

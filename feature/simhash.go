@@ -31,7 +31,7 @@ var simhash = registered{
 	rules:       "simhash1-" + canon.Version,
 	weighsTerms: true,
 	numbers: []number{{
-		letter: "d", of: func(s *Scheme) *int { return &s.Distance },
+		letter: "d", name: "distance", of: func(s *Scheme) *int { return &s.Distance },
 		usual: 3, least: 1, most: MaxDistance, what: "fingerprints that differ in %d bits",
 	}},
 	features: func(Scheme) int { return 1 },

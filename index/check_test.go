@@ -64,6 +64,7 @@ func flipByte(t *testing.T, path string, at int) {
 
 // TestCheckFinds breaks one thing at a time, and checks the findings before and after a rebuild.
 func TestCheckFinds(t *testing.T) {
+	t.Parallel()
 	base := filepath.Join(t.TempDir(), "index")
 	keyed := smallIndex
 	keyed.Key = KeyRequired
@@ -182,6 +183,7 @@ func TestCheckFinds(t *testing.T) {
 
 // TestCheckFindsEveryFlip flips bytes. Each flip is found, or the answers stay the same.
 func TestCheckFindsEveryFlip(t *testing.T) {
+	t.Parallel()
 	base := filepath.Join(t.TempDir(), "index")
 	o := smallIndex
 	o.MemtableKeys = 300 // small enough for runs and merges

@@ -233,6 +233,7 @@ func TestRefused(t *testing.T) {
 
 // TestInUse compares the messages for a second process.
 func TestInUse(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	opened(t, dir, smallIndex)
 	_, err := Open(context.Background(), dir, smallIndex)

@@ -159,6 +159,7 @@ func TestLeftByCreation(t *testing.T) {
 // TestTwoCreators creates a keyed index in three processes at once. Each succeeds or is refused,
 // and all fingerprints use one key.
 func TestTwoCreators(t *testing.T) {
+	t.Parallel()
 	keyed := smallIndex
 	keyed.Key = KeyRequired
 	for range 8 {

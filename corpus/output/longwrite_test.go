@@ -17,6 +17,7 @@ import (
 // TestLongLinesWritten writes lines in parts, of lengths around the one that avoids a copy, with
 // Sync in between. Lines stay in order, a long one is one frame, and all runs write the same bytes.
 func TestLongLinesWritten(t *testing.T) {
+	t.Parallel()
 	const m = 1 << 20
 	lengths := []int{10, m - 1, 4 * m, 4*m + 1, 30, 8 * m, 8*m + 1, 8*m + 2, 0, 5}
 	for _, name := range []string{"out", "out.gz", "out.zst"} {

@@ -157,6 +157,7 @@ func TestWriterIsDeterministic(t *testing.T) {
 // TestWriterContinues cuts outputs back to every mark from Sync and writes the rest again: the
 // bytes must equal those of an unbroken run.
 func TestWriterContinues(t *testing.T) {
+	t.Parallel()
 	lines := someLines()
 	syncs := []int{0, 1, 350, 750}
 	for _, name := range outputNames {

@@ -119,6 +119,7 @@ func linesByPlace(t *testing.T, name string) map[string]report.Reported {
 // TestPolicyByOracle checks that --prefer and --remove-within give each document the oracle's fate,
 // whatever its id. The output has the survivors.
 func TestPolicyByOracle(t *testing.T) {
+	t.Parallel()
 	ranks := map[string]func(*chosenDoc) int64{
 		"": func(*chosenDoc) int64 { return 0 },
 		"source=curated,crawled": func(d *chosenDoc) int64 {

@@ -12,13 +12,18 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/terminal"
 	"github.com/firstseen/firstseen/internal/cli/flags"
@@ -43,7 +48,11 @@ func Main() {
 	// If the reader ends early (| head), a write must fail, so that the index is left in order.
 	signal.Ignore(syscall.SIGPIPE)
 	ignoreFileSizeSignal()
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup makes it; else closing the terminal ends a run in order
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	// A second signal ends the program at once: no checkpoint on disk is ever half done.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -173,6 +182,14 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// usage returns an error as a usage error, and no error as none.
+func usage(err error) error {
+	if err != nil {
+		err = usageError{err}
+	}
+	return err
+}
+
 var errBadRecords = errors.New("some records were bad")
 
 var errInterrupted = errors.New("interrupted")
@@ -264,4 +281,77 @@ func noRoom(err error) bool {
 	return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EFBIG, syscall.EDQUOT}, func(cause syscall.Errno) bool {
 		return errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error())
 	})
+}
+
+// versionText describes the program, and the scheme of its new indexes.
+func versionText() string {
+	return fmt.Sprintf("firstseen %s (%s, %s/%s)\nscheme %s; new indexes, unless made with --no-key, have siphash+highway and the number of their key instead of xxh3\n",
+		versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, feature.Scheme{}.Name())
+}
+
+func versionString() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if f := cmd.Flags().Lookup("index"); f != nil && !f.Hidden {
+		hint = "; name the index with --index DIR"
+	}
+	return usageError{fmt.Errorf("%s takes no more arguments, got %q%s", cmd.CommandPath(), args, hint)}
+}
+
+func newGenerateCommand() *cobra.Command {
+	cmd := command("generate", nil, func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{errors.New("generate: give one folder, for the completions and man pages")}
+		}
+		now, err := clock()
+		if err != nil {
+			return usageError{err}
+		}
+		if err := os.MkdirAll(args[0], 0o777); err != nil {
+			return fmt.Errorf("man pages: %w", err)
+		}
+		root, in := cmd.Root(), func(name string) string { return filepath.Join(args[0], name) }
+		date := now()
+		for cmd := range commands(root) { // cobra turns the texts into Markdown, and that into man pages
+			cmd.Long, cmd.DisableAutoGenTag = indented(cmd.Long), true
+		}
+		return errors.Join(
+			root.GenBashCompletionFileV2(in("firstseen.bash"), true),
+			root.GenZshCompletionFile(in("_firstseen")),
+			root.GenFishCompletionFile(in("firstseen.fish"), true),
+			doc.GenManTree(root, &doc.GenManHeader{Title: "FIRSTSEEN", Section: "1", Date: &date, Source: "firstseen " + versionString(), Manual: "firstseen"}, args[0]),
+		)
+	})
+	cmd.Hidden = true // for packagers
+	return cmd
+}
+
+// indented turns the lists of a text, which are columns, into Markdown code.
+func indented(text string) string {
+	var b strings.Builder
+	blank := true
+	for line := range strings.Lines(text) {
+		list := strings.HasPrefix(line, "  ")
+		if list && !blank {
+			b.WriteString("\n")
+		}
+		if list {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+		blank = list || strings.TrimSpace(line) == ""
+	}
+	return b.String()
 }

@@ -53,11 +53,8 @@ func newCompareCommand() *cobra.Command {
 }
 
 func (f *explaining) run(cmd *cobra.Command, args []string) error {
-	if err := f.checkMethod("", false); err != nil {
-		return usageError{err}
-	}
 	style, err := f.style(cmd.OutOrStdout())
-	if err != nil {
+	if err = cmp.Or(f.checkMethod("", false), err); err != nil {
 		return usageError{err}
 	}
 	cfg := f.source

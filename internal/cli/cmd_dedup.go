@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/bulk"
 	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/choose"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/confirm"
@@ -140,7 +142,8 @@ func (f *dedupOptions) check(args []string) error {
 	if err := f.asMade(); err != nil {
 		return err
 	}
-	if err := checkFlags(f.checkReading, func() error { return f.checkIndex(f.furtherConflicts()...) }, f.checkVerify, f.checkPolicy); err != nil {
+	checkIndex := func() error { return f.checkIndex(f.furtherConflicts()...) }
+	if err := usage(inTurn(f.checkReading, checkIndex, f.checkVerify, f.checkPolicy)); err != nil {
 		return err
 	}
 	if err := inTurn(f.expand, f.checkRereads, func() error { return f.recognize(f.Out, f.outDir != "", f.Annotate) }, f.checkTimes, f.planTree, f.enclose, f.checkPolicyInputs); err != nil {
@@ -176,10 +179,12 @@ func (f *dedupOptions) checkReading() error {
 	if f.every < 0 {
 		return fmt.Errorf("--limit checkpoint=%v: want a time such as 1s, or 0 for checkpoints by bytes only", f.every)
 	}
-	if err := f.formats.complete(f.source); err != nil {
-		return err
-	}
-	return f.checkEndings()
+	return cmp.Or(
+		f.formats.complete(f.source),
+		ending.Check("--report", f.Report, ending.JSON, ending.Parquet),
+		ending.Check("--rejects", f.Rejects, ending.JSON),
+		ending.Check("--summary", f.summary, ending.JSON),
+	)
 }
 
 // furtherConflicts are those for any inputs. Others stand beside the flags that they are about.

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,16 +17,6 @@ import (
 	"github.com/firstseen/firstseen/internal/base/lexical"
 	"github.com/firstseen/firstseen/internal/base/visible"
 )
-
-// forgetting takes documents back and names them: when all is durable, unless they are many.
-type forgetting struct {
-	file, name string // flags: file of ids, and name of a batch
-	cmd        *cobra.Command
-	edit       *index.Editor
-	buffer     *bufio.Writer
-	out        *json.Encoder
-	none       int // number of ids without documents
-}
 
 // forgotten is firstseen forget's line about an id. The JSON form is a contract.
 type forgotten struct {
@@ -45,65 +37,71 @@ type cancelled struct {
 	Documents int    `json:"documents"` // number of documents taken back
 }
 
+// newForgetCommand returns a command that takes documents back and names them: when all is durable,
+// unless they are many.
 func newForgetCommand() *cobra.Command {
-	var f forgetting
-	cmd := onIndex("index-forget", nil, f.run)
-	fs := cmd.Flags()
-	fs.StringVar(&f.file, "from", "", "forget the ids in this file too, one a line; - is standard input")
-	fs.StringVar(&f.name, "batch", "", "forget all documents of this batch, and its name; first list the documents removed because of it")
-	return cmd
-}
-
-func (f *forgetting) run(cmd *cobra.Command, dir string, ids []string) (err error) {
-	if len(ids) == 0 && f.file == "" && f.name == "" {
-		return usageError{errors.New("forget: give ids of documents, --from FILE or --batch NAME")}
-	}
-	if f.edit, err = index.Edit(dir); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.edit.Close()) }()
-	f.cmd, f.buffer = cmd, bufio.NewWriter(cmd.OutOrStdout())
-	f.out = visible.NewEncoder(f.buffer)
-	for _, id := range ids {
-		if err := f.forget(id); err != nil {
+	file, batch := "", ""
+	cmd := onIndex("index-forget", nil, func(cmd *cobra.Command, dir string, ids []string) (err error) {
+		if len(ids) == 0 && file == "" && batch == "" {
+			return usageError{errors.New("forget: give ids of documents, --from FILE or --batch NAME")}
+		}
+		edit, err := index.Edit(dir)
+		if err != nil {
 			return err
 		}
-	}
-	if err := inTurn(f.listed, f.batch, f.edit.Save); err != nil {
-		return err
-	}
-	if f.none > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", f.none)
-	}
-	return f.buffer.Flush()
-}
-
-func (f *forgetting) forget(id string) error {
-	if err := f.cmd.Context().Err(); err != nil {
-		return err
-	}
-	n, err := f.edit.Forget(id)
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		f.none++
-	}
-	return f.out.Encode(forgotten{id, n})
+		defer func() { err = errors.Join(err, edit.Close()) }()
+		buffer := bufio.NewWriter(cmd.OutOrStdout())
+		out, none := visible.NewEncoder(buffer), 0
+		forget := func(id string) error {
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			n, err := edit.Forget(id)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				none++
+			}
+			return out.Encode(forgotten{id, n})
+		}
+		for _, id := range ids {
+			if err := forget(id); err != nil {
+				return err
+			}
+		}
+		err = listed(cmd.InOrStdin(), file, forget)
+		if err == nil && batch != "" {
+			err = cancel(cmd.Context(), edit, batch, buffer, out)
+		}
+		if err == nil {
+			err = edit.Save()
+		}
+		if err != nil {
+			return err
+		}
+		if none > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d of the ids are not in the index\n", none)
+		}
+		return buffer.Flush()
+	})
+	fs := cmd.Flags()
+	fs.StringVar(&file, "from", "", "forget the ids in this file too, one a line; - is standard input")
+	fs.StringVar(&batch, "batch", "", "forget all documents of this batch, and its name; first list the documents removed because of it")
+	return cmd
 }
 
 // maxID is the size of the longest line in a file of ids, in bytes.
 const maxID = 1 << 20
 
 // listed forgets the ids of a file, if there is one.
-func (f *forgetting) listed() error {
-	r := f.cmd.InOrStdin()
-	switch f.file {
+func listed(r io.Reader, name string, forget func(id string) error) error {
+	switch name {
 	case "":
 		return nil
 	case input.Stdin:
 	default:
-		file, err := os.Open(f.file)
+		file, err := os.Open(name)
 		if err != nil {
 			return fmt.Errorf("reading the ids: %w", err)
 		}
@@ -115,44 +113,37 @@ func (f *forgetting) listed() error {
 	mark := lexical.ByteOrderMark // on the first line, as Windows editors write it
 	for ; lines.Scan(); mark = "" {
 		if id := strings.TrimRight(strings.TrimPrefix(lines.Text(), mark), "\r"); id != "" {
-			if err := f.forget(id); err != nil {
+			if err := forget(id); err != nil {
 				return err
 			}
 		}
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", f.file, maxID)
+		return fmt.Errorf("reading the ids: %s has a line of more than %d bytes", name, maxID)
 	case err != nil:
 		return fmt.Errorf("reading the ids: %w", err)
 	}
 	return nil
 }
 
-// batch forgets a batch, if one is named. It writes the list before it takes anything back, so a
-// user stopped in between has the list and repeats the command.
-func (f *forgetting) batch() error {
-	if f.name == "" {
-		return nil
+// cancel forgets a batch. It writes the list before it takes anything back, so a user stopped in
+// between has the list and repeats the command.
+func cancel(ctx context.Context, edit *index.Editor, batch string, buffer *bufio.Writer, out *json.Encoder) error {
+	list := func() error {
+		return edit.Dependents(batch, func(v index.Dependent) error {
+			return errors.Join(ctx.Err(), out.Encode(removedFor{v.ID, v.Batch, v.Of}))
+		})
 	}
-	if err := f.edit.Save(); err != nil {
+	err := inTurn(edit.Save, list, buffer.Flush, func() error {
+		n, err := edit.Cancel(batch)
+		if err == nil {
+			err = out.Encode(cancelled{batch, n})
+		}
 		return err
-	}
-	err := f.edit.Dependents(f.name, func(v index.Dependent) error {
-		return errors.Join(f.cmd.Context().Err(), f.out.Encode(removedFor{v.ID, v.Batch, v.Of}))
 	})
-	if err == nil {
-		err = f.buffer.Flush()
+	if errors.Is(err, index.ErrNoBatch) {
+		err = fmt.Errorf("%w; firstseen index batches lists the existing ones", err)
 	}
-	n := 0
-	if err == nil {
-		n, err = f.edit.Cancel(f.name)
-	}
-	switch {
-	case errors.Is(err, index.ErrNoBatch):
-		return fmt.Errorf("%w; firstseen index batches lists the existing ones", err)
-	case err != nil:
-		return err
-	}
-	return f.out.Encode(cancelled{f.name, n})
+	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"github.com/firstseen/firstseen/internal/engine/ask"
 	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/progress"
 )
 
 func newIndexCommand() *cobra.Command {
@@ -280,17 +282,67 @@ func dump(ctx context.Context, files *index.Files, what string, out *json.Encode
 }
 
 func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T, error]) error {
-	n := 0
 	for line, err := range lines {
-		if n++; err == nil && n%1024 == 0 {
-			err = ctx.Err()
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			err = out.Encode(line)
 		}
 		if err != nil {
 			return err
 		}
-		if err := out.Encode(line); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+func newCheckCommand() *cobra.Command {
+	var out printed
+	rebuild, quiet := false, false
+	cmd := onIndex("index-check", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
+		var found *index.Checked
+		if !rebuild {
+			found, err = ask.Check(cmd.Context(), dir) // of the server that holds the index
+		}
+		if found == nil && err == nil {
+			o := index.CheckOptions{Rebuild: rebuild, State: pipeline.LedgerName}
+			stop := func() {}
+			if !quiet {
+				o.Progress, stop = progress.OfCheck(cmd.ErrOrStderr())
+			}
+			found, err = index.Check(cmd.Context(), dir, o)
+			stop()
+		}
+		if err != nil {
+			return err
+		}
+		err = out.print(cmd, found, "check", struct {
+			*index.Checked
+			Shown []string
+		}{found, shown(found.Findings)})
+		if err == nil && !found.Sound {
+			err = fmt.Errorf("index %s: it is not sound; each finding names its remedy", dir)
+		}
+		return err
+	})
+	fs := cmd.Flags()
+	fs.BoolVar(&rebuild, "rebuild", false, "rebuild the filter if it is missing, old or damaged")
+	out.register(fs)
+	fs.BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	return cmd
+}
+
+// mostFindings is the most findings of a file shown as text.
+const mostFindings = 20
+
+// shown returns the findings as lines, at most mostFindings of each file.
+func shown(findings []index.Finding) (lines []string) {
+	counts := map[string]int{}
+	for _, f := range findings {
+		counts[f.File]++
+		switch n := counts[f.File]; {
+		case n <= mostFindings:
+			lines = append(lines, fmt.Sprintf("%s: %s: %s; %s", f.File, f.State, f.What, f.Remedy))
+		case n == mostFindings+1:
+			lines = append(lines, fmt.Sprintf("%s: more findings are not shown; --json shows all", f.File))
+		}
+	}
+	return lines
 }

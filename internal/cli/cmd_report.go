@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
@@ -66,10 +66,7 @@ func openReports(cmd *cobra.Command, args []string, out string) (*lines.Reports,
 	if err != nil {
 		return nil, err
 	}
-	if err := output.CheckOutputs(report.Inputs, "", out); err != nil {
-		return nil, usageError{err}
-	}
-	return report, nil
+	return report, usage(output.CheckOutputs(report.Inputs, "", out))
 }
 
 // readTwice refuses reports that cannot be read twice: a pipe would then be empty, or block.
@@ -129,12 +126,13 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 	if err != nil {
 		return bad, err
 	}
+	bad.most = r.maxBad
 	err = writeOutput(cmd, file{name: r.out, around: around, head: head}, func(out *output.Writer) error {
 		empty := true
 		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
 			empty = empty && one.Line == nil
 			var raw []byte
-			good, err := bad.check(one.Record, err, r.maxBad)
+			good, err := bad.check(one.Record, err)
 			if good {
 				raw, err = record(one)
 			}
@@ -167,12 +165,9 @@ func newAttributesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var bad bads
+		bad := bads{most: r.maxBad}
 		opened := func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) }
-		return derive.Attributes(cmd.Context(), r.documents(), names, r.report, plan.Documents, r.out, opened, func(record corpus.Record) error {
-			_, err := bad.check(record, nil, r.maxBad)
-			return err
-		})
+		return derive.Attributes(cmd.Context(), r.documents(), names, r.report, plan.Documents, r.out, opened, bad.check)
 	})
 	cmd.PreRunE = r.open
 	r.registerOut(cmd.Flags(), "write the tree of attributes below this folder")
@@ -189,17 +184,15 @@ func newKeptCommand() *cobra.Command {
 		if _, one := r.found.(page.Format); err == nil && !one {
 			err = usageError{errors.New("a list of kept files needs inputs that are a document each, such as pages or texts (--format): from these inputs, dedup --out writes the kept records")}
 		}
+		if err == nil {
+			err = usage(output.CheckOutputs(slices.Concat(r.inputs, r.formats.lists, r.report.Inputs), "", r.out))
+		}
 		if err != nil {
 			return err
 		}
-		if err := output.CheckOutputs(slices.Concat(r.inputs, r.formats.lists, r.report.Inputs), "", r.out); err != nil {
-			return usageError{err}
-		}
-		bad := bads{fate: "are in no list"}
+		bad := bads{most: r.maxBad, fate: "are in no list"}
 		err = writeOutput(cmd, file{name: r.out}, func(names *output.Writer) error {
-			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, func(record corpus.Record, err error) (bool, error) {
-				return bad.check(record, err, r.maxBad)
-			})
+			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, bad.check)
 		})
 		return cmp.Or(err, bad.end())
 	})
@@ -262,4 +255,110 @@ func newApplyCommand() *cobra.Command {
 	r.registerOut(cmd.Flags(), "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
 	r.registerKeep(cmd.Flags(), "the records to write: originals, or duplicates, the removed ones")
 	return cmd
+}
+
+type cutFlags struct {
+	rereading
+	cut    cut.Options
+	remove string
+	mark   bool
+	list   string
+}
+
+func newCutCommand() *cobra.Command {
+	var f cutFlags
+	cmd := command("report-cut", nil, f.run)
+	fs := cmd.Flags()
+	fs.StringVar(&f.remove, "remove", "", "passages to cut: common, copied or all")
+	flags.Integer(fs, &f.cut.MinUnits, "min-units", 0, flags.Unbounded, "cut only passages of this many words or more")
+	fs.BoolVar(&f.mark, "mark", false, "keep the passages, between >>> and <<<")
+	flags.Integer(fs, &f.cut.DropBelow, "drop-below", 0, flags.Unbounded, "drop documents with fewer than this many words left, such as 50")
+	fs.BoolVar(&f.cut.KeepCode, "keep-code", false, "leave documents alone if more than one character in eight is a symbol")
+	fs.StringVar(&f.list, "list", "", "write what was cut and dropped here: .csv, .tsv or lines of JSON (default the name of --out plus .cuts.jsonl)")
+	f.registerOut(fs, "write the documents to this `file`; .gz or .zst compresses; - is standard output")
+	return cmd
+}
+
+func (f *cutFlags) check(cmd *cobra.Command, args []string) error {
+	f.cut.Remove = cut.Kind(f.remove)
+	switch {
+	case !slices.Contains([]cut.Kind{cut.Common, cut.Copied, cut.All}, f.cut.Remove):
+		return usageError{errors.New("report cut: choose the passages to cut with --remove: common (in eight documents or more), copied or all")}
+	case f.mark && f.cut.DropBelow > 0:
+		return usageError{errors.New("report cut: --mark keeps all documents, and --drop-below drops some: give one of the two")}
+	}
+	if err := f.open(cmd, args); err != nil {
+		return err
+	}
+	if fields := f.formats.jsonl.Fields; fields.HTML != "" || strings.Contains(fields.Text, ",") {
+		return usageError{errors.New("report cut: passages are cut out of one field, and not out of a page: make the report with one --text-field")}
+	}
+	if err := readTwice("cut", f.report); err != nil {
+		return err
+	}
+	if f.list == "" && f.out != input.Stdin {
+		f.list = f.out + ".cuts.jsonl"
+	}
+	if err := checkEnding("--list", f.list, ending.JSON, ending.CSV); err != nil {
+		return err
+	}
+	return output.CheckOutputs(slices.Concat(f.inputs, f.formats.lists, f.report.Inputs), "", f.out, f.list)
+}
+
+func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
+	if err := f.check(cmd, args); err != nil {
+		return err
+	}
+	if err := f.recognize(f.out, false, false); err != nil {
+		return err
+	}
+	c, err := cut.NewCutter(f.found, f.mark)
+	if errors.Is(err, cut.ErrFormat) {
+		err = usageError{errors.New("cut writes lines of JSON and Parquet: for other formats, firstseen report attributes lists the passages")}
+	}
+	if err != nil {
+		return err
+	}
+	plan, err := cut.NewPlan(f.cut, f.report.All(cmd.Context()))
+	if err != nil {
+		return err
+	}
+	var bad bads
+	write := func(list *table.Table) (err error) {
+		var row func(id string, q *cut.Cut, dropped bool) error
+		if list != nil {
+			row = func(id string, q *cut.Cut, dropped bool) error {
+				p := q.Passage
+				return list.Write(id, q.FirstChar, q.EndChar, q.Units, p.Of, p.OfStart, p.OfEnd, q.Documents, dropped)
+			}
+		}
+		bad, err = f.rewrite(cmd, func(r derive.Record) ([]byte, error) { return c.Document(plan, row, r) })
+		return err
+	}
+	if f.list == "" {
+		err = write(nil)
+	} else {
+		columns := []string{"id", "start", "end", "units", "of", "of_start", "of_end", "documents", "dropped"}
+		err = writeTable(cmd, f.list, columns, write)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
+	return bad.end()
+}
+
+func cutSummary(n *cut.Counts, mark bool) string {
+	what := "cut"
+	if mark {
+		what = "marked"
+	}
+	line := fmt.Sprintf("%d passages %s at segment ends, %.1f%% of the words of %d kept documents", n.Cut, what, 100*float64(n.CutWords)/float64(max(n.Words, 1)), n.Documents)
+	if n.Dropped > 0 {
+		line += fmt.Sprintf("; %d documents dropped", n.Dropped)
+	}
+	if n.Absent+n.Unsegmented > 0 {
+		line += fmt.Sprintf("; left as they are: %d with no whole segment, %d whose earlier document is not written before them", n.Unsegmented, n.Absent)
+	}
+	return line
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"iter"
 	"slices"
@@ -30,16 +31,12 @@ type showing struct {
 func newShowCommand() *cobra.Command {
 	var s showing
 	cmd := command("report-show", needReport, func(cmd *cobra.Command, args []string) error {
-		if s.asJSON && s.page != "" {
-			return usageError{errors.New("show: --html and --json exclude each other: give one")}
-		}
-		if s.by != "" && s.page == "" && !s.asJSON {
-			return usageError{errors.New("show: --by is for the map of sources, which text lacks: give --html or --json too")}
-		}
-		if (s.by == show.ByInput || s.by == show.ByField) && len(s.of) == 0 {
-			return usageError{errors.New("show: a report does not say in which input a source is, nor its fields: with --by input and --by field=NAME, give the inputs of the run with --input")}
-		}
-		if err := checkEnding("--html", s.page, ending.HTML); err != nil {
+		conflicts := meaning(
+			conflict{s.asJSON && s.page != "", "show: --html and --json exclude each other: give one"},
+			conflict{s.by != "" && s.page == "" && !s.asJSON, "show: --by is for the map of sources, which text lacks: give --html or --json too"},
+			conflict{(s.by == show.ByInput || s.by == show.ByField) && len(s.of) == 0, "show: a report does not say in which input a source is, nor its fields: with --by input and --by field=NAME, give the inputs of the run with --input"},
+		)
+		if err := cmp.Or(conflicts, checkEnding("--html", s.page, ending.HTML)); err != nil {
 			return err
 		}
 		return s.show(cmd, args)
@@ -80,10 +77,8 @@ func (s *showing) show(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if s.page != "" {
-		if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.inputs), "", s.page); err != nil {
-			return usageError{err}
-		}
+	if err := output.CheckOutputs(slices.Concat(report.Inputs, s.formats.lists, s.inputs), "", s.page); err != nil {
+		return usageError{err}
 	}
 	if len(s.of) > 0 && report.Once() {
 		return usageError{errors.New("show: with --input the report is read twice, and it is a pipe: give a file")}

@@ -25,43 +25,52 @@ type termsTold struct {
 	Bytes     int64  `json:"bytes"`
 }
 
-type termsOptions struct {
-	inputFlags
-	out   string
-	least int64 // documents that a term must have
-}
-
 func newTermsCommand() *cobra.Command {
-	f := termsOptions{least: 2}
+	var f inputFlags
+	out, least := "", int64(2)
 	cmd := command("index-terms", needInput, func(cmd *cobra.Command, args []string) error {
-		if f.out == "" || f.out == input.Stdin {
+		if out == "" || out == input.Stdin {
 			return usageError{errors.New("index terms: give the file of the table with --out FILE")}
 		}
-		if err := checkEnding("--out", f.out, ending.Terms); err != nil {
+		if err := checkEnding("--out", out, ending.Terms); err != nil {
 			return err
 		}
-		return f.count(cmd, args)
+		err := f.findInputs(cmd, args)
+		if err == nil {
+			err = output.CheckOutputs(f.inputs, "", out)
+		}
+		if err != nil {
+			return err
+		}
+		var counter terms.Counter
+		bad := countTerms(cmd, &f, &counter) // bad records are reported and left out
+		if bad != nil && !errors.Is(bad, errBadRecords) {
+			return bad
+		}
+		table := counter.Table(uint32(least))
+		if err := table.WriteFile(out); err != nil {
+			return err
+		}
+		if n := counter.Missed(); n > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: more than %d terms: the rarest were forgotten, and a count may be too low by up to %d documents\n", terms.MaxTerms, n)
+		}
+		err = json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
+			Documents: table.Documents(), Terms: table.Len(), Missed: counter.Missed(), Digest: table.Digest(), Bytes: table.Size(),
+		})
+		return errors.Join(err, bad)
 	})
 	fs := cmd.Flags()
-	fs.StringVarP(&f.out, "out", "o", "", "write the table here; it is replaced when all is counted")
-	flags.Integer(fs, &f.least, "min-docs", 1, math.MaxUint32, "leave out terms that occur in fewer documents")
+	fs.StringVarP(&out, "out", "o", "", "write the table here; it is replaced when all is counted")
+	flags.Integer(fs, &least, "min-docs", 1, math.MaxUint32, "leave out terms that occur in fewer documents")
 	f.register(fs)
 	return cmd
 }
 
-func (f *termsOptions) count(cmd *cobra.Command, args []string) error {
-	if err := f.findInputs(cmd, args); err != nil {
-		return err
-	}
-	if err := output.CheckOutputs(f.inputs, "", f.out); err != nil {
-		return err
-	}
-	var counter terms.Counter
+func countTerms(cmd *cobra.Command, f *inputFlags, counter *terms.Counter) error {
 	reader := terms.NewReader(nil)
 	var found []uint64
 	take := func(more []uint64) { found = terms.AppendDistinct(found, more) }
-	// Bad records are reported and left out.
-	bad := eachDocument(cmd, &f.inputFlags, func(r corpus.Record) error {
+	return eachDocument(cmd, f, func(r corpus.Record) error {
 		if counter.Documents() == math.MaxUint32 {
 			return errors.New("more than 4,294,967,295 documents: give fewer")
 		}
@@ -70,18 +79,4 @@ func (f *termsOptions) count(cmd *cobra.Command, args []string) error {
 		counter.Add(found)
 		return nil
 	})
-	if bad != nil && !errors.Is(bad, errBadRecords) {
-		return bad
-	}
-	table := counter.Table(uint32(f.least))
-	if err := table.WriteFile(f.out); err != nil {
-		return err
-	}
-	if n := counter.Missed(); n > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: more than %d terms: the rarest were forgotten, and a count may be too low by up to %d documents\n", terms.MaxTerms, n)
-	}
-	err := json.NewEncoder(cmd.OutOrStdout()).Encode(termsTold{
-		Documents: table.Documents(), Terms: table.Len(), Missed: counter.Missed(), Digest: table.Digest(), Bytes: table.Size(),
-	})
-	return errors.Join(err, bad)
 }

@@ -57,10 +57,7 @@ func TestFollow(t *testing.T) {
 	brokers := strings.Join(c.ListenAddrs(), ",")
 	ends := func(code int, says string, args ...string) {
 		t.Helper()
-		cmd := program(t, dir, args...)
-		start(t, cmd)
-		exits(t, cmd, code)
-		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, says) {
+		if _, said := runProgram(t, dir, code, args...); !strings.Contains(said, says) {
 			t.Errorf("%q does not say %q: %s", args, says, said)
 		}
 	}

@@ -49,30 +49,18 @@ func (f *formats) register(fs *pflag.FlagSet, revisits bool) {
 	fields, web := &f.jsonl.Fields, &f.warc
 	fs.StringVar(&fields.Text, "text-field", "text", "field or column with the text; dots lead into objects; title,abstract joins several")
 	fs.StringVar(&fields.ID, "id-field", "", "field with the id, such as metadata.url, or in a WARC or a mail a header such as WARC-Record-ID (default id, WARC-Target-URI, Message-ID); without one the id is FILE:LINE")
-	r.Add("warc arc auto", "status", func(text string) (err error) {
-		web.Status, err = warc.ParseStatus(text)
-		return err
-	})
-	r.Add("warc arc auto", "mime", func(text string) (err error) {
-		web.Types, err = warc.ParseTypes(text)
-		return err
-	})
+	r.Add("warc arc auto", "status", flags.Parsed(&web.Status, warc.ParseStatus))
+	r.Add("warc arc auto", "mime", flags.Parsed(&web.Types, warc.ParseTypes))
 	r.Add("html warc arc auto", "html", flags.Word(&f.html, []string{"main", "visible", "off"}, html.Main, html.Visible, html.Mode(-1)))
 	if revisits {
 		r.Add("warc auto", "revisit", flags.Word(&web.Revisit.Write, []string{"false", "true"}, false, true))
 		r.Add("warc auto", "near", flags.Word(&web.Revisit.Keep, []string{"drop", "keep"}, false, true))
 	}
-	r.Add("jsonl array csv auto", "time", func(text string) error {
-		fields.Time = text
-		return nil
-	})
-	r.Add("jsonl array", "html", func(text string) error {
-		fields.HTML = text
-		return nil
-	})
+	r.Add("jsonl array csv auto", "time", flags.Text(&fields.Time))
+	r.Add("jsonl array", "html", flags.Text(&fields.HTML))
 	web.Status, _ = warc.ParseStatus("200")
 	web.Types = warc.DefaultTypes
-	f.encoding.register(fs)
+	fs.StringVar((*string)(&f.encoding), "encoding", "utf-8", "encoding of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto to detect it from the beginning of each file; outputs are UTF-8")
 }
 
 // complete checks the flags and adds the limits.
@@ -160,13 +148,12 @@ func (f *formats) check(found corpus.Format, out string, annotate bool) error {
 	if found == nil {
 		return nil
 	}
-	if err := f.encoding.check(found); err != nil {
-		return usageError{err}
+	err := f.encoding.check(found)
+	if err == nil && annotate {
+		_, err = found.NewParser(pipeline.AnnotationField)
 	}
-	if annotate {
-		if _, err := found.NewParser(pipeline.AnnotationField); err != nil {
-			return usageError{err}
-		}
+	if err != nil {
+		return usageError{err}
 	}
 	if _, one := found.(page.Format); one && out != "" {
 		return usageError{errors.New("each input is a file with one document: write the kept files with --out-dir, or leave out --out and find the removed files in --report")}
@@ -183,10 +170,6 @@ func (f *formats) check(found corpus.Format, out string, annotate bool) error {
 
 // encodingFlag is the encoding of text inputs without a byte order mark: a name, or auto.
 type encodingFlag string
-
-func (f *encodingFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar((*string)(f), "encoding", "utf-8", "encoding of lines, arrays and tables without a byte order mark: gbk, utf-16le, big5, windows-1251 and so on, or auto to detect it from the beginning of each file; outputs are UTF-8")
-}
 
 // given reports whether the flag names an encoding other than UTF-8.
 func (f encodingFlag) given() bool { return f != "" && strings.ToLower(string(f)) != "utf-8" }

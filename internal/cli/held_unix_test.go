@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -65,13 +64,9 @@ func TestHeld(t *testing.T) {
 	indextest.Must(t, os.WriteFile(filepath.Join(dir, "same.jsonl"), []byte(documentLine("http://x/3", 2)), 0o666))
 	runs := func(code int, says string, args ...string) {
 		t.Helper()
-		cmd := program(t, dir, args...)
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
-		start(t, cmd)
-		exits(t, cmd, code)
-		if !strings.Contains(out.String(), says) {
-			t.Errorf("%q does not say %q: %s", args, says, out.String())
+		out, stderr := runProgram(t, dir, code, args...)
+		if !strings.Contains(out+stderr, says) {
+			t.Errorf("%q does not say %q: %s", args, says, out+stderr)
 		}
 	}
 	runs(0, `"id":"q","verdict":"duplicate","kept":false,"of":"http://x/3"`, "query", "seen", "one.jsonl")
@@ -104,10 +99,7 @@ func TestHeld(t *testing.T) {
 // TestNotServed checks that the server refuses flags that only dedup can use, with the reason.
 func TestNotServed(t *testing.T) {
 	for name := range notServed {
-		cmd := program(t, t.TempDir(), "serve", "--index", "seen", "--"+name+"=x")
-		start(t, cmd)
-		exits(t, cmd, exitUsage)
-		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, "a server has no --"+name+": ") {
+		if _, said := runProgram(t, t.TempDir(), exitUsage, "serve", "--index", "seen", "--"+name+"=x"); !strings.Contains(said, "a server has no --"+name+": ") {
 			t.Errorf("--%s: %s", name, said)
 		}
 	}

@@ -38,9 +38,11 @@ func helpText(name string) string {
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	whole := strings.ReplaceAll(string(text), "{{methods}}", methodsHelp())
-	if strings.Contains(whole, "{{exits}}") {
-		whole = strings.ReplaceAll(whole, "{{exits}}", helpText("exits"))
+	whole := string(text)
+	for part, of := range map[string]func() string{"{{methods}}": methodsHelp, "{{exits}}": func() string { return helpText("exits") }} {
+		if strings.Contains(whole, part) {
+			whole = strings.ReplaceAll(whole, part, of())
+		}
 	}
 	return strings.TrimRight(whole, "\n")
 }

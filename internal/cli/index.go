@@ -13,10 +13,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/bloomstore"
+	"github.com/firstseen/firstseen/corpus/input"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/base/hugemem"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
@@ -96,11 +99,11 @@ func (f *indexFlags) asMade() error {
 
 // checkIndex checks the flags for a new index or an existing one, with further conflicts.
 func (f *indexFlags) checkIndex(more ...conflict) error {
-	return checkFlags(
+	return usage(inTurn(
 		func() error { return f.checkMethod(f.dir, f.filterOnly) },
 		func() error { return meaning(append(more, f.conflicts()...)...) },
 		f.chooseIndex,
-	)
+	))
 }
 
 // chooseIndex chooses the size of the filter, the clock, and whether keys have a secret. A
@@ -194,6 +197,58 @@ func (f *indexFlags) openIndex(ctx context.Context, o index.Options) (_ *index.I
 	f.scheme, f.openedIn = x.Scheme(), dir
 	return x, remove, nil
 }
+
+// openAgainst opens the further indexes, and refuses meaningless combinations.
+func (f *dedupOptions) openAgainst(ctx context.Context) (err error) {
+	if len(f.against) == 0 {
+		return nil
+	}
+	if f.further, err = index.OpenAgainst(ctx, f.against, pipeline.CheckCompleted); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(usageError{err}, f.further.Close())
+		}
+	}()
+	secret := f.further.Scheme().Key
+	if f.dir != "" && f.further.Has(f.dir) {
+		return fmt.Errorf("%s is given as --index and as --against: leave out --against, since the documents of --index count as earlier anyway", f.dir)
+	}
+	for _, dir := range f.against {
+		if err := output.CheckOutputs(nil, dir, f.outputs()...); err != nil {
+			return err
+		}
+	}
+	if f.key == index.KeyNew || f.key == index.KeyAsIs { // a new index must be comparable with them
+		key := index.KeyAsIs
+		if secret != nil {
+			key = index.KeyNew
+		}
+		f.key = key
+	}
+	f.Against = f.further.IDs()
+	if f.dir == "" {
+		f.scheme.Key = secret
+	}
+	return nil
+}
+
+// filterShape returns the size of the filter, or zero for the usual one. A temporary index that may
+// grow gets a smaller one if the inputs cannot have that many keys, because all of it is zeroed. A
+// text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
+// most one key in two bytes. For more, the filter grows.
+func (f *dedupOptions) filterShape() bloomstore.Shape {
+	if f.dir != "" || f.filterOnly || f.onFull != index.OnFullGrow || f.shape != (bloomstore.Shape{}) || f.readsPipe() {
+		return f.shape
+	}
+	bytes, _ := input.TotalSize(f.inputs)
+	usual := index.ShapeFor(index.DefaultDocs, f.scheme, false)
+	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
+}
+
+// leastTempKeys is the number of keys for a filter of 128 KiB.
+const leastTempKeys = 1 << 16
 
 // epochVariable holds the time that a reproducible run gives its documents, in seconds since 1970.
 // See reproducible-builds.org/specs/source-date-epoch.

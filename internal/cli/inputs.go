@@ -77,11 +77,11 @@ const (
 
 // findInputs finds the inputs named by arguments and their format. It reports the files passed over.
 func (f *inputFlags) findInputs(cmd *cobra.Command, args []string) error {
-	if err := f.formats.complete(f.source); err != nil {
+	err := f.formats.complete(f.source)
+	if err != nil {
 		return usageError{err}
 	}
 	f.source.Stdin = cmd.InOrStdin()
-	var err error
 	f.inputs, f.passed, err = f.formats.expand(args, f.source)
 	if err = f.leaveOut(err); err == nil {
 		f.found, err = f.readable()
@@ -96,9 +96,9 @@ func (f *inputFlags) documents() *corpus.Source { return f.formats.source(f.inpu
 
 // eachDocument reads the documents of all inputs and names the bad records on standard error.
 func eachDocument(cmd *cobra.Command, f *inputFlags, do func(corpus.Record) error) error {
-	bad := bads{named: cmd.ErrOrStderr(), fate: "are passed over"}
+	bad := bads{most: f.maxBad, named: cmd.ErrOrStderr(), fate: "are passed over"}
 	for r, err := range corpus.Records(cmd.Context(), f.documents()) {
-		good, err := bad.check(r, err, f.maxBad)
+		good, err := bad.check(r, err)
 		if good {
 			err = do(r)
 		}
@@ -112,14 +112,14 @@ func eachDocument(cmd *cobra.Command, f *inputFlags, do func(corpus.Record) erro
 // inParallel reads the documents of all inputs in several goroutines, each with its own reader.
 // emit gets the results in order. bad counts all records, and takes the bad ones.
 func inParallel[T any](cmd *cobra.Command, f *inputFlags, jobs int, bad *bads, newReader func() (corpus.Reader[T], error), emit func(*corpus.Block, *T) error) error {
-	bad.named = cmd.ErrOrStderr()
+	bad.most, bad.named = f.maxBad, cmd.ErrOrStderr()
 	return corpus.EachParallel(cmd.Context(), f.documents(), jobs, newReader, func(p *corpus.Part[T]) error {
 		bad.noun = p.Block.Format.Noun()
 		bad.all += p.Good + int64(len(p.Bad))
 		for _, record := range p.Bad {
 			bad.add(record)
 		}
-		if err := bad.over(f.maxBad); err != nil {
+		if err := bad.over(); err != nil {
 			return err
 		}
 		return emit(&p.Block, &p.Result)
@@ -236,18 +236,17 @@ func (f *inputFlags) tellPassed(stderr io.Writer) {
 		fmt.Fprintf(stderr, "firstseen: %d of %d inputs cannot be read and are passed over\n", n, n+len(f.inputs))
 	}
 	for _, p := range f.passed {
-		if p.Others != nil {
-			fmt.Fprintln(stderr, "firstseen:", p.SayOthers())
-			continue
-		}
-		if p.Unpacked > 0 {
-			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), temporary.Variable())
-			continue
-		}
 		if p.Like > 0 {
 			p.Why = fmt.Sprintf("%s (as are %d more)", p.Why, p.Like)
 		}
-		fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+		switch {
+		case p.Others != nil:
+			fmt.Fprintln(stderr, "firstseen:", p.SayOthers())
+		case p.Unpacked > 0:
+			fmt.Fprintf(stderr, "firstseen: %s is unpacked into a temporary file of %s; set %s to have it elsewhere\n", p.Path, amount.Size(uint64(p.Unpacked)), temporary.Variable())
+		default:
+			fmt.Fprintf(stderr, "firstseen: passed over %s: it is %s, not a file\n", p.Path, p.Why)
+		}
 	}
 }
 
@@ -306,6 +305,7 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 const maxNamed = 10
 
 type bads struct {
+	most  int64 // allowed; negative: any number
 	n     int64
 	all   int64            // all records, bad ones included
 	noun  string           // name of a record
@@ -317,7 +317,7 @@ type bads struct {
 
 // check counts a record that was read without err, and reports whether it is good. It fails beyond
 // --limit bad.
-func (b *bads) check(r corpus.Record, err error, most int64) (good bool, _ error) {
+func (b *bads) check(r corpus.Record, err error) (good bool, _ error) {
 	if err != nil {
 		return false, err
 	}
@@ -327,7 +327,7 @@ func (b *bads) check(r corpus.Record, err error, most int64) (good bool, _ error
 		return true, nil
 	}
 	b.add(r.Bad)
-	return false, b.over(most)
+	return false, b.over()
 }
 
 func (b *bads) add(bad *corpus.BadRecord) {
@@ -343,9 +343,9 @@ func (b *bads) add(bad *corpus.BadRecord) {
 	}
 }
 
-// over returns an error if more records are bad than most. A negative most allows any number.
-func (b *bads) over(most int64) error {
-	if most < 0 || b.n <= most {
+// over returns an error if more records are bad than allowed.
+func (b *bads) over() error {
+	if b.most < 0 || b.n <= b.most {
 		return nil
 	}
 	return fmt.Errorf("%w: %d, the first %s:%v: %s", pipeline.ErrTooManyBad, b.n, b.first.File, b.first.Line, b.first.Reason)

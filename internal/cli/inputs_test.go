@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"archive/tar"
 	"bytes"
 	"encoding/base64"
 	"fmt"
@@ -50,12 +49,8 @@ func texts(t *testing.T, content string, want int) string {
 	t.Helper()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in"), content)
-	cmd := program(t, dir, "read", "in")
-	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &stderr
-	start(t, cmd)
-	exits(t, cmd, want)
-	return out.String() + stderr.String()
+	out, stderr := runProgram(t, dir, want, "read", "in")
+	return out + stderr
 }
 
 // writePage writes a WARC record with a page.
@@ -68,6 +63,7 @@ func writePage(w io.Writer, i int, headers string, body []byte) {
 
 // TestCompressions reads lines and archives in every compression, whatever the file name.
 func TestCompressions(t *testing.T) {
+	t.Parallel()
 	check := func(name, content string) {
 		out := texts(t, content, exitDone)
 		if !strings.Contains(out, `{"id":"a","text":"one document"`) || !strings.Contains(out, `{"id":"b","text":"another document"`) {
@@ -109,44 +105,12 @@ const emptyBzip2 = "BZh9\x17rE8P\x90\x00\x00\x00\x00"
 
 // TestOtherFormats checks that errors name unsupported formats, recognized by their content.
 func TestOtherFormats(t *testing.T) {
-	var archive bytes.Buffer
-	w := tar.NewWriter(&archive)
-	err := w.WriteHeader(&tar.Header{Name: "in.jsonl", Size: int64(len(twoLines)), Mode: 0o600})
-	if err == nil {
-		_, err = io.WriteString(w, twoLines)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(archive.Bytes())
-	_ = z.Close()
 	for content, name := range map[string]string{
-		archive.String(): "a tar archive", packed.String(): "a tar archive",
-		"%PDF-1.7\n%\xe2\xe3": "a PDF", "SQLite format 3\x00\x10\x00": "an SQLite database",
 		"ARROW1\x00\x00": "an Arrow file", "ORC\n\x03": "an ORC file", "\xff\xff\xff\xff\x10\x01\x00\x00": "an Arrow stream",
 	} {
 		out := texts(t, content, exitFailed)
 		if !strings.Contains(out, "reading in: it is "+name+", which cannot be read: ") || strings.Contains(out, "bad") {
 			t.Errorf("%s: %s", name, out)
-		}
-	}
-}
-
-// TestLetters reads texts that begin with the magic bytes of a format.
-func TestLetters(t *testing.T) {
-	dir := t.TempDir()
-	for _, text := range []string{"ORCA whales", "GIF87a is older", "LZIP, too", "070701 is a number", "PAR1"} {
-		writeFile(t, filepath.Join(dir, "in.txt"), text)
-		for _, format := range []string{"text", "lines", "paragraphs"} {
-			out, _ := runProgram(t, dir, exitDone, "read", "--format", format, "in.txt")
-			if !strings.Contains(out, `"text":"`+text+`"`) {
-				t.Errorf("%q as %s: %s", text, format, out)
-			}
 		}
 	}
 }
@@ -180,42 +144,60 @@ func TestPageOfMostMemory(t *testing.T) {
 		writePage(&in, 3*i+2, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed.Bytes())
 	}
 	writeFile(t, filepath.Join(dir, "in.warc"), in.String())
-	cmd := program(t, dir, "dedup", "--docs", "1000", "-j", "1", "--report", "report", "in.warc")
-	start(t, cmd)
-	exits(t, cmd, exitDone)
-	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "6 documents: 2 kept, 4 copies") {
+	if _, told := runProgram(t, dir, exitDone, "dedup", "--docs", "1000", "-j", "1", "--report", "report", "in.warc"); !strings.Contains(told, "6 documents: 2 kept, 4 copies") {
 		t.Error(told)
 	}
-}
-
-// TestNoARCOut checks that output to an ARC file is refused before anything is written.
-func TestNoARCOut(t *testing.T) {
-	dir := t.TempDir()
-	const record = "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\ntext"
-	writeFile(t, filepath.Join(dir, "in"), "filedesc://x.arc 0.0.0.0 20140102030405 text/plain 76\n1 0 Maker\nURL IP-address Archive-date Content-type Archive-length\n\n123456789\n"+
-		fmt.Sprintf("http://x/ 1.2.3.4 20140216050221 text/plain %d\n%s\n", len(record), record))
-	cmd := program(t, dir, "dedup", "--docs", "1000", "--out", "out.arc", "in")
-	start(t, cmd)
-	exits(t, cmd, exitUsage)
-	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "ARC files can be read but not written") {
-		t.Error(told)
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, "out*")); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-	cmd = program(t, dir, "dedup", "--docs", "1000", "--report", "report", "in")
-	start(t, cmd)
-	exits(t, cmd, exitDone)
 }
 
 // TestLongPage checks that a page over the limit counts as one bad record, not also as cut off.
 func TestLongPage(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.html"), "<html><p>"+strings.Repeat("x y. ", 100_000))
-	cmd := program(t, dir, "dedup", "--docs", "1000", "--limit", "record=1KiB", "--rejects", "bad", "in.html")
-	start(t, cmd)
-	exits(t, cmd, exitBadRecords)
-	if told := fmt.Sprint(cmd.Stderr); !strings.Contains(told, "1 of 1 files") {
+	if _, told := runProgram(t, dir, exitBadRecords, "dedup", "--docs", "1000", "--limit", "record=1KiB", "--rejects", "bad", "in.html"); !strings.Contains(told, "1 of 1 files") {
 		t.Error(told)
+	}
+}
+
+// TestListOfLinesInNames checks that lists refuse a name of two lines: the second may name a file.
+func TestListOfLinesInNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "b\na.txt"} {
+		writeFile(t, filepath.Join(dir, name), "The ferry leaves the harbour at seven in the morning.")
+	}
+	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--format", "text", "--report", "r.jsonl", ".")
+	runProgram(t, dir, 0, "report", "kept", "--format", "text", "r.jsonl", ".", "--out", "kept.txt")
+	_, stderr := runProgram(t, dir, 1, "report", "kept", "--format", "text", "--keep", "duplicates", "r.jsonl", ".", "--out", "others.txt")
+	if !strings.Contains(stderr, `"b\na.txt" contains a line break`) {
+		t.Error(stderr)
+	}
+}
+
+// TestPackedInPacked checks that an archive is refused if its pages expand beyond 1 GiB and to more
+// than a thousand times its size. The same limits hold for any compressed input.
+func TestPackedInPacked(t *testing.T) {
+	t.Parallel()
+	packed := func(data []byte) []byte {
+		var b bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		_, _ = w.Write(data)
+		_ = w.Close()
+		return b.Bytes()
+	}
+	content := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n" + string(packed(make([]byte, 60<<20)))
+	member := packed(fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: urn:x\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(content), content))
+	dir := t.TempDir()
+	bomb := filepath.Join(dir, "bomb.warc.gz")
+	writeFile(t, bomb, strings.Repeat(string(member), 19))
+	for _, args := range [][]string{{"read"}, {"dedup", "-q", "--docs", "1k", "--limit", "bad=-1", "-j", "2"}} {
+		_, errs := runProgram(t, dir, exitFailed, append(args, bomb)...)
+		if !strings.Contains(errs, "bomb.warc.gz: the bodies of its records: ") || !strings.Contains(errs, "--limit ratio=0") {
+			t.Errorf("%s: %.300s", args, errs)
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	if _, errs := runProgram(t, dir, exitBadRecords, "dedup", "-q", "--docs", "1k", "--limit", "bad=-1,ratio=0", bomb); strings.Contains(errs, "ratio") {
+		t.Errorf("any ratio: %.300s", errs)
 	}
 }

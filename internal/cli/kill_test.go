@@ -202,6 +202,7 @@ func (k *killing) steps(at, how string) []string {
 // TestKilledCreation kills index create after each step. The same command then makes the index with
 // all its properties, or it is there with them.
 func TestKilledCreation(t *testing.T) {
+	t.Parallel()
 	k := &killing{t: t, dir: indextest.TempDir(t), args: []string{"index", "create", "index", "--docs", "3k", "--window", "2d"}}
 	all := k.steps("0", "")
 	want := ""

@@ -273,7 +273,7 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 // holdToMemory runs and feeds the program, which sees 64 processors, and checks its memory.
 func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 	t.Helper()
-	cmd.Env = append(cmd.Env, processorsVariable+"=64")
+	cmd.Env = append(cmd.Env, processorsVariable+"=64", "GOGC=100")
 	start(t, cmd)
 	done := make(chan struct{})
 	most := make(chan int64)

@@ -130,11 +130,3 @@ func TestNoRoomMessages(t *testing.T) {
 		}
 	}
 }
-
-// TestTooManyOpenFiles checks that the message explains how to allow more.
-func TestTooManyOpenFiles(t *testing.T) {
-	err := &fs.PathError{Op: "open", Path: "seen/table.db", Err: syscall.EMFILE}
-	if got := message(exitFailed, fmt.Errorf("opening: %w", err), true); !strings.Contains(got, "ulimit -n") {
-		t.Errorf("%q", got)
-	}
-}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,11 +10,15 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/compare/similarity"
+	"github.com/firstseen/firstseen/internal/engine/pipeline/confirm"
 )
 
 // methodFlags say how copies are recognized, and by which rules.
@@ -26,15 +31,11 @@ type methodFlags struct {
 func (m *methodFlags) registerMethod(fs *pflag.FlagSet) *flags.Refined {
 	s := &m.scheme
 	r := flags.Refine(fs, &m.method, "method", "how copies are recognized: "+methodNames()+", with settings such as simhash:distance=2; see firstseen dedup --help (default "+feature.Methods()[0].Name+")", methodWords()...)
-	r.Add("segments", "count", flags.Whole(&s.Segments, 1, feature.MaxSegments))
-	r.Add("segments", "width", flags.Whole(&s.MinWidth, 1, feature.MaxMinWidth))
-	r.Add("segments", "score", flags.Word(&m.rules.Score, scoreWords, scores...))
-	r.Add("shingles", "size", flags.Whole(&s.Shingle, 1, feature.MaxShingle))
-	r.Add("simhash", "distance", flags.Whole(&s.Distance, 1, feature.MaxDistance))
-	r.Add("simhash imatch", "terms", func(text string) error {
-		m.terms = text
-		return nil
+	s.Settings(func(method, name string, value *int, least, most int) {
+		r.Add(method, name, flags.Whole(value, least, most))
 	})
+	r.Add("segments", "score", flags.Word(&m.rules.Score, scoreWords, scores...))
+	r.Add("simhash imatch", "terms", flags.Text(&m.terms))
 	r.Add("imatch", "rarity", func(text string) error {
 		n, err := fmt.Sscanf(text, "%d-%d", &s.LeastRare, &s.MostRare)
 		if n != 2 || err != nil || s.LeastRare < 0 || s.LeastRare >= s.MostRare || s.MostRare > 100 {
@@ -122,8 +123,95 @@ func (m *methodFlags) takeMade(made feature.Scheme) {
 	if m.method != "" || m.scheme.Passages != 0 || plain.Name() != made.Name() { // a threshold chose the bands
 		return
 	}
-	s := &m.scheme
 	m.method = made.Info().Name
-	s.Segments, s.MinWidth, s.Passages, s.Shingle, s.Distance = made.Segments, made.MinWidth, made.Passages, made.Shingle, made.Distance
-	s.LeastRare, s.MostRare = made.LeastRare, made.MostRare
+	plain.Key, plain.Terms = m.scheme.Key, m.scheme.Terms
+	m.scheme = plain
+}
+
+// verifyFlag is the condition for removing a copy, by its text beside the earlier one. The word
+// doubtful stands for the condition of the two-stage rules.
+type verifyFlag struct{ condition string }
+
+const doubtful = "doubtful"
+
+func (f *verifyFlag) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.condition, "verify", "", "read the earlier text again before a removal: for doubtful copies, from a score of 0.5; or for every copy, with a condition such as --verify='lcs>=0.8', on contained, containment, edit, jaccard or lcs")
+	fs.Lookup("verify").NoOptDefVal = doubtful
+}
+
+func (f *verifyFlag) given() bool { return f.condition != "" && f.condition != "false" }
+
+// doubtful reports whether texts decide only on doubtful copies. The environment says true.
+func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condition == "true" }
+
+func (f *verifyFlag) conflicts(d *dedupOptions) []conflict {
+	return []conflict{
+		{f.given() && d.filterOnly, "--verify reads the earlier text again, and --filter-only does not know the earlier document"},
+		{f.given() && d.rules.RemoveMosaics, "--verify compares with one earlier text, and --method segments:mosaics=remove compares with several: give one of the two"},
+	}
+}
+
+// checkVerify parses the condition for removals, after the rules are known.
+func (f *dedupOptions) checkVerify() (err error) {
+	for _, arg := range f.args {
+		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
+			return fmt.Errorf("--verify %s: join it to the flag with an equals sign: --verify='%s'", arg, arg)
+		}
+	}
+	if !f.verify.given() {
+		return nil
+	}
+	c := similarity.Verified
+	if f.rules.Verify = f.verify.doubtful(); !f.rules.Verify {
+		if c, err = similarity.ParseCondition(f.verify.condition); err != nil {
+			return fmt.Errorf("--verify: %w", err)
+		}
+	}
+	f.verified, f.rules.Confirm = &c, c.String()
+	return nil
+}
+
+// readsEarlier returns the flag that makes the run read earlier texts again, or "".
+func (f *dedupOptions) readsEarlier() string {
+	switch {
+	case f.verified != nil:
+		return "--verify"
+	case f.scheme.Passages > 0:
+		return "--passages"
+	}
+	return ""
+}
+
+// checkRereads refuses inputs that cannot be read again.
+func (f *dedupOptions) checkRereads() error {
+	if flag := f.readsEarlier(); flag != "" && f.readsPipe() {
+		return usageError{errors.New(flag + " reads earlier texts again, and an input is a pipe, which can be read only once: write it to a file first")}
+	}
+	return nil
+}
+
+// readEarlier makes the job read earlier texts again, and store the data needed for that. The
+// scheme must have its key.
+func (f *dedupOptions) readEarlier(ctx context.Context) error {
+	if f.readsEarlier() == "" {
+		return nil
+	}
+	f.earlier = confirm.NewInputs(ctx, input.NewFinder(f.inputs, f.source.Bounds).Find, func(in input.Input) *corpus.Source {
+		return f.formats.source([]input.Input{in}, f.source)
+	})
+	texts, err := confirm.New(f.scheme, f.earlier)
+	if err != nil {
+		return err
+	}
+	if f.verified != nil {
+		texts.Condition, f.Confirm = *f.verified, texts.Confirm
+	}
+	if f.scheme.Passages > 0 {
+		f.Passages = confirm.NewPassages(texts, f.scheme.Passages).Find
+	}
+	f.Parsed = f.earlier.Keep
+	f.Store = func(dst []byte, file string, doc *corpus.Document) []byte {
+		return confirm.Place{File: file, At: doc.At}.Append(dst)
+	}
+	return nil
 }

@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"text/template"
+	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -16,8 +22,12 @@ import (
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/base/visible"
 	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/ending"
+	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/report/table"
 )
 
 // splitFlag divides the records of --out-dir into files.
@@ -104,6 +114,22 @@ func tellTreeAside(stderr io.Writer, tree *output.Tree) {
 		aside = fmt.Sprintf("%s, and %d more likewise", aside, more)
 	}
 	tellLeft(stderr, "files for "+tree.Dir, aside)
+}
+
+// tellAside reports the new names of earlier runs' files in the way of outputs. Outputs may be nil.
+func tellAside(stderr io.Writer, outputs ...*output.Writer) {
+	for _, w := range outputs {
+		if w != nil {
+			tellLeft(stderr, w.Name(), w.Aside())
+		}
+	}
+}
+
+// tellLeft reports the new name of an earlier run's file, "" for none.
+func tellLeft(stderr io.Writer, name, aside string) {
+	if aside != "" {
+		fmt.Fprintf(stderr, "firstseen: an earlier run left %s unfinished; its output was put aside as %s\n", name, aside)
+	}
 }
 
 // recognize finds the format of the inputs, and refuses outputs that it does not have: out, "" for
@@ -208,27 +234,7 @@ func isTable(report string) bool {
 
 // checkEnding refuses an output if its name promises content other than one of kinds.
 func checkEnding(flag, name string, kinds ...ending.Kind) error {
-	if err := ending.Check(flag, name, kinds...); err != nil {
-		return usageError{err}
-	}
-	return nil
-}
-
-// checkEndings refuses outputs if their names promise wrong content for any inputs.
-func (f *dedupOptions) checkEndings() error {
-	for _, c := range []struct {
-		flag, name string
-		kinds      []ending.Kind
-	}{
-		{"--report", f.Report, []ending.Kind{ending.JSON, ending.Parquet}},
-		{"--rejects", f.Rejects, []ending.Kind{ending.JSON}},
-		{"--summary", f.summary, []ending.Kind{ending.JSON}},
-	} {
-		if err := checkEnding(c.flag, c.name, c.kinds...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return usage(ending.Check(flag, name, kinds...))
 }
 
 // checkOut refuses an output name that promises another format: records are written as they came.
@@ -251,4 +257,110 @@ func checkSeparator(name string, head []byte) error {
 		return usageError{fmt.Errorf("--out %s: rows are written as they came, and their separator is not that of %s: end the name in %s", name, end, map[bool]string{true: ".tsv", false: ".csv"}[tabs])}
 	}
 	return nil
+}
+
+// printed selects the form of a command's result: text or JSON.
+type printed struct{ asJSON bool }
+
+func (p *printed) register(fs *pflag.FlagSet) { fs.BoolVar(&p.asJSON, "json", false, "print JSON") }
+
+// print prints value as a line of JSON, or else data by a template of help.
+func (p *printed) print(cmd *cobra.Command, value any, text string, data any) error {
+	if p.asJSON {
+		return visible.NewEncoder(cmd.OutOrStdout()).Encode(value)
+	}
+	page := template.Must(template.New(text+".tmpl").Funcs(template.FuncMap{
+		"size":    func(bytes any) string { return amount.Size(uint64(float(bytes))) },
+		"count":   func(n any) string { return amount.Count(float(n)) },
+		"percent": func(part, whole any) string { return fmt.Sprintf("%.1f%%", 100*float(part)/float(whole)) },
+		"times":   func(a, b float64) float64 { return a * b },
+		"oneIn":   report.OneIn,
+		"span": func(seconds float64) time.Duration {
+			return time.Duration(seconds * float64(time.Second)).Round(time.Second)
+		},
+	}).ParseFS(helpFiles, "help/"+text+".tmpl"))
+	return page.Execute(cmd.OutOrStdout(), data)
+}
+
+func float(n any) float64 { return reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float() }
+
+func encodeAll[T any](out *json.Encoder, values []T) error {
+	for _, v := range values {
+		if err := out.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newEncoder returns an encoder of JSON lines that leaves <, > and & readable, as ids often have them.
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+func encodeIndented(w io.Writer, value any) error {
+	enc := newEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
+// flushed flushes an output, and joins its error to that of the work before.
+func flushed(out *bufio.Writer, err error) error {
+	if flushErr := out.Flush(); !errors.Is(err, flushErr) { // else it is reported already
+		err = errors.Join(err, flushErr)
+	}
+	return err
+}
+
+type file struct {
+	name   string
+	around output.Enclosure // enclosure of its records; nil for none
+	head   []byte           // precedes the records if there is no enclosure
+}
+
+// writeOutput writes an output, which gets its name at the end. Without a name, write gets no
+// output. It writes through links, pipes and devices, and replaces nothing but a whole file.
+func writeOutput(cmd *cobra.Command, f file, write func(*output.Writer) error) (err error) {
+	if f.name == "" {
+		return write(nil)
+	}
+	w, err := opened(cmd.Context(), func() (*output.Writer, error) { return output.Create(f.name) })
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Discard()) }()
+	tellAside(cmd.ErrOrStderr(), w)
+	if err = pipeline.BeginOutput(w, f.around, f.head); err == nil {
+		err = write(w)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// writeSummary writes a summary to the file of --summary, unless "".
+func writeSummary(cmd *cobra.Command, name string, s any) error {
+	if name == input.Stdin {
+		return encodeIndented(cmd.OutOrStdout(), s)
+	}
+	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
+		if w == nil {
+			return nil
+		}
+		return encodeIndented(w, s)
+	})
+}
+
+// writeTable writes a table of these columns. The file gets its name if write does not fail.
+func writeTable(cmd *cobra.Command, name string, columns []string, write func(*table.Table) error) error {
+	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
+		t, err := table.New(w, name, columns...)
+		if err != nil {
+			return err
+		}
+		return write(t)
+	})
 }

@@ -13,12 +13,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/firstseen/firstseen/index"
 )
 
-// program returns the program itself as a command: the test binary, called firstseen, runs main.
+// program returns the program itself as a command: the test binary, called firstseen, runs main. As in
+// scripts, it collects garbage less often.
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -28,7 +31,7 @@ func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command(exe)
 	cmd.Args = append([]string{"firstseen"}, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), epochVariable+"=1700000000", "TMPDIR="+dir)
+	cmd.Env = append(os.Environ(), epochVariable+"=1700000000", "TMPDIR="+dir, "GOGC=400")
 	return cmd
 }
 
@@ -95,6 +98,7 @@ func runProgram(t *testing.T, dir string, code int, args ...string) (stdout, std
 
 // TestReaderGone checks that the program ends quietly once its output has no reader.
 func TestReaderGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(2000))
 	for _, args := range [][]string{
@@ -202,13 +206,15 @@ func TestSecondProcess(t *testing.T) {
 	runProgram(t, dir, 0, "dedup", "-q", "--index", "index", "in.jsonl")
 }
 
-// TestOutputWithoutName checks that a run without a name for its output is unfinished.
+// TestOutputWithoutName checks that a run without a name for its output is unfinished, and says which
+// output it is. The next run must not begin silently.
 func TestOutputWithoutName(t *testing.T) {
 	for _, interrupt := range []bool{false, true} {
 		dir := t.TempDir()
-		cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--index", "seen", "--report", "r.jsonl", "--out", "-", "-")
+		args := []string{"dedup", "-q", "--docs", "1k", "--index", "seen", "--out", "-", "-", "--report"}
+		cmd := program(t, dir, append(args, "r.jsonl")...)
 		in, out := startPiped(t, cmd)
-		wantKept(t, in, out, documents(1))
+		wantKept(t, in, out, document(0)+"\n"+document(0)+"\n") // the second is in the report
 		if err := os.MkdirAll(filepath.Join(dir, "r.jsonl", "in the way"), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -220,8 +226,79 @@ func TestOutputWithoutName(t *testing.T) {
 			t.Fatal(err)
 		}
 		exits(t, cmd, exitFailed)
+		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, "r.jsonl") {
+			t.Errorf("it does not say which output has no name:\n%s", said)
+		}
 		if stats, _ := runProgram(t, dir, 0, "index", "stats", "seen"); !strings.Contains(stats, "unfinished") {
 			t.Errorf("interrupted %v, and the run is over:\n%s", interrupt, stats)
 		}
+		if _, said := runProgram(t, dir, exitFailed, append(args, "other.jsonl")...); !strings.Contains(said, "was interrupted on this index") {
+			t.Errorf("the next run says:\n%s", said)
+		}
+	}
+}
+
+// TestSecondSignal checks that a first signal waits for current work and a second one does not.
+func TestSecondSignal(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "in.jsonl")
+	stopAfter(cmd, "1", stopByWaiting)
+	start(t, cmd)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for ; ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "steps")); err == nil {
+			break
+		}
+	}
+	// The test cannot see when a signal was noticed, so it may have to send more than two.
+	for sent := 1; ; sent++ {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			if sent == 1 || status.Signal() != syscall.SIGTERM {
+				t.Errorf("signal %d ended it with %v", sent, err)
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// TestInterruptedWhileOpening checks that a signal ends a run that opens a pipe without a reader.
+func TestInterruptedWhileOpening(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--out", "--report", "--summary"} {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
+		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(t, dir, "dedup", "-v", "--docs", "1k", "--index", "index", flag, "fifo", "in.jsonl")
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		cmd.Stderr = w
+		start(t, cmd)
+		w.Close()
+		// The program writes this before it opens its outputs.
+		if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // most likely it waits by now
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		exits(t, cmd, exitInterrupted)
+		if said, err := io.ReadAll(r); err != nil || !strings.Contains(string(said), "firstseen: interrupted; an output is a pipe without a reader") {
+			t.Errorf("%s: it said %q, %v", flag, said, err)
+		}
+		runProgram(t, dir, exitDone, "dedup", "-q", "--index", "index", "in.jsonl")
 	}
 }

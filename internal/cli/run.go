@@ -7,13 +7,14 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
@@ -30,7 +31,11 @@ import (
 func (f *dedupOptions) run(cmd *cobra.Command) (err error) {
 	stderr := cmd.ErrOrStderr()
 	f.Workers = checkJobs(f.Workers, stderr)
-	runtime.GOMAXPROCS(f.processors())
+	jobs := f.Workers
+	if f.found != nil && f.found.Kind() == corpus.ByFrames && jobs == 1 {
+		jobs = min(2, processors()) // decompressing and finding the records takes half of the time
+	}
+	runtime.GOMAXPROCS(jobs)
 	_, outside := decodersFor(f.Workers, f.filterOnly)
 	if terms := f.scheme.Terms; terms != nil {
 		outside -= terms.Bytes()
@@ -198,24 +203,7 @@ func opened[T any](ctx context.Context, open func() (T, error)) (T, error) {
 	case <-done: // a file opens at once, and the run reports its own end
 		return output, err
 	case <-time.After(openingPatience):
-		var none T
-		return none, fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
-	}
-}
-
-// tellAside reports the new names of earlier runs' files in the way of outputs. Outputs may be nil.
-func tellAside(stderr io.Writer, outputs ...*output.Writer) {
-	for _, w := range outputs {
-		if w != nil {
-			tellLeft(stderr, w.Name(), w.Aside())
-		}
-	}
-}
-
-// tellLeft reports the new name of an earlier run's file, "" for none.
-func tellLeft(stderr io.Writer, name, aside string) {
-	if aside != "" {
-		fmt.Fprintf(stderr, "firstseen: an earlier run left %s unfinished; its output was put aside as %s\n", name, aside)
+		return *new(T), fmt.Errorf("%w; an output is a pipe without a reader", errInterrupted)
 	}
 }
 
@@ -358,54 +346,46 @@ func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
 	return err
 }
 
-// openAgainst opens the further indexes, and refuses meaningless combinations.
-func (f *dedupOptions) openAgainst(ctx context.Context) (err error) {
-	if len(f.against) == 0 {
-		return nil
+// decodersFor returns the number of goroutines that decode compressed inputs ahead, and the memory
+// outside the heap, in bytes, for their data. A run without a table has no memory for that, and
+// needs some for the program itself.
+func decodersFor(jobs int, filterOnly bool) (decoders int, outside int64) {
+	if filterOnly {
+		return 0, 8 << 20
 	}
-	if f.further, err = index.OpenAgainst(ctx, f.against, pipeline.CheckCompleted); err != nil {
-		return err
+	if decoders = min(jobs, processors()); decoders > 1 {
+		outside = compress.AheadMemory / 2
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(usageError{err}, f.further.Close())
-		}
-	}()
-	secret := f.further.Scheme().Key
-	if f.dir != "" && f.further.Has(f.dir) {
-		return fmt.Errorf("%s is given as --index and as --against: leave out --against, since the documents of --index count as earlier anyway", f.dir)
-	}
-	for _, dir := range f.against {
-		if err := output.CheckOutputs(nil, dir, f.outputs()...); err != nil {
-			return err
-		}
-	}
-	if f.key == index.KeyNew || f.key == index.KeyAsIs { // a new index must be comparable with them
-		key := index.KeyAsIs
-		if secret != nil {
-			key = index.KeyNew
-		}
-		f.key = key
-	}
-	f.Against = f.further.IDs()
-	if f.dir == "" {
-		f.scheme.Key = secret
-	}
-	return nil
+	return decoders, outside
 }
 
-// filterShape returns the size of the filter, or zero for the usual one. A temporary index that may
-// grow gets a smaller one if the inputs cannot have that many keys, because all of it is zeroed. A
-// text has at most one key in 16 bytes and is packed to an eighth at best. So the disk holds at
-// most one key in two bytes. For more, the filter grows.
-func (f *dedupOptions) filterShape() bloomstore.Shape {
-	if f.dir != "" || f.filterOnly || f.onFull != index.OnFullGrow || f.shape != (bloomstore.Shape{}) || f.readsPipe() {
-		return f.shape
+// processors is the number of processors; tests set another.
+var processors = runtime.NumCPU
+
+// jobsPerProcessor limits the goroutines: more gain nothing, and each takes memory.
+const jobsPerProcessor = 4
+
+// checkJobs returns the number of jobs to use for -j, and reports it if it differs.
+func checkJobs(jobs int, stderr io.Writer) int {
+	most := jobsPerProcessor * processors()
+	if jobs <= most {
+		return jobs
 	}
-	bytes, _ := input.TotalSize(f.inputs)
-	usual := index.ShapeFor(index.DefaultDocs, f.scheme, false)
-	return bloomstore.ForItems(min(max(uint64(bytes)/2, leastTempKeys), usual.Capacity()))
+	fmt.Fprintf(stderr, "firstseen: -j %d is more than %d times the %d processors; %d is used, with the same output\n",
+		jobs, jobsPerProcessor, processors(), most)
+	return most
 }
 
-// leastTempKeys is the number of keys for a filter of 128 KiB.
-const leastTempKeys = 1 << 16
+// heapBudget is the size of the Go heap, in bytes, beyond which the collector works harder. It
+// excludes the filter, the table's memory and lines longer than a chunk. The rest of a run takes
+// some 30 MiB, and 50 more if two outputs are compressed.
+const heapBudget = 112 << 20
+
+// limitHeap keeps a run within the forecast of firstseen plan, unless GOMEMLIMIT is set. A large
+// window stays in memory while its input is read, and raises the limit. Otherwise the collector
+// would run all the time. Memory outside the heap lowers the limit.
+func limitHeap(maxWindow, outside int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapBudget + forecast.WindowBeyond(maxWindow) - outside)
+	}
+}

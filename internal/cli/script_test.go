@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"archive/tar"
 	"bufio"
 	"bytes"
 	"context"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +25,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
 // scriptCommands has the commands of scripts beyond those of testscript.
@@ -42,6 +45,9 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"archive":   scriptArchive,
 	"encodings": scriptEncodings,
 	"encode":    scriptEncode,
+	"pack":      scriptPack,
+	"links":     scriptLinks,
+	"cut":       scriptCut,
 }
 
 func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
@@ -286,4 +292,70 @@ func scriptPad(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 2, "pad file n")
 	data := append([]byte(ts.ReadFile(args[0])), make([]byte, number(ts, args[1]))...)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
+
+// scriptPack packs a folder into an archive.
+func scriptPack(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "pack archive folder")
+	ts.Check(corpustest.Pack(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
+}
+
+// scriptLinks makes a tar archive of a link, a pipe, a device and a file named ../../up.jsonl.
+func scriptLinks(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 1, "links archive")
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	line := []byte(`{"id":"one","text":"some text"}` + "\n")
+	for _, h := range []tar.Header{
+		{Name: "../../up.jsonl", Typeflag: tar.TypeReg, Size: int64(len(line))},
+		{Name: "a.jsonl", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "pipe.jsonl", Typeflag: tar.TypeFifo},
+		{Name: "device.jsonl", Typeflag: tar.TypeChar},
+	} {
+		ts.Check(w.WriteHeader(&h))
+		_, err := w.Write(line[:h.Size])
+		ts.Check(err)
+	}
+	ts.Check(w.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
+// scriptCut cuts off the second half of a file.
+func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 1, "cut file")
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(len(ts.ReadFile(args[0]))/2)))
+}
+
+// scriptJoined concatenates all files of a folder, in the order of their names.
+func scriptJoined(ts *testscript.TestScript, neg bool, args []string) {
+	check(ts, neg, args, 2, "joined folder file")
+	files, err := treeFiles(ts.MkAbs(args[0]))
+	ts.Check(err)
+	var all bytes.Buffer
+	for _, f := range files {
+		all.Write(f.data)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), all.Bytes(), 0o666))
+}
+
+type treeFile struct {
+	name string
+	data []byte
+}
+
+// treeFiles returns the files below a folder, sorted by name.
+func treeFiles(dir string) (files []treeFile, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, relErr := filepath.Rel(dir, path)
+		files = append(files, treeFile{name, data})
+		if err == nil {
+			err = relErr
+		}
+		return err
+	})
+	return files, err
 }

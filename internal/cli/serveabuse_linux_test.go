@@ -112,7 +112,7 @@ func TestServerAbused(t *testing.T) {
 	web, lines := filepath.Join(dir, "s"), filepath.Join(dir, "l")
 	const waiting, body = 8, 1 << 20
 	cmd := program(t, dir, "serve", "--index", "seen", "--listen", "unix:s", "--lines", "unix:l", "--max-body", "1MiB", "--max-documents", "100", "--waiting", fmt.Sprint(waiting))
-	cmd.Stderr = io.Discard
+	cmd.Stderr, cmd.Env = io.Discard, append(cmd.Env, "GOGC=100")
 	start(t, cmd)
 	client := unixClient(web)
 	ask := func(id string, n int) (answers []seen, ok bool) {

@@ -41,6 +41,7 @@ func tempIndexes(t *testing.T, dir string) []string {
 // TestFilterOfATemporaryIndex checks that the filter is as small as the inputs. It grows if they
 // hold more than their size suggests, and the output stays the same.
 func TestFilterOfATemporaryIndex(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	words := make([]string, 26)
 	var lines strings.Builder
@@ -180,6 +181,7 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 // TestTemporaryReportIsSwept checks the same for the report of --prefer. The process is killed while
 // it writes to a pipe that nobody reads, and has only the report.
 func TestTemporaryReportIsSwept(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3000)+document(0)+"\n")
 	cmd := program(t, dir, "dedup", "-q", "--docs", "1k", "--prefer", "id=longest", "--out", "-", "in.jsonl")

@@ -12,11 +12,8 @@ import (
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
-// Parts of several messages about unfinished runs.
-const (
-	putFileBack = "put the file back, or leave the run unfinished with firstseen index abandon DIR"
-	staysKnown  = "what it has kept so far stays known"
-)
+// staysKnown ends messages about unfinished runs.
+const staysKnown = "what it has kept so far stays known"
 
 // refusal adds the remedy to an error about an unfinished run that was not continued.
 func refusal(err error) error {
@@ -45,7 +42,7 @@ func refusal(err error) error {
 	case pipeline.InputChanged:
 		return inputChanged(r.Err)
 	}
-	return fmt.Errorf("%w; %s; a later run with the same output may have put it aside (%s.1)", err, putFileBack, input.PartialSuffix)
+	return fmt.Errorf("%w; put the file back, or leave the run unfinished with firstseen index abandon DIR; a later run with the same output may have put it aside (%s.1)", err, input.PartialSuffix)
 }
 
 // choiceWords names the choices that can differ from those of the run to continue. Choices named

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -214,14 +215,14 @@ var languages = []struct {
 	{"macintosh", "fr de es pt it sv", 12},
 }
 
-var guesses = func() (all []guess) {
+var guesses = sync.OnceValue(func() (all []guess) {
 	for _, l := range languages {
 		for code := range strings.FieldsSeq(l.codes) {
 			all = append(all, newGuess(l.name, code, l.doubt))
 		}
 	}
 	return all
-}()
+})
 
 func newGuess(name, code string, doubt float64) guess {
 	g := guess{name: name, doubt: doubt}
@@ -272,9 +273,10 @@ func worthOf(r rune, bits map[rune]float64) float64 {
 func bestSingle(body []byte) (best string) {
 	piece := sample(body)
 	score, bestFit := math.Inf(-1), math.Inf(-1)
-	for i := range guesses {
-		if s, fit := guesses[i].of(piece); s > score {
-			best, score, bestFit = guesses[i].name, s, fit
+	all := guesses()
+	for i := range all {
+		if s, fit := all[i].of(piece); s > score {
+			best, score, bestFit = all[i].name, s, fit
 		}
 	}
 	if bestFit > -worstGuess {

@@ -69,6 +69,19 @@ func OneWord(fs *pflag.FlagSet, to *string, name, usage string, words ...string)
 	OneOf(fs, to, name, usage, words, words...)
 }
 
+// Parsed returns a parser that stores the result of another.
+func Parsed[T any](to *T, parse func(text string) (T, error)) func(string) error {
+	return func(text string) (err error) {
+		*to, err = parse(text)
+		return err
+	}
+}
+
+// Text returns a parser that takes any text.
+func Text(to *string) func(string) error {
+	return Parsed(to, func(text string) (string, error) { return text, nil })
+}
+
 // By registers a flag whose values a function parses.
 func By(fs *pflag.FlagSet, read func(text string) error, name, usage string) {
 	fs.Var(&value{kind: "string", read: read}, name, usage)
@@ -155,10 +168,7 @@ func Bytes[N int | int64](to *N, least, most uint64) func(string) error {
 
 // Seconds registers a flag for a time, also in days and weeks.
 func Seconds(fs *pflag.FlagSet, to *uint32, name, usage string) {
-	fs.Var(&value{kind: "time", text: "0", read: func(text string) (err error) {
-		*to, err = amount.ParseSeconds(text)
-		return err
-	}}, name, usage)
+	fs.Var(&value{kind: "time", text: "0", read: Parsed(to, amount.ParseSeconds)}, name, usage)
 }
 
 // errTwice is the error for a second value.

@@ -175,7 +175,14 @@ func ByID(ctx context.Context, dir string) (func(id string) ([]Stored, error), f
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(id string) ([]Stored, error) { return storedIn(x, id) }, x.Close, nil
+	return func(id string) ([]Stored, error) {
+		docs := []Stored{}
+		found, err := x.ByID(id)
+		for _, d := range found {
+			docs = append(docs, Stored{Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC()})
+		}
+		return docs, err
+	}, x.Close, nil
 }
 
 // stored returns the kept documents of an id.
@@ -196,15 +203,6 @@ func (h *holder) stored(ctx context.Context, id string) ([]Stored, error) {
 	return docs, err
 }
 
-func storedIn(x *index.Reader, id string) ([]Stored, error) {
-	docs := []Stored{}
-	found, err := x.ByID(id)
-	for _, d := range found {
-		docs = append(docs, Stored{Number: d.Number, Verdict: d.Verdict.String(), Time: time.Unix(d.Time, 0).UTC()})
-	}
-	return docs, err
-}
-
 // Summary is the output of firstseen index stats. The JSON form is a contract.
 type Summary struct {
 	Scheme string             `json:"scheme"`
@@ -215,17 +213,12 @@ type Summary struct {
 }
 
 // Stats counts what an index holds.
-func Stats(ctx context.Context, dir string) (*Summary, error) {
-	h, err := holderOf(dir)
-	if err != nil || h == nil {
-		return readStats(dir)
+func Stats(ctx context.Context, dir string) (_ *Summary, err error) {
+	if h, err := holderOf(dir); err == nil && h != nil {
+		s := new(Summary)
+		err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
+		return s, err
 	}
-	s := new(Summary)
-	err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
-	return s, err
-}
-
-func readStats(dir string) (_ *Summary, err error) {
 	files, err := index.OpenFiles(dir)
 	if err != nil {
 		return nil, err

@@ -271,6 +271,7 @@ func sequential(t *testing.T, scheme feature.Scheme, rules dedup.Rules, texts []
 // with and without a secret, over shards of any size, empty ones too. Rows delivered twice do not
 // change the marks.
 func TestDecision(t *testing.T) {
+	t.Parallel()
 	secret := []byte("0123456789abcdef")
 	for i, c := range []struct {
 		scheme feature.Scheme
@@ -453,6 +454,7 @@ func TestSet(t *testing.T) {
 
 // TestFlips checks that a shard is refused after any bit flip or truncation.
 func TestFlips(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, feature.Scheme{}, newWorld(2).texts(3), 3)
 	set := readSet(t, dir)

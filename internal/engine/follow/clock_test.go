@@ -98,6 +98,7 @@ func (l timed) Next(ctx context.Context) ([]Record, error) {
 // TestWrongClock checks that a document of the year 2060, in JSON or in an entry, empties no window,
 // that later documents still expire, and that a follower killed after any record decides the same.
 func TestWrongClock(t *testing.T) {
+	t.Parallel()
 	const window = 2 * 86400
 	rules := settings(t, func(s *Settings) { s.Window = window })
 	values, times := [][]byte{rules}, []int64{begun}

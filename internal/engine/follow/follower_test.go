@@ -295,6 +295,7 @@ func changed(t *testing.T, all [][]byte, change func(*Settings)) [][]byte {
 // TestKilledAnywhere checks that a follower killed after any record continues there. It decides
 // nothing twice, and its verdicts and index are those of an undisturbed follower.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Settings){"plain": nil, "window": func(s *Settings) { s.Window = 20 }} {
 		t.Run(name, func(t *testing.T) {
 			all := changed(t, records(t, 80), change)

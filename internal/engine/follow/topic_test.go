@@ -53,6 +53,7 @@ func kill(t *testing.T, f *Follower, x interface{ Close() error }) {
 // TestFollowersAgree kills followers again and again. They end with equal indexes, and the verdicts
 // of a record have the same bytes.
 func TestFollowersAgree(t *testing.T) {
+	t.Parallel()
 	c := cluster(t)
 	all := records(t, 80)
 	producer := dialed(t, c, "")

@@ -109,6 +109,7 @@ func TestBatchIsGivenBackAtOnce(t *testing.T) {
 // TestNothingIsRememberedThatWasNotWritten checks that a failed write fails the run, however late
 // it is reported. No checkpoint remembers the decisions made meanwhile.
 func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
+	t.Parallel()
 	lines, failure := manyLines(3000), errors.New("no space")
 	for _, at := range []int64{1, 700, 1500, 2999, 3000} {
 		for _, workers := range []int{1, 2, 4} {

@@ -123,6 +123,7 @@ func TestRetriesOfAnother(t *testing.T) {
 
 // TestOutputFails checks that any output that cannot be written ends the run, whatever its records.
 func TestOutputFails(t *testing.T) {
+	t.Parallel()
 	gone := func(name string) *output.Writer {
 		w, err := output.Create(filepath.Join(t.TempDir(), name))
 		indextest.Must(t, errors.Join(err, w.Abort()))

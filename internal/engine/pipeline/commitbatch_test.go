@@ -122,6 +122,7 @@ func runWith(t *testing.T, lines string, workers int, o index.Options, job Job) 
 // report, counts, filter and table of single decisions. Checkpoints are equal too, and come at the
 // same places: by bytes, by keys in memory, and at a full filter.
 func TestTogetherIsOneByOne(t *testing.T) {
+	t.Parallel()
 	lines := mixedLines(1500)
 	for name, c := range map[string]struct {
 		o   index.Options

@@ -112,6 +112,7 @@ func paragraphText() []byte {
 // TestAnotherFormat stops runs over a format other than JSON lines after each document and
 // continues them. The bytes are those of an undisturbed run.
 func TestAnotherFormat(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "in.txt")
 	indextest.Must(t, os.WriteFile(path, paragraphText(), 0o600))
 	inputs, _, err := input.Expand([]string{filepath.Dir(path)}, paragraphs{}.Endings())

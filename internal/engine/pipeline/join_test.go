@@ -29,6 +29,7 @@ func longLines(n int) string {
 // TestManyWorkersDecideTogether checks that long documents are decided in groups, however many
 // workers share the memory, and so small the blocks are.
 func TestManyWorkersDecideTogether(t *testing.T) {
+	t.Parallel()
 	const documents = 2000
 	lines := longLines(documents)
 	for _, workers := range []int{16, 64} {

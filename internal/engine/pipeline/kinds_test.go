@@ -103,6 +103,7 @@ func (listed) Keep(w *output.Writer, raw []byte) error { return w.WriteRecord(ra
 // TestEachKind stops runs over a format of each other kind after each document and continues them.
 // The bytes are those of an undisturbed run.
 func TestEachKind(t *testing.T) {
+	t.Parallel()
 	var lengths, list []byte
 	for n := range 12 {
 		text := fmt.Appendf(nil, "%s", indextest.Sentences(n%8))

@@ -193,10 +193,6 @@ func (s *Summary) NameLost(inputs int, name func(input int) string) {
 //go:embed summary.txt
 var summaryText string
 
-var summary = template.Must(template.New("summary").Funcs(template.FuncMap{
-	"percent": percent, "oneIn": OneIn, "visible": visible.Line, "sub": func(a, b int64) int64 { return a - b },
-}).Parse(summaryText))
-
 // WriteText writes the summary as text: how many, what was copied, and where to look, in the report
 // of that name, "" for none. details adds the state of filter and table.
 func (s *Summary) WriteText(w io.Writer, report string, details bool) error {
@@ -211,7 +207,9 @@ func (s *Summary) WriteText(w io.Writer, report string, details bool) error {
 	if s.Seconds > 0 {
 		data.Rate = data.MB / s.Seconds
 	}
-	return summary.Execute(w, data)
+	return template.Must(template.New("summary").Funcs(template.FuncMap{
+		"percent": percent, "oneIn": OneIn, "visible": visible.Line, "sub": func(a, b int64) int64 { return a - b },
+	}).Parse(summaryText)).Execute(w, data)
 }
 
 func percent(part, whole int64) string {

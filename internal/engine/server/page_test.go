@@ -47,6 +47,7 @@ func explainOf(t *testing.T, web *httptest.Server, query, text string) (e explan
 // TestPageInABrowser checks the page as people use it: a text and an id are answered with both texts,
 // in both colour schemes and widths, with no error and no request elsewhere.
 func TestPageInABrowser(t *testing.T) {
+	t.Parallel()
 	_, web := served(t, nil)
 	guide(t, web)
 	p := browser.Open(t, web.URL+"/")
@@ -92,6 +93,7 @@ func checkQuiet(t *testing.T, p *browser.Page, web *httptest.Server) {
 // TestPageWithToken checks that the page shows nothing before it has the token, which stays out of
 // addresses and goes with the tab.
 func TestPageWithToken(t *testing.T) {
+	t.Parallel()
 	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
 	defer closed(t, s, x)
 	web := httptest.NewServer(s.Handler("a token of this server"))

@@ -142,6 +142,7 @@ func TestMetrics(t *testing.T) {
 // TestKilledAnywhere kills a server after any request and opens the index with another server. The
 // result must equal an undisturbed index, whatever checkpoints came before or during the replay.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Config){
 		"one checkpoint":   nil,
 		"many checkpoints": func(c *Config) { c.Policy.CheckpointBytes = 3000 },

@@ -36,6 +36,7 @@ func snapshot(t *testing.T, web *httptest.Server) (dest string) {
 // TestSnapshotsWhileServing takes eight snapshots while four clients give documents. Each is sound,
 // has all documents that were answered before, and is served like the original.
 func TestSnapshotsWhileServing(t *testing.T) {
+	t.Parallel()
 	s, x := opened(t, filepath.Join(t.TempDir(), "index"), memtableKeys, func(c *Config) {
 		c.Policy.CheckpointBytes, c.journal = 3000, 9000
 	})

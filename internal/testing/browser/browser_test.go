@@ -12,6 +12,7 @@ const sound = `<!DOCTYPE html><html lang="en"><title>page</title><meta name="col
 
 // TestPage checks that the browser clicks, types and evaluates, and that a sound page has no faults.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	p := Open(t, write(t, sound))
 	p.Click("button")
 	p.Wait("document.title == 'clicked'")
@@ -41,6 +42,7 @@ func TestPage(t *testing.T) {
 
 // TestFaults checks that each fault of a page is found.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	p := Open(t, write(t, `<!DOCTYPE html><html><title>page</title><body style="width: 900px"><p style="color: #999">pale</p>
 <p style="opacity: .3">faint</p><input id="bare"><a href="#top"></a><span role="button">no focus</span>
 <script>console.error("told"); fetch("http://elsewhere.invalid/").catch(() => 0); setTimeout(() => { throw Error("thrown") })</script>`))

@@ -290,6 +290,9 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 		Listed []Segment
 		More   int
 	}{e, e.Shared[:min(len(e.Shared), maxListed)], max(len(e.Shared)-maxListed, 0)}
+	page := template.Must(template.New("explanation").Funcs(template.FuncMap{
+		"plain": plain, "share": share, "measured": measured, "asked": func() float64 { return similarity.Verified.Least },
+	}).Parse(pageText))
 	if err := page.Execute(out, data); err != nil {
 		return err
 	}
@@ -316,8 +319,6 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 
 //go:embed explain.txt
 var pageText string
-
-var page = template.Must(template.New("explanation").Funcs(template.FuncMap{"plain": plain, "share": share, "asked": func() float64 { return similarity.Verified.Least }, "measured": measured}).Parse(pageText))
 
 func share(v any) string {
 	return fmt.Sprintf("%6.4f", reflect.Indirect(reflect.ValueOf(v)).Interface())

@@ -204,10 +204,6 @@ func Jaccard(a, b *Text) (jaccard, containment float64) {
 // Contained returns the share, 0 to 1, of a's distinct shingles that b has too; 1 if a has none.
 func Contained(a, b *Text) float64 {
 	n, _, both := countShingles(a, b)
-	return containedShare(n, both)
-}
-
-func containedShare(n, both int) float64 {
 	if n == 0 {
 		return 1
 	}

@@ -113,7 +113,7 @@ func AttributesName(name string) string {
 
 // Attributes writes a file of attributes below dir for each name, with a row for each record in
 // order. It replaces files atomically. It calls opened with each file, and check with each record.
-func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), check func(corpus.Record) error) (err error) {
+func Attributes(ctx context.Context, source *corpus.Source, names []string, all *lines.Reports, count Count, dir string, opened func(*output.Writer), check func(corpus.Record, error) (good bool, err error)) (err error) {
 	var out *output.Writer
 	defer func() { err = errors.Join(err, out.Discard()) }()
 	begun := 0
@@ -135,8 +135,8 @@ func Attributes(ctx context.Context, source *corpus.Source, names []string, all 
 	var buf []byte
 	for r, err := range Records(ctx, source, all) {
 		var made row
-		if err == nil {
-			err = errors.Join(check(r.Record), begin(r.Block.Input+1))
+		if _, err = check(r.Record, err); err == nil {
+			err = begin(r.Block.Input + 1)
 		}
 		if err == nil {
 			made, err = rowOf(r.Document, r.Line, count)

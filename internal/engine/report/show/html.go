@@ -25,10 +25,6 @@ var (
 	script string
 )
 
-var htmlTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"clean": visible.Line, "short": shortLine, "number": number, "percent": percent, "size": size, "last": lastOf,
-}).Parse(htmlPage))
-
 func shortLine(s string) string { return short(visible.Line(s)) }
 
 // number writes a number with a comma before each three digits.
@@ -187,12 +183,15 @@ func (d *Digest) WriteHTML(w io.Writer, names []string) error {
 			p.Data["rows"], p.Data["columns"], p.Data["rowOf"], p.Data["columnOf"] = m.Rows, m.Columns, m.rowOf, m.columnOf
 		}
 	}
-	err := htmlTemplate.ExecuteTemplate(w, "head", p)
+	page := template.Must(template.New("page").Funcs(template.FuncMap{
+		"clean": visible.Line, "short": shortLine, "number": number, "percent": percent, "size": size, "last": lastOf,
+	}).Parse(htmlPage))
+	err := page.ExecuteTemplate(w, "head", p)
 	if err == nil && d.rows != nil {
 		err = d.rows.write(w)
 	}
 	if err != nil {
 		return err
 	}
-	return htmlTemplate.ExecuteTemplate(w, "tail", p)
+	return page.ExecuteTemplate(w, "tail", p)
 }

@@ -64,6 +64,7 @@ func shown(p *browser.Page, status string) (rows []string) {
 // TestPageInBrowser checks that a cell of the map, a bar and a source lead to their lines, that
 // search and pages work, and that the page asks for nothing else.
 func TestPageInBrowser(t *testing.T) {
+	t.Parallel()
 	p := browser.Open(t, write(t, digestOf(t, news(3000))))
 	p.Size(1280, 900)
 	if rows := shown(p, "3,000 of 3,000 lines"); len(rows) != 50 || !strings.Contains(rows[0], "host0.example/copy/0") {
@@ -107,6 +108,7 @@ func TestPageInBrowser(t *testing.T) {
 
 // TestPageForEveryone checks contrast, labels and the way of Tab, wide and narrow, light and dark.
 func TestPageForEveryone(t *testing.T) {
+	t.Parallel()
 	all := news(200)
 	d := digestOf(t, all)
 	texts := d.ReadTexts()
@@ -133,6 +135,7 @@ func TestPageForEveryone(t *testing.T) {
 
 // TestPageWithoutScript checks that all but the list can be read without scripts.
 func TestPageWithoutScript(t *testing.T) {
+	t.Parallel()
 	p := browser.Open(t, "about:blank")
 	p.NoScript()
 	p.Go(write(t, digestOf(t, news(100))))
@@ -147,6 +150,7 @@ func TestPageWithoutScript(t *testing.T) {
 
 // TestHostilePageInBrowser checks that hostile ids neither run nor load anything.
 func TestHostilePageInBrowser(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "page.html")
 	var b strings.Builder
 	hostilePage(t, &b)

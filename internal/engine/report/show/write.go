@@ -23,8 +23,6 @@ type Style struct {
 //go:embed page.txt
 var textPage string
 
-var textTemplate = template.Must(template.New("text").Parse(textPage))
-
 // text holds the values of the text template, and provides its functions.
 type text struct {
 	*Digest
@@ -47,7 +45,7 @@ func (d *Digest) WriteText(w io.Writer, s Style) error {
 	}
 	t.Bins = d.Histogram[min(first, end):end]
 	out := bufio.NewWriter(w)
-	if err := textTemplate.Execute(out, &t); err != nil {
+	if err := template.Must(template.New("text").Parse(textPage)).Execute(out, &t); err != nil {
 		return err
 	}
 	return out.Flush()
