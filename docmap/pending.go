@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	chunkBytes = 32 << 10
+	// chunkBytes closes a chunk. Opening a table reads a page of every second chunk before it
+	// replays them: 98 of a full memory table. Chunks of 32 KiB took 200 reads of 1 MiB.
+	chunkBytes = 256 << 10
 	chunkHead  = 16
 )
 
@@ -104,7 +106,10 @@ func replayChunk(b []byte, chunk, next uint32, f func(doc uint32, keys []uint64)
 func (h *header) replayPending(pend *bbolt.Bucket, f func(doc uint32, keys []uint64) error) (err error) {
 	next, total := h.flushed+1, uint64(0)
 	for chunk := range h.chunks {
-		next, err = replayChunk(pend.Get(binKey(uint64(chunk))), chunk, next, func(doc uint32, keys []uint64) error {
+		value := pend.Get(binKey(uint64(chunk)))
+		willNeed(value)
+		willNeed(pend.Get(binKey(uint64(chunk) + 1)))
+		next, err = replayChunk(value, chunk, next, func(doc uint32, keys []uint64) error {
 			total += uint64(len(keys))
 			return f(doc, keys)
 		})
