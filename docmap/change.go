@@ -61,7 +61,7 @@ func (t *Table) update(f func(c *change)) (err error) {
 		return err
 	}
 	// bbolt grows the file in steps of this size.
-	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/32)))
+	t.db.AllocSize = int(min(32<<20, max(64<<10, info.Size()/16)))
 	tx, err := t.db.Begin(true)
 	if err != nil {
 		return err
