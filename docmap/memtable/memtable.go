@@ -391,9 +391,8 @@ func (p *part) add(entries []entry) {
 	p.warm = warm
 	for _, e := range entries {
 		// Most keys are new, and have room at home: calls would take a tenth of the time.
-		if b := &m.buckets[m.home(e.key)]; b.n < perBucket && !b.mayHold(e.key) {
-			b.keys[b.n], b.docs[b.n] = e.key, e.doc
-			b.n++
+		if at := m.home(e.key); m.buckets[at].n < perBucket && !m.buckets[at].mayHold(e.key) {
+			m.put(at, e.key, e.doc)
 			p.n++
 			continue
 		}
