@@ -178,7 +178,7 @@ func (t *Table) writeCheckpoint(state map[string][]byte) error {
 		return err
 	}
 	flush := t.flushes()
-	if flush || t.tombstones.win.due {
+	if flush || t.tombstones.win.due || t.tombstones.win.drops() {
 		if err := t.finishSteps(); err != nil {
 			return err
 		}

@@ -126,6 +126,9 @@ func (t *Table) byID(id string) (nums []uint32, more bool, err error) {
 		if id == "" {
 			return nil
 		}
+		if err := t.readIDs(); err != nil {
+			return err
+		}
 		found, err := t.all(s, ofIDs, idKey(id))
 		if err != nil {
 			return err

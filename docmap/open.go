@@ -229,11 +229,14 @@ func (t *Table) load() error {
 		}
 		t.spaces[i].runs = runs
 	}
-	if err := t.replay(pend); err != nil {
+	err = t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
+		return t.spaces[ofKeys].mem.AddAll([][]uint64{keys}, doc, memtable.Alone)
+	})
+	if t.idsUnread = true; t.opt.ReadOnly || err != nil {
 		return err
 	}
-	if t.opt.ReadOnly {
-		return nil
+	if err := t.readIDs(); err != nil {
+		return err
 	}
 	return t.sweepSlices()
 }
@@ -257,15 +260,9 @@ func (t *Table) loadOpenBlock(s *snapshot, docs *bbolt.Bucket) error {
 	return nil
 }
 
-// replay refills the memory tables from the pending keys and the ids of their documents.
-func (t *Table) replay(pend *bbolt.Bucket) error {
-	err := t.head.replayPending(pend, func(doc uint32, keys []uint64) error {
-		return t.spaces[ofKeys].mem.AddAll([][]uint64{keys}, doc, memtable.Alone)
-	})
-	if err != nil {
-		return err
-	}
-	for num := t.head.flushed + 1; num <= t.head.docs; num++ {
+// readIDs adds the ids of documents with pending keys to their memory table, unless they are there.
+func (t *Table) readIDs() error {
+	for num := t.head.flushed + 1; t.idsUnread && num <= t.head.docs; num++ {
 		rec, err := t.record(num)
 		if err != nil {
 			return err
@@ -278,6 +275,7 @@ func (t *Table) replay(pend *bbolt.Bucket) error {
 			return err
 		}
 	}
+	t.idsUnread = false
 	return nil
 }
 

@@ -10,6 +10,9 @@ import (
 // readCalls returns the number of system calls of this process that read.
 func readCalls(t *testing.T) (n int64) { return processIO(t, "syscr: ") }
 
+// readBytes returns the bytes that this process has got from read calls.
+func readBytes(t *testing.T) (n int64) { return processIO(t, "rchar: ") }
+
 // writtenBytes returns the bytes that this process has passed to write calls.
 func writtenBytes(t *testing.T) (n int64) { return processIO(t, "wchar: ") }
 

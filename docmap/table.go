@@ -132,6 +132,7 @@ type Table struct {
 	frozen     bool             // made by Freeze from another Table, which owns db
 	freePages  int              // free pages of the file when frozen
 	pages      *boltcheck.Pages // of a file opened to read; else nil
+	idsUnread  bool             // readIDs has work to do
 
 	// With documents that are not in the file yet:
 	docs    uint32 // documents

@@ -33,23 +33,35 @@ func TestValuesStay(t *testing.T) {
 	}
 }
 
-// TestBlockIsFullToTheByte checks that blocks close just below 32 KiB, as the format demands.
+// TestBlockIsFullToTheByte checks that blocks close just below 2,020 bytes, as the format demands, and
+// that a page of bbolt holds two.
 func TestBlockIsFullToTheByte(t *testing.T) {
 	k := docBlock{first: 1}
-	id := strings.Repeat("x", 1000)
-	for len(k.recs)+1100 < blockBytes {
-		if !k.addDoc(id, nil) {
-			t.Fatalf("closed at %d bytes", len(k.recs))
+	for range 3 {
+		if !k.addDoc(strings.Repeat("x", 500), nil) {
+			t.Fatalf("closed at %d bytes", len(k.encode()))
 		}
 	}
-	head := len(appendRecord(nil, k.next(), id, nil)) - len(id)
-	id = strings.Repeat("y", blockBytes-len(k.recs)-head+1)
+	head := len(appendRecord(nil, k.next(), "", nil)) + 4
+	id := strings.Repeat("y", 2020-len(k.encode())-head+1)
 	if k.addDoc(id, nil) {
-		t.Errorf("a record is taken that makes %d bytes", len(k.recs)+len(id)+head)
+		t.Errorf("a record is taken that makes %d bytes", len(k.encode()))
 	}
-	if !k.addDoc(id[1:], nil) || len(k.recs) != blockBytes {
-		t.Errorf("%d bytes, want the block full at %d", len(k.recs), blockBytes)
+	if !k.addDoc(id[1:], nil) || len(k.encode()) != 2020 {
+		t.Errorf("%d bytes, want the block full at 2020", len(k.encode()))
 	}
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	must(t, table.update(func(c *change) {
+		for i := range uint64(100) {
+			c.add(bucketDocs, i, k.encode())
+		}
+	}))
+	must(t, table.look(func(s *snapshot) error {
+		if st := s.tx.Bucket(bucketDocs).Stats(); st.LeafPageN+st.LeafOverflowN != 50 {
+			t.Errorf("100 blocks have %d pages", st.LeafPageN+st.LeafOverflowN)
+		}
+		return nil
+	}))
 }
 
 // TestRecordsAndIDsDoNotWaitWithoutEnd checks that Full asks for a checkpoint when records or ids

@@ -114,14 +114,24 @@ func (w *window) add(num, time uint32) {
 	s.newest = max(s.newest, time)
 }
 
-// next returns the slices once document num begins a new one, without the oldest expired ones.
+// next returns the slices after the next checkpoint, at which document num may begin one. It leaves
+// out the oldest expired ones: the edge passes a slice soon after the ninth one begins.
 func (w *window) next(num uint32) []timeSlice {
-	list := append(w.slices[:len(w.slices):len(w.slices)], timeSlice{first: num, begun: w.clock})
-	for len(list) > 1 && (list[0].times.n == 0 || list[0].newest < w.edge) {
+	list := slices.Clone(w.slices)
+	if w.due {
+		list = append(list, timeSlice{first: num, begun: w.clock})
+	}
+	for len(list) > 1 && w.passed(&list[0]) {
 		list = list[1:]
 	}
 	return list
 }
+
+// passed reports whether all documents of a slice have expired.
+func (w *window) passed(s *timeSlice) bool { return s.times.n == 0 || s.newest < w.edge }
+
+// drops reports whether the next checkpoint drops a slice even if it begins none.
+func (w *window) drops() bool { return len(w.slices) > 1 && w.passed(&w.slices[0]) }
 
 // SetWindow makes documents count for the given seconds, 1 or more, by the clock that Advance
 // moves. Expired documents stay expired. The next checkpoint makes the window durable. A table with
@@ -218,9 +228,8 @@ func (t *Table) rotate(next *header) (all bool) {
 		return false
 	}
 	next.needs |= needsWindow
-	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: slices.Clone(w.slices)}
+	next.win = window{length: w.length, clock: w.clock, edge: w.edge, slices: w.next(t.docs + 1)}
 	if w.due {
-		next.win.slices = w.next(t.docs + 1)
 		all = len(next.win.slices) == 1
 		t.recs.closeBlock()
 		next.openBlock = 0
@@ -235,7 +244,7 @@ func (t *Table) rotate(next *header) (all bool) {
 
 func (t *Table) rotated() {
 	w := &t.tombstones.win
-	if w.length == 0 || !w.due {
+	if len(w.slices) == len(t.head.win.slices) && !w.due {
 		return
 	}
 	w.slices, w.due = slices.Clone(t.head.win.slices), false
@@ -263,11 +272,14 @@ func (t *Table) sweepSlices() error {
 	)
 }
 
+// sweptBytes divides the values of a transaction into the keys that one removes: 2048.
+const sweptBytes = 2 << 10
+
 // sweepKeys removes the keys that judge calls gone, in transactions of bounded size. It reads keys
 // in order as long as judge expects more.
 func (t *Table) sweepKeys(name []byte, judge func(key, value []byte) (gone, more bool)) error {
 	// Each commit writes the list of free pages, as in mostValues.
-	most := max(1, 16*t.sizes.sliceBytes/blockBytes)
+	most := max(1, t.sizes.sliceBytes/sweptBytes)
 	for full := true; full; {
 		s, err := t.reading()
 		if err != nil {

@@ -48,6 +48,49 @@ func TestWindowStaysFlat(t *testing.T) {
 	}
 }
 
+// TestWindowLeavesFewPagesFree checks that the file of a window of forty memory tables is little
+// larger than the pages ever in use, and that a slice goes soon after the edge has passed it.
+func TestWindowLeavesFewPagesFree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Parallel()
+	const window = 100_000
+	z := defaultSizes
+	z.sliceBytes = 80_000
+	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), Options{Scheme: "s", MemtableKeys: 128_000, noSync: true, sizes: z})
+	must(t, table.SetWindow(window))
+	most := 0 // pages in use
+	table.committed = func() {
+		must(t, table.look(func(s *snapshot) error {
+			st := table.db.Stats()
+			most = max(most, int(s.tx.Size())/pageSize-st.FreePageN-st.PendingPageN)
+			return nil
+		}))
+	}
+	s := &stream{seed: 1}
+	for num := uint32(1); num <= 3*window/2; num++ {
+		table.Advance(num)
+		if table.Full() {
+			must(t, table.Checkpoint(nil))
+		}
+		d, keys := s.next()
+		_, err := table.Add([]string{d.ID}, [][]byte{make([]byte, 100)}, [][]uint64{keys}, []uint32{num}, nil)
+		must(t, err)
+		if n := len(table.tombstones.win.slices); n > 9 && num%(window/8) == window/16 {
+			t.Fatalf("%d slices at document %d", n, num)
+		}
+	}
+	must(t, table.look(func(s *snapshot) error {
+		if pages := int(s.tx.Size()) / pageSize; pages > most+most*10/100 {
+			t.Errorf("%d pages, and at most %d were ever in use", pages, most)
+		} else {
+			t.Logf("%d pages, at most %d in use", pages, most)
+		}
+		return nil
+	}))
+}
+
 func flat(t *testing.T, table *Table, num uint32) {
 	t.Helper()
 	w := &table.tombstones.win

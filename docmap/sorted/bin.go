@@ -54,18 +54,20 @@ func (v *Bin) verifyBlock(i int) error {
 func (v *Bin) appendBlock(e *Entries, i int, base uint64) {
 	b, n := v.block(i)
 	keys, docs := e.extend(n)
+	first := v.first
 	base |= uint64(i) << (v.lowBits + v.blockBits)
+	lowBits, docBits := uint64(v.lowBits)&63, uint64(v.docBits) // the loop need not read them again
 	low := uint64(8*blockCheck + v.buckets + n)
-	doc := low + uint64(n)*uint64(v.lowBits)
-	lowMask, docMask := uint64(1)<<v.lowBits-1, uint64(1)<<v.docBits-1
+	doc := low + uint64(n)*lowBits
+	lowMask, docMask := uint64(1)<<lowBits-1, uint64(1)<<docBits-1
 	for at, word := 0, 0; at < n; word++ {
 		upper := binary.LittleEndian.Uint64(b[blockCheck+8*word:])
 		for ; upper != 0 && at < n; upper &= upper - 1 {
 			bucket := uint64(64*word + bits.TrailingZeros64(upper) - at)
-			keys[at] = base | bucket<<v.lowBits | load(b, low, lowMask)
-			docs[at] = v.first + uint32(load(b, doc, docMask))
-			low += uint64(v.lowBits)
-			doc += uint64(v.docBits)
+			keys[at] = base | bucket<<lowBits | load(b, low, lowMask)
+			docs[at] = first + uint32(load(b, doc, docMask))
+			low += lowBits
+			doc += docBits
 			at++
 		}
 	}
@@ -127,27 +129,43 @@ func load(b []byte, bit, mask uint64) uint64 {
 	return binary.LittleEndian.Uint64(b[bit>>3:]) >> (bit & 7) & mask
 }
 
-// bitWriter appends numbers of up to 57 bits to buf. It keeps the last 64 bits in a register, since
-// rereading bytes just stored, at another alignment, would stall on every number. Beyond the last
-// number, buf needs 8 bytes, which end up zero or unchanged.
+// A bitWriter appends numbers of up to 57 bits to a buffer. It keeps the bits of the last, partial byte
+// in a register, since rereading bytes just stored, at another alignment, would stall on every number.
+// put takes and returns a copy, which stays in registers. It has no branch: with numbers of 43 bits,
+// a processor mispredicts which of them fill a word. Beyond the last number, the buffer needs 8 bytes,
+// which end up zero.
 type bitWriter struct {
-	buf []byte
 	acc uint64
-	pos int  // next byte to store to
-	n   uint // bits in acc
+	pos int  // byte of the lowest bit in acc
+	n   uint // bits in acc, 0 to 7
 }
 
-// put appends the low width bits of v; the others must be zero.
-func (w *bitWriter) put(v uint64, width uint) {
-	w.acc |= v << w.n
-	if w.n+width < 64 {
-		w.n += width
-		return
+// put appends the low width bits of v to buf; the others must be zero.
+func (w bitWriter) put(buf []byte, v uint64, width uint) bitWriter {
+	w.acc |= v << (w.n & 7)
+	binary.LittleEndian.PutUint64(buf[w.pos:], w.acc)
+	w.n += width
+	w.pos += int(w.n >> 3)
+	w.acc >>= w.n &^ 7
+	w.n &= 7
+	return w
+}
+
+// putKeys appends the low width bits of each key. The loop fits into the registers.
+func (w bitWriter) putKeys(buf []byte, keys []uint64, width uint) bitWriter {
+	mask := uint64(1)<<width - 1
+	for _, k := range keys {
+		w = w.put(buf, k&mask, width)
 	}
-	binary.LittleEndian.PutUint64(w.buf[w.pos:], w.acc)
-	w.pos += 8
-	w.acc = v >> (64 - w.n)
-	w.n = w.n + width - 64
+	return w
+}
+
+// putDocs appends width bits of each document's number minus first.
+func (w bitWriter) putDocs(buf []byte, docs []uint32, first uint32, width uint) bitWriter {
+	for _, d := range docs {
+		w = w.put(buf, uint64(d-first), width)
+	}
+	return w
 }
 
 // select1 returns the position of the k-th one bit of x, counting from 0. x must have more than k

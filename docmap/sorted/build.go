@@ -89,6 +89,9 @@ func (b *Builder) Sort(s *Shape) *Entries {
 func (b *Builder) trim() {
 	keys, docs := b.sorted.Keys, b.sorted.Docs
 	n := min(b.Limit, len(keys))
+	for n < len(keys) && keys[n] != keys[n-b.Limit] {
+		n++ // nearly always to the end
+	}
 	for i := n; i < len(keys); i++ {
 		if keys[i] != keys[n-b.Limit] {
 			keys[n], docs[n] = keys[i], docs[i]
@@ -115,24 +118,25 @@ func (b *Builder) keep() {
 // an insertion sort moves few. It takes 4 to 5 ns an entry for any number of sources. A merge of
 // sorted streams would mispredict every second branch.
 func (b *Builder) sortKeys(s *Shape) {
-	shift, mask := s.lowBits, uint64(1)<<(s.subBits+s.blockBits)-1
+	shift, mask := s.lowBits&63, uint64(1)<<(s.subBits+s.blockBits)-1
 	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
-	clear(b.starts)
-	for _, k := range b.In.Keys {
-		b.starts[k>>shift&mask+1]++
+	starts, in := b.starts, b.In // the loops need not read them again
+	clear(starts)
+	for _, k := range in.Keys {
+		starts[k>>shift&mask+1]++
 	}
 	sum := uint32(0)
-	for i, c := range b.starts {
+	for i, c := range starts {
 		sum += c
-		b.starts[i] = sum
+		starts[i] = sum
 	}
 	b.sorted.Reset()
-	keys, docs := b.sorted.extend(len(b.In.Keys))
-	for i, k := range b.In.Keys {
-		p := &b.starts[k>>shift&mask]
+	keys, docs := b.sorted.extend(len(in.Keys))
+	for i, k := range in.Keys {
+		p := &starts[k>>shift&mask]
 		at := *p
 		*p = at + 1
-		keys[at], docs[at] = k, b.In.Docs[i]
+		keys[at], docs[at] = k, in.Docs[i]
 	}
 	insertionSort(keys, docs)
 }
@@ -187,14 +191,8 @@ func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32)
 	}
 	binary.LittleEndian.PutUint64(dst[blockCheck+8*word:], ones)
 	at := 8*blockCheck + s.buckets + len(keys)
-	w := bitWriter{buf: dst, pos: at >> 3, n: uint(at & 7)}
+	w := bitWriter{pos: at >> 3, n: uint(at & 7)}
 	w.acc = uint64(dst[w.pos]) & (1<<w.n - 1)
-	mask := uint64(1)<<s.lowBits - 1
-	for _, k := range keys {
-		w.put(k&mask, s.lowBits)
-	}
-	for _, d := range docs {
-		w.put(uint64(d-first), s.docBits)
-	}
+	w = w.putKeys(dst, keys, s.lowBits).putDocs(dst, docs, first, s.docBits)
 	binary.LittleEndian.PutUint64(dst[w.pos:], w.acc)
 }
