@@ -89,6 +89,7 @@ func (c *compaction) cut() error {
 
 func (c *compaction) blocks() error {
 	log := &c.fresh.recs
+	log.resize(c.fresh.head.win.length)
 	log.begin(docBlock{first: c.fresh.head.win.watermark()})
 	for num := log.open().first; num <= c.fresh.head.docs; num++ {
 		if c.fresh.head.win.first(num) == num {

@@ -29,7 +29,7 @@ func (g *tombstones) loadList(key, value []byte, docs uint32) error {
 }
 
 func (k *docBlock) addDoc(id string, data []byte) bool {
-	return k.add(appendRecord(nil, k.next(), id, data))
+	return k.add(appendRecord(nil, k.next(), id, data), windowBlockBytes)
 }
 
 // runsOf returns runs of these records, with unknown bins.

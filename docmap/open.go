@@ -256,6 +256,7 @@ func (t *Table) loadOpenBlock(s *snapshot, docs *bbolt.Bucket) error {
 	if open.next() != t.docs+1 {
 		return damage("the documents end at %d, not %d", open.next()-1, t.docs)
 	}
+	t.recs.resize(t.head.win.length)
 	t.recs.begin(*open)
 	return nil
 }

@@ -163,12 +163,15 @@ func (t *Table) Since(docs uint32, content uint64, f func(keys []uint64)) (ok bo
 // checkpoint without another document.
 func (t *Table) Pends(docs uint32) bool { return docs >= t.head.flushed && !t.flushes() }
 
-// blockBytes is the length of an encoded block that closes it: two fill a page of bbolt. In a window,
-// free pages lie scattered between longer runs of pages, and blocks of several pages left an eighth
-// of the file unused.
-const blockBytes = (pageSize-16)/2 - 20 // of a page's head, and of an element and its key
+// These lengths of an encoded block close it. bbolt puts two values in one run of pages, so an open
+// for writing reads one page in 17. In a window, free pages lie scattered between longer runs of
+// pages, and blocks of several pages left an eighth of the file unused. There, two fill one page.
+const (
+	blockBytes       = 32 << 10
+	windowBlockBytes = (pageSize-16)/2 - 20 // of a page's head, and of an element and its key
 
-const blockHead = 16 // bytes before the ends
+	blockHead = 16 // bytes before the ends
+)
 
 // A Doc is the part of a document that the table stores.
 type Doc struct {
@@ -208,9 +211,10 @@ type docBlock struct {
 
 func (k *docBlock) next() uint32 { return k.first + uint32(len(k.ends)) }
 
-// add adds a record. If the block must be closed first, it does nothing and returns false.
-func (k *docBlock) add(rec []byte) bool {
-	if n := len(k.ends); n > 0 && blockHead+4*(n+1)+len(k.recs)+len(rec) > blockBytes {
+// add adds a record to a block of at most that length. If the block must be closed first, it does
+// nothing and returns false.
+func (k *docBlock) add(rec []byte, most int) bool {
+	if n := len(k.ends); n > 0 && blockHead+4*(n+1)+len(k.recs)+len(rec) > most {
 		return false
 	}
 	k.recs = append(k.recs, rec...)
@@ -302,7 +306,15 @@ func decodeBlock(b []byte, first uint32) (*docBlock, error) {
 type docLog struct {
 	blocks []docBlock // the last one is open
 	bytes  int        // of the records in the others
+	most   int        // length of a block
 	last   []byte     // record added
+}
+
+// resize sets the length of later blocks, for a table with a window of that many seconds, or none.
+func (l *docLog) resize(window uint32) {
+	if l.most = blockBytes; window > 0 {
+		l.most = windowBlockBytes
+	}
 }
 
 // begin makes a block the only one.
@@ -321,9 +333,9 @@ func (l *docLog) add(id string, data []byte) []byte {
 }
 
 func (l *docLog) addRecord(rec []byte) {
-	if !l.open().add(rec) {
+	if !l.open().add(rec, l.most) {
 		l.closeBlock()
-		l.open().add(rec)
+		l.open().add(rec, l.most)
 	}
 }
 
@@ -338,7 +350,7 @@ func (l *docLog) closeBlock() {
 	l.blocks = append(l.blocks, docBlock{
 		first: k.next(),
 		ends:  make([]uint32, 0, len(k.ends)+len(k.ends)/8),
-		recs:  make([]byte, 0, blockBytes),
+		recs:  make([]byte, 0, l.most),
 	})
 }
 

@@ -33,8 +33,8 @@ func TestValuesStay(t *testing.T) {
 	}
 }
 
-// TestBlockIsFullToTheByte checks that blocks close just below 2,020 bytes, as the format demands, and
-// that a page of bbolt holds two.
+// TestBlockIsFullToTheByte checks that blocks close just below 2,020 bytes in a window, as the format
+// demands, and that a page of bbolt holds two. Without a window they have 32 KiB.
 func TestBlockIsFullToTheByte(t *testing.T) {
 	k := docBlock{first: 1}
 	for range 3 {
@@ -51,6 +51,13 @@ func TestBlockIsFullToTheByte(t *testing.T) {
 		t.Errorf("%d bytes, want the block full at 2020", len(k.encode()))
 	}
 	table := mustOpen(t, filepath.Join(t.TempDir(), "table"), smallOptions)
+	if most := table.recs.most; most != 32<<10 {
+		t.Errorf("blocks of %d bytes without a window", most)
+	}
+	must(t, table.SetWindow(9))
+	if most := table.recs.most; most != 2020 {
+		t.Errorf("blocks of %d bytes in a window", most)
+	}
 	must(t, table.update(func(c *change) {
 		for i := range uint64(100) {
 			c.add(bucketDocs, i, k.encode())

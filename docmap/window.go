@@ -153,6 +153,7 @@ func (t *Table) SetWindow(seconds uint32) error {
 		w.slices = []timeSlice{{first: 1}}
 	}
 	w.length = seconds
+	t.recs.resize(seconds)
 	t.watchTombstones()
 	return nil
 }
