@@ -26,7 +26,8 @@ const (
 	growth          = 1.25     // of a slice that grows by append
 	sampledBytes    = 48       // of a key in the sample, a Go map
 	processBytes    = 64 << 20
-	collectionRatio = 1.25 // see debug.SetGCPercent: garbage may grow to a quarter
+	pieceBytes      = 12 << 20 // of a frame that is read and decided, for each goroutine
+	collectionRatio = 1.25     // see debug.SetGCPercent: garbage may grow to a quarter
 )
 
 // Expect forecasts a decision. A marked key has two or more places, so there are at most half as
@@ -51,7 +52,7 @@ func (d *Decision) Expect() (f Forecast, err error) {
 		rows += m.Rows
 	}
 	sample := min(rows, max(firstKeys, min(rows>>sampleBits, sampleKeys))) * sampledBytes
-	f.Bytes = processBytes + int64(sample) + int64(table*collectionRatio)
+	f.Bytes = processBytes + int64(max(d.Jobs, 1))*pieceBytes + int64(sample) + int64(table*collectionRatio)
 	return f, nil
 }
 
@@ -136,6 +137,10 @@ func (d *Decision) sampleEntries() (mean float64, err error) {
 				return errEnough
 			}
 			err := doc.read(record)
+			for i := range doc.Sketch.Features {
+				doc.Sketch.Features[i].Key = 0 // no name of a marked key
+			}
+			doc.Sketch.Whole = 0
 			if err == nil {
 				_, err = deduper.Decide(dedup.Document{ID: string(doc.ID), Sketch: &doc.Sketch})
 			}

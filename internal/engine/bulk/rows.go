@@ -58,8 +58,9 @@ type Form func(dst []byte, m *Manifest, owner Place, record []byte, doc *Doc) ([
 // Export writes every document of a set in a form, in order of places, with one call of w.Write for
 // each. It uses jobs goroutines, at least one. The calls are the same for any number.
 func Export(ctx context.Context, w io.Writer, set []*Manifest, jobs int, form Form) error {
+	ring := make([]piece, jobs)
 	for _, m := range set {
-		err := m.eachPiece(ctx, jobs, func(p *piece) error {
+		err := m.eachPiece(ctx, ring, nothing, func(p *piece) error {
 			p.out, p.ends = p.out[:0], p.ends[:0]
 			return p.each(func(owner Place, record []byte) (err error) {
 				p.out, err = form(p.out, m, owner, record, &p.doc)
