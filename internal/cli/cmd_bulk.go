@@ -41,22 +41,9 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		to, appendRow := file{name: out}, bulk.Row.AppendLine
-		switch {
-		case as == "documents" && isTable(out):
-			to.around, err = parquet.Features()
-		case isTable(out):
-			to.around, err = parquet.Integers("k", "v")
-			appendRow = appendNumbers
-		case as == "binary":
-			appendRow = bulk.Row.AppendBinary
-		}
+		to, form, err := rowsFile(out, as)
 		if err != nil {
 			return err
-		}
-		form := bulk.Rows(appendRow)
-		if as == "documents" {
-			form = bulk.Documents
 		}
 		jobs = checkJobs(jobs, cmd.ErrOrStderr())
 		runtime.GOMAXPROCS(jobs)
@@ -69,6 +56,25 @@ func newRowsCommand() *cobra.Command {
 	flags.OneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
 	flags.Jobs(fs, &jobs, "processors to use; the output is the same for any number")
 	return cmd
+}
+
+// rowsFile returns an output of rows, and the form of a document in it.
+func rowsFile(name, as string) (to file, form bulk.Form, err error) {
+	to.name = name
+	appendRow := bulk.Row.AppendLine
+	switch {
+	case as == "documents":
+		if isTable(name) {
+			to.around, err = parquet.Features()
+		}
+		return to, bulk.Documents, err
+	case isTable(name):
+		to.around, err = parquet.Integers("k", "v")
+		appendRow = appendNumbers
+	case as == "binary":
+		appendRow = bulk.Row.AppendBinary
+	}
+	return to, bulk.Rows(appendRow), err
 }
 
 // appendNumbers appends a row as two numbers of a table.

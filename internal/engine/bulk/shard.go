@@ -49,6 +49,7 @@ type Frame struct {
 	rows      uint64
 	texts     uint64
 	one       []byte
+	piece     piece // of Export
 }
 
 // Reset empties the frame.
@@ -176,7 +177,7 @@ type piece struct {
 	working         sync.WaitGroup
 
 	doc   Doc    // a buffer
-	out   []byte // of Export
+	out   []byte // the records in a form
 	ends  []int  // of each record in out
 	batch batch  // of a decision
 }
