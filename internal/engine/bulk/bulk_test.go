@@ -229,7 +229,7 @@ func checkForecast(t *testing.T, marks string, d *Decision) {
 	if !near(f.Marks, d.Marked) || f.Documents < uint64(len(d.table.docs)) || f.Documents > uint64(d.Tally.Documents)*11/10 {
 		t.Errorf("forecast %+v, and the decision had %d marks, %d of %d documents in its table", f, d.Marked, len(d.table.docs), d.Tally.Documents)
 	}
-	if table, forecast := d.heldBytes(), f.Bytes-processBytes-pieceBytes; forecast < table {
+	if table, forecast := d.heldBytes(), f.Bytes-processBytes-pieceBytes-partBytes; forecast < table {
 		t.Errorf("forecast %d bytes beside the process, and the table has %d", forecast, table)
 	}
 }
