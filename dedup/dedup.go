@@ -207,6 +207,9 @@ type Document struct {
 	// Sketch must come from the Deduper's own scheme. If nil, it is extracted from Text, except in
 	// a Group.
 	Sketch *feature.Sketch
+	// Keys, if set, replace those of Sketch in a Group beside a table: of its features and, last, of its
+	// whole text.
+	Keys []uint64
 	// Added is stored with the document if it is kept: fields, as written by AddField.
 	Added []byte
 	// Time is in Unix seconds, for a [Store] that uses it.

@@ -68,7 +68,11 @@ func (l *linker) link(b *Group) {
 	for i := range b.docs {
 		doc := &b.docs[i]
 		doc.first = len(b.keys)
-		b.keys = appendKeys(b.keys, doc.Sketch)
+		if doc.Keys != nil {
+			b.keys = append(b.keys, doc.Keys...)
+		} else {
+			b.keys = appendKeys(b.keys, doc.Sketch)
+		}
 		for len(b.owner) < len(b.keys) {
 			b.owner = append(b.owner, int32(i))
 		}
@@ -170,6 +174,34 @@ func (b *Group) earlier(p int) bool { return b.owner[b.head[p]] < b.owner[p] }
 type Pool struct {
 	Size int
 	Run  func(tasks int, f func(worker, task int))
+}
+
+// NewPool returns a pool of goroutines, at least one. The caller of Run is number 0. Run waits for no
+// goroutine that has not begun a task: if others take all processors, the caller does all tasks.
+func NewPool(size int) Pool {
+	return Pool{Size: size, Run: func(tasks int, f func(worker, task int)) {
+		var next, done atomic.Int64
+		finished := make(chan struct{}, 1)
+		work := func(worker int) {
+			for {
+				task := int(next.Add(1)) - 1
+				if task >= tasks {
+					return
+				}
+				f(worker, task)
+				if int(done.Add(1)) == tasks {
+					finished <- struct{}{}
+				}
+			}
+		}
+		for worker := 1; worker < min(tasks, size); worker++ {
+			go work(worker)
+		}
+		work(0)
+		if tasks > 0 {
+			<-finished
+		}
+	}}
 }
 
 // addMembers increases the number of members to at least n.

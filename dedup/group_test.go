@@ -237,3 +237,27 @@ func TestGroupsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysOfADocument checks that the keys given with a document replace those of its sketch, in its
+// group and in the table, but not in its record.
+func TestKeysOfADocument(t *testing.T) {
+	s := segmentsOf(1, 11, 12, 13)
+	d, err := dedup.New(dedup.Config{Table: &dedup.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, keys := range [][][]uint64{{nil, {21, 22, 23, 2}}, {nil, {21, 22, 23, 3}}} {
+		var b dedup.Group
+		for j, keys := range keys {
+			b.Add(dedup.Document{ID: fmt.Sprint(i, j), Sketch: s, Keys: keys})
+		}
+		b.Link()
+		of := make([]string, b.Len())
+		if err := d.DecideAll(&b, dedup.NewPool(3), func(_, i int, r *dedup.Result, _ []int) { of[i] = r.Of.ID }); err != nil {
+			t.Fatal(err)
+		}
+		if want := [][]string{{"", ""}, {"0 0", "0 1"}}[i]; !slices.Equal(of, want) {
+			t.Errorf("group %d: the documents are copies of %q, not of %q", i, of, want)
+		}
+	}
+}

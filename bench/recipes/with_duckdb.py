@@ -16,4 +16,4 @@ db.execute("SET memory_limit = '8GB'")
 db.execute(f"""
 COPY (SELECT v FROM '{rows}' WHERE k IN
         (SELECT k FROM '{rows}' GROUP BY k HAVING min(v) < max(v)) ORDER BY v)
-TO '{marks}' (FORMAT csv, HEADER false)""")
+TO '{marks}' (FORMAT parquet, COMPRESSION zstd)""")

@@ -41,22 +41,9 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		to, appendRow := file{name: out}, bulk.Row.AppendLine
-		switch {
-		case as == "documents" && isTable(out):
-			to.around, err = parquet.Features()
-		case isTable(out):
-			to.around, err = parquet.Integers("k", "v")
-			appendRow = appendNumbers
-		case as == "binary":
-			appendRow = bulk.Row.AppendBinary
-		}
+		to, form, err := rowsFile(out, as)
 		if err != nil {
 			return err
-		}
-		form := bulk.Rows(appendRow)
-		if as == "documents" {
-			form = bulk.Documents
 		}
 		jobs = checkJobs(jobs, cmd.ErrOrStderr())
 		runtime.GOMAXPROCS(jobs)
@@ -69,6 +56,25 @@ func newRowsCommand() *cobra.Command {
 	flags.OneWord(fs, &as, "as", "rows as lines or binary, or documents: a line of JSON for each, with all of its keys", "lines", "binary", "documents")
 	flags.Jobs(fs, &jobs, "processors to use; the output is the same for any number")
 	return cmd
+}
+
+// rowsFile returns an output of rows, and the form of a document in it.
+func rowsFile(name, as string) (to file, form bulk.Form, err error) {
+	to.name = name
+	appendRow := bulk.Row.AppendLine
+	switch {
+	case as == "documents":
+		if isTable(name) {
+			to.around, err = parquet.Features()
+		}
+		return to, bulk.Documents, err
+	case isTable(name):
+		to.around, err = parquet.Integers("k", "v")
+		appendRow = appendNumbers
+	case as == "binary":
+		appendRow = bulk.Row.AppendBinary
+	}
+	return to, bulk.Rows(appendRow), err
 }
 
 // appendNumbers appends a row as two numbers of a table.
@@ -108,14 +114,12 @@ type decideOptions struct {
 	report, summary string
 	quiet           bool
 
-	seen     dedupOptions // the run with an index
-	parallel bool         // --jobs was given
+	seen dedupOptions // the run with an index
 }
 
 func newDecideCommand() *cobra.Command {
 	var f decideOptions
 	cmd := command("bulk-decide", needShards, func(cmd *cobra.Command, dirs []string) error {
-		f.parallel = cmd.Flags().Changed("jobs")
 		if err := f.check(); err != nil {
 			return usageError{err}
 		}
@@ -129,7 +133,7 @@ func newDecideCommand() *cobra.Command {
 	fs.StringVar(&f.seen.dir, "index", "", "`folder` of the index that remembers the documents, as for dedup; it takes the place of --marks")
 	fs.StringArrayVar(&f.seen.against, "against", nil, "with --index, as for dedup")
 	fs.StringVar(&f.seen.docs, "docs", "", "with --index, as for dedup (default the documents of the shards)")
-	flags.Jobs(fs, &f.seen.Workers, "processors to use with --index; the output is the same for any number")
+	flags.Jobs(fs, &f.seen.Workers, "processors to use; the output is the same for any number")
 	registerSecret(fs, &f.secret)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	f.registerMethod(fs).Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))
@@ -148,7 +152,7 @@ func (f *decideOptions) check() error {
 	if err := meaning(
 		conflict{f.marks == "" && !indexed, "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks; or give an --index, which needs none"},
 		conflict{f.marks != "" && indexed, "--index finds by itself the keys that documents share: leave out --marks"},
-		conflict{!indexed && (f.seen.docs != "" || len(f.seen.against) > 0 || f.parallel), "--docs, --against and --jobs need an --index"},
+		conflict{!indexed && (f.seen.docs != "" || len(f.seen.against) > 0), "--docs and --against need an --index"},
 		conflict{p.Given() && indexed, "--prefer and --remove-within need --marks: an index remembers the first copy of each; leave out --index"},
 		conflict{indexed && bulk.IsFolder(f.report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
 		conflict{!ranked || p.Batch != "", "features have no document fields: use --prefer folder=A,B, time=newest or time=oldest, and --remove-within folder"},
@@ -236,7 +240,9 @@ func (f *decideOptions) run(cmd *cobra.Command, dirs []string) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	d := &bulk.Decision{Set: set, Marks: f.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.rules}
+	jobs := checkJobs(f.seen.Workers, cmd.ErrOrStderr())
+	runtime.GOMAXPROCS(jobs)
+	d := &bulk.Decision{Set: set, Marks: f.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.rules, Jobs: jobs}
 	if !f.quiet {
 		d.Forecast = func(e bulk.Forecast) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, amount.Size(uint64(e.Bytes)))

@@ -19,8 +19,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/bulk"
+	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/follow"
 )
 
@@ -28,6 +30,7 @@ type featuresFlags struct {
 	inputFlags
 	methodFlags
 	dir, shard, secret string
+	rows               string
 	jobs               int
 	log                logFlags
 }
@@ -38,6 +41,7 @@ func newFeaturesCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVarP(&f.dir, "out", "o", "", "`folder` of the shards")
 	fs.StringVar(&f.shard, "shard", "1/1", "`number` of this shard, and how many there are")
+	fs.StringVar(&f.rows, "rows", "", "write the rows of the shard to this `file` in the same pass, as bulk rows --out does")
 	registerSecret(fs, &f.secret)
 	f.log.registerTopic(fs, "log")
 	f.registerMethod(fs)
@@ -57,6 +61,10 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
+	rows, form, err := f.rowsFile()
+	if err != nil {
+		return err
+	}
 	m.Format = f.formats.String()
 	for _, in := range f.inputs {
 		m.Inputs = append(m.Inputs, bulk.File{Name: in.Name, Size: in.Size})
@@ -65,7 +73,13 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	case errors.Is(err, syscall.ENOTDIR):
 		return usageError{fmt.Errorf("--out %s is a file, and shards need a folder: name another", f.dir)}
 	case err == nil:
-		return f.isMade(cmd, made, m)
+		if err := f.isMade(cmd, made, m); err != nil || f.rows == "" {
+			return err
+		}
+		f.prepare(cmd.ErrOrStderr())
+		return writeOutput(cmd, rows, func(w *output.Writer) error {
+			return bulk.Export(cmd.Context(), w, []*bulk.Manifest{made}, f.jobs, form)
+		})
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -73,10 +87,17 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	tellTwice(f.inputs, stderr)
 	f.prepare(stderr)
 	var bad bads
-	err = bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error {
-		return inParallel(cmd, &f.inputFlags, f.jobs, &bad, bulk.Reader(f.scheme), func(_ *corpus.Block, frame *bulk.Frame) error {
-			m.Bad = uint64(bad.n)
-			return add(frame)
+	err = writeOutput(cmd, rows, func(w *output.Writer) error {
+		return bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error {
+			return inParallel(cmd, &f.inputFlags, f.jobs, &bad, bulk.Reader(f.scheme), func(_ *corpus.Block, frame *bulk.Frame) error {
+				m.Bad = uint64(bad.n)
+				if w != nil {
+					if err := frame.Export(w, m, form); err != nil {
+						return err
+					}
+				}
+				return add(frame)
+			})
 		})
 	})
 	if err != nil {
@@ -117,8 +138,23 @@ func (f *featuresFlags) isMade(cmd *cobra.Command, made, m *bulk.Manifest) error
 		return fmt.Errorf("%s already holds shard %d of %d, made of other inputs or settings (see %s.json): remove it there, or give another --out",
 			f.dir, m.Shard, m.Of, filepath.Join(f.dir, bulk.Name(m.Shard, m.Of)))
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: shard %d of %d already exists: %d documents, and nothing was done\n", m.Shard, m.Of, made.Documents)
+	done := "nothing was done"
+	if f.rows != "" {
+		done = "only its rows are written"
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: shard %d of %d already exists: %d documents, and %s\n", m.Shard, m.Of, made.Documents, done)
 	return nil
+}
+
+// rowsFile checks and returns the output of --rows.
+func (f *featuresFlags) rowsFile() (to file, form bulk.Form, err error) {
+	if err := checkEnding("--rows", f.rows, ending.Text, ending.Parquet); err != nil {
+		return to, nil, err
+	}
+	if err := output.CheckOutputs(slices.Concat(f.inputs, f.formats.lists), "", f.rows); err != nil {
+		return to, nil, usageError{err}
+	}
+	return rowsFile(f.rows, "lines")
 }
 
 // readSecret reads the secret of a scheme from a file; "" names none.
@@ -138,8 +174,8 @@ func readSecret(name string) ([]byte, error) {
 }
 
 func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
-	if f.dir != "" || f.secret != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
-		return usageError{errors.New("bulk features: a log needs --brokers and --log, and takes no --out, --shard or --secret")}
+	if f.dir != "" || f.secret != "" || f.rows != "" || cmd.Flags().Changed("shard") || f.log.topic == "" || len(f.log.brokers) == 0 {
+		return usageError{errors.New("bulk features: a log needs --brokers and --log, and takes no --out, --shard, --rows or --secret")}
 	}
 	if err := f.findInputs(cmd, args); err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
@@ -25,14 +24,15 @@ type Decision struct {
 	Stdin io.Reader
 	Key   []byte // the secret of the scheme, or nil
 	Rules dedup.Rules
+	Jobs  int // goroutines, at least one; the results are the same for any number
 	// Forecast, if not nil, gets the forecast before the first document, unless the marks are
 	// compressed or a pipe.
 	Forecast func(Forecast)
 	// Begin is called before the documents of each shard. Line is called with the report line of
-	// each document that is not unique. With Prefer, unique documents that were removed or have
-	// copies have lines too. Either may be nil.
+	// each document that is not unique, as JSON. With Prefer, unique documents that were removed or
+	// have copies have lines too. Either may be nil.
 	Begin func(m *Manifest) error
-	Line  func(line *report.Reported) error
+	Line  func(line []byte) error
 	// Prefer, if not nil, returns the group and the rank of a document for [report.Member]. All
 	// documents are then decided twice: the first pass finds the copies of each.
 	Prefer func(file string, made time.Time) (group string, rank int64)
@@ -66,37 +66,41 @@ func (d *Decision) Run(ctx context.Context) error {
 	case err == nil && d.Forecast != nil:
 		d.Forecast(f)
 	}
+	pool := dedup.NewPool(max(d.Jobs, 1))
 	if d.Prefer == nil {
-		return d.pass(ctx, nil, nil)
+		return d.pass(ctx, pool, nil, nil)
 	}
 	plan := report.NewSurvivors()
 	first := Decision{Set: d.Set, Marks: d.Marks, Key: d.Key, Rules: d.Rules, Prefer: d.Prefer}
-	if err := first.pass(ctx, plan.Offer, nil); err != nil {
+	if err := first.pass(ctx, pool, plan.Offer, nil); err != nil {
 		return err
 	}
-	return d.pass(ctx, nil, plan.Ask)
+	return d.pass(ctx, pool, nil, plan.Ask)
 }
 
-// pass decides all documents once. offer gets each copy and, before a component's first, the kept
+// pass decides all documents once, in groups, by the goroutines of a pool. offer gets each copy and, before a component's first, the kept
 // document. fate is asked about both, and about kept documents without copies. Both may be nil.
-func (d *Decision) pass(ctx context.Context, offer func(component uint32, m report.Member), fate func(component uint32) (bool, report.Fate)) error {
+func (d *Decision) pass(ctx context.Context, pool dedup.Pool, offer func(component uint32, m report.Member), fate func(component uint32) (bool, report.Fate)) error {
 	table, deduper, err := d.begin()
 	if err != nil {
 		return err
 	}
 	d.table = table
-	w := &decider{Decision: d, deduper: deduper, offer: offer, fate: fate, sample: newSample()}
+	w := &decider{Decision: d, deduper: deduper, pool: pool, offer: offer, fate: fate, sample: newSample()}
 	if w.places, err = openMarks(d.Marks, d.Stdin); err != nil {
 		return err
 	}
 	defer w.places.close()
+	ring := make([]piece, pool.Size)
 	for _, m := range d.Set {
 		if d.Begin != nil {
 			if err := d.Begin(m); err != nil {
 				return err
 			}
 		}
-		if err := m.eachRecord(ctx, w.document); err != nil {
+		err := m.eachPiece(ctx, ring, w.takeMarks, func(p *piece) error { return p.batch.fill(m, p) },
+			func(p *piece) error { return w.decide(m, p) })
+		if err != nil {
 			return err
 		}
 		w.Tally.Bad += int64(m.Bad)
@@ -130,131 +134,8 @@ func (d *Decision) begin() (*table, *dedup.Deduper, error) {
 	return table, deduper, err
 }
 
-// Decide decides a document by a sketch that another process made. A judge panics on data that its
-// method does not write, as a later version may. Decide returns an error instead.
-func Decide(d *dedup.Deduper, doc dedup.Document) (r dedup.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w; %v", errRecord, p)
-		}
-	}()
-	return d.Decide(doc)
-}
-
 // Bytes returns the approximate memory of the kept documents.
 func (d *Decision) Bytes() int64 { return d.table.bytes() }
-
-type decider struct {
-	*Decision
-	offer   func(component uint32, m report.Member)
-	fate    func(component uint32) (bool, report.Fate)
-	places  *marks
-	deduper *dedup.Deduper
-	sample  *sample
-	marks   []bool // which keys of the document are marked
-	doc     Doc
-	kept    []keptDoc // by number, if documents are offered
-}
-
-type keptDoc struct {
-	file    string
-	at      corpus.Place
-	made    time.Time
-	offered bool
-}
-
-func (w *decider) document(m *Manifest, owner Place, record []byte) error {
-	rest, err := w.doc.readKeys(record)
-	if err != nil {
-		return err
-	}
-	some, err := w.readMarks(owner)
-	if err != nil {
-		return err
-	}
-	if err := w.sample.check(owner, w.doc.keys, w.marks); err != nil {
-		return err
-	}
-	if !some { // no other document shares a key
-		w.Tally.Count(&dedup.Result{Kept: true})
-		return nil
-	}
-	if err := w.doc.readRest(rest); err != nil {
-		return err
-	}
-	file, err := m.fileOf(&w.doc)
-	if err != nil {
-		return err
-	}
-	id := string(w.doc.ID)
-	r, err := Decide(w.deduper, dedup.Document{ID: id, Sketch: &w.doc.Sketch})
-	if err != nil {
-		return err
-	}
-	if w.offer != nil {
-		w.offerCopy(file, id, &r)
-	}
-	component, fate := r.Of.Num, report.Fate{} // the number of the kept document it copies, or 0
-	if r.Kept {
-		component = uint32(len(w.table.docs)) // its own: it was just added
-	}
-	if w.fate != nil && component != 0 {
-		r.Kept, fate = w.fate(component)
-	}
-	w.Tally.Count(&r)
-	if r.Verdict == dedup.Unique && r.Kept && fate.Copies == 0 || w.Line == nil {
-		return nil
-	}
-	line := report.First(id, file, w.doc.At, w.doc.Time)
-	if r.Verdict != dedup.Unique {
-		made := line.Time
-		line = report.Report(&r, id, &w.doc.Sketch, nil)
-		line.File, line.Line, line.Time = file, w.doc.At, made
-	}
-	line.Kept, line.Fate, line.Shard = r.Kept, fate, m.Shard
-	return w.Line(&line)
-}
-
-// offerCopy remembers a kept document, or offers a copy.
-func (w *decider) offerCopy(file, id string, r *dedup.Result) {
-	for len(w.kept) < len(w.table.docs) {
-		w.kept = append(w.kept, keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
-	}
-	if r.Kept || r.Of.Num == 0 {
-		return
-	}
-	offer := func(id string, d *keptDoc) {
-		m := report.Member{Survivor: report.Survivor{ID: id, File: d.file, Line: d.at}}
-		m.Group, m.Rank = w.Prefer(d.file, d.made)
-		w.offer(r.Of.Num, m)
-	}
-	if first := &w.kept[r.Of.Num-1]; !first.offered {
-		first.offered = true
-		offer(r.Of.ID, first)
-	}
-	offer(id, &keptDoc{file: file, at: w.doc.At, made: w.doc.Time})
-}
-
-// readMarks reads the marks of a document's keys, and reports whether there are any.
-func (w *decider) readMarks(owner Place) (some bool, err error) {
-	keys := w.doc.keys
-	w.marks, w.table.marked = append(w.marks[:0], make([]bool, len(keys))...), w.table.marked[:0]
-	for {
-		p := w.places.next
-		if !w.places.some || p.owner() > owner {
-			return len(w.table.marked) > 0, nil
-		}
-		if p.owner() < owner || p.slot() >= len(keys) {
-			return false, fmt.Errorf("%w: there is no place %v", ErrMarks, p)
-		}
-		w.marks[p.slot()] = true
-		w.table.marked = append(w.table.marked, keys[p.slot()])
-		w.Marked++
-		if err := w.places.advance(); err != nil {
-			return false, err
-		}
-	}
-}
 
 // A sample compares the marks of some keys with the documents read: if a second document has a key,
 // both its places must be marked. This detects lost marks. The sample has all of the first million
@@ -281,6 +162,18 @@ func newSample() *sample {
 }
 
 func (s *sample) has(key uint64) bool { return key*0x9e3779b97f4a7c15>>(64-s.bits) == 0 }
+
+// checkAll checks all documents of a batch. owner is the place of the first.
+func (s *sample) checkAll(owner Place, b *batch) error {
+	from := 0
+	for i, end := range b.ends {
+		if err := s.check(owner+Place(i<<slotBits), b.keys[from:end], b.marked[from:end]); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
 
 // check checks the keys of a document. owner is the place of the first; marked is parallel to keys.
 func (s *sample) check(owner Place, keys []uint64, marked []bool) error {
@@ -335,7 +228,6 @@ func lost(at Place, other string) error {
 type Reports struct {
 	name  string         // with a separator at its end for a folder
 	out   *output.Writer // the last file; nil for none
-	lines *json.Encoder  // to out
 	count report.End     // of out
 }
 
@@ -363,15 +255,13 @@ func (r *Reports) Begin(m *Manifest) (err error) {
 		return nil
 	}
 	r.out, err = output.Create(path)
-	r.lines = json.NewEncoder(r.out)
-	r.lines.SetEscapeHTML(false)
 	return err
 }
 
 // Line writes a line.
-func (r *Reports) Line(line *report.Reported) error {
+func (r *Reports) Line(line []byte) error {
 	r.count.Lines++
-	return r.lines.Encode(line)
+	return r.out.WriteRecord(line)
 }
 
 // Close writes the counts as the last line of a file, and gives the file its name.
@@ -379,7 +269,7 @@ func (r *Reports) Close() error {
 	if r.out == nil {
 		return nil
 	}
-	if err := r.lines.Encode(map[string]report.End{"end": r.count}); err != nil {
+	if err := json.NewEncoder(r.out).Encode(map[string]report.End{"end": r.count}); err != nil {
 		return err
 	}
 	r.count = report.End{}

@@ -91,6 +91,44 @@ func TestExportInOrder(t *testing.T) {
 	}
 }
 
+// TestFramesAreExported checks that the frames of a shard that is written give the bytes that the shard
+// gives later.
+func TestFramesAreExported(t *testing.T) {
+	defer func(size int) { frameBytes = size }(frameBytes)
+	frameBytes = 1000
+	for name, form := range map[string]Form{"rows": Rows(Row.AppendLine), "documents": Documents} {
+		var got, want []string
+		to := func(lines *[]string) writer {
+			return func(b []byte) error {
+				*lines = append(*lines, string(b))
+				return nil
+			}
+		}
+		dir := t.TempDir()
+		m := &Manifest{Shard: 3, Of: 3, Scheme: "x", Inputs: []File{{Name: "in"}}}
+		err := Write(dir, m, func(add func(*Frame) error) error {
+			var f Frame
+			for i := range 70 {
+				f.Add(&Doc{ID: fmt.Append(nil, i), Sketch: feature.Sketch{Features: make([]feature.Feature, i), Whole: uint64(i)}}, nil, false)
+				if i%7 < 5 {
+					continue
+				}
+				if err := errors.Join(f.Export(to(&got), m, form), add(&f)); err != nil {
+					return err
+				}
+				f.Reset()
+			}
+			return nil
+		})
+		if err == nil {
+			err = Export(t.Context(), to(&want), []*Manifest{m}, 1, form)
+		}
+		if err != nil || len(got) != 70 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d records of %d, error %v", name, len(got), len(want), err)
+		}
+	}
+}
+
 // TestExportUsesJobs checks that frames are rendered at the same time, and no more than allowed.
 func TestExportUsesJobs(t *testing.T) {
 	set := writeFrames(t)

@@ -164,7 +164,8 @@ func checkSet(set []*Manifest, dirs []string, whole bool) error {
 	return nil
 }
 
-// A Doc is a document of a shard. Its slices are valid until the next one is read.
+// A Doc is a document of a shard. Its slices are valid until the next one is read, ID and Sketch.Data
+// as long as its record.
 type Doc struct {
 	Input  int // index into Manifest.Inputs
 	At     corpus.Place
@@ -235,9 +236,10 @@ func AppendSketch(dst []byte, s *feature.Sketch) []byte {
 
 // ParseSketch reads a sketch written by AppendSketch.
 func ParseSketch(s *feature.Sketch, record []byte) error {
-	d := Doc{Sketch: *s}
+	d, data := Doc{Sketch: *s}, s.Data
 	err := d.read(record)
 	*s = d.Sketch
+	s.Data = append(data[:0], s.Data...)
 	return err
 }
 
@@ -257,7 +259,7 @@ func (d *Doc) readKeys(record []byte) (rest fields.Reader, err error) {
 
 func (d *Doc) readRest(r fields.Reader) error {
 	s, n := &d.Sketch, len(d.keys)-1
-	*s = feature.Sketch{Features: s.Features[:0], Data: s.Data[:0], Whole: d.keys[n]}
+	*s = feature.Sketch{Features: s.Features[:0], Whole: d.keys[n]}
 	s.Features = slices.Grow(s.Features, n)
 	for _, key := range d.keys[:n] {
 		s.Features = append(s.Features, feature.Feature{Key: key, Order: key})
@@ -283,7 +285,7 @@ func (d *Doc) readRest(r fields.Reader) error {
 		}
 	}
 	s.Width, s.Units = r.Uvarint(), r.Uvarint()
-	s.Data = append(s.Data, r.Bytes()...)
+	s.Data = r.Bytes()
 	if r.Short || len(r.Rest) > 0 {
 		return errRecord
 	}

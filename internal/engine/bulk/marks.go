@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus/compress"
+	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
 // ErrMarks is returned for marks that do not belong to the features.
@@ -110,28 +111,30 @@ func (m *marks) close() {
 // advance moves to the next different mark.
 func (m *marks) advance() error {
 	for last := m.next; m.some && m.next == last; m.look() {
-		switch f := m.files[0]; {
-		case f.advance() != nil:
-			return f.err
-		case f.some:
+		f := m.files[0]
+		if err := f.advance(); err != nil {
+			return err
+		}
+		if f.some {
 			heap.Fix(&m.files, 0)
-		default:
+		} else {
 			m.drop(0)
 		}
 	}
 	return nil
 }
 
-// markFile reads ascending places, a decimal number a line. An engine may write one twice.
+// markFile reads ascending places: a decimal number a line, or a column of Parquet. An engine may
+// write one twice.
 type markFile struct {
 	name     string
 	file     *os.File // nil for standard input
 	in       *bufio.Reader
+	numbers  *parquet.Numbers // nil for lines
 	decoders compress.Decoders
-	line     int64
+	line     int64 // or row
 	next     Place // the next mark
 	some     bool  // whether there is a next mark
-	err      error // of the last advance
 }
 
 func openMarkFile(name string, stdin io.Reader) (_ *markFile, err error) {
@@ -141,10 +144,14 @@ func openMarkFile(name string, stdin io.Reader) (_ *markFile, err error) {
 			return nil, err
 		}
 		stdin = m.file
+		m.numbers, err = openNumbers(m.file)
 	}
-	decoded, err := m.decoders.Decode(name, compress.Counter{R: stdin, N: new(int64)})
-	if err == nil {
+	if m.numbers == nil && err == nil {
+		var decoded io.Reader
+		decoded, err = m.decoders.Decode(name, compress.Counter{R: stdin, N: new(int64)})
 		m.in = bufio.NewReaderSize(decoded, 256<<10)
+	}
+	if err == nil {
 		err = m.advance()
 	}
 	if err != nil {
@@ -154,6 +161,23 @@ func openMarkFile(name string, stdin io.Reader) (_ *markFile, err error) {
 	return m, nil
 }
 
+// openNumbers opens the marks of a Parquet file. It returns nil for another file.
+func openNumbers(f *os.File) (*parquet.Numbers, error) {
+	head := make([]byte, 4)
+	if n, _ := f.ReadAt(head, 0); !(parquet.Format{}).Recognize(head[:n]) {
+		return nil, nil // an error comes again when it is read as lines
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := parquet.OpenNumbers(f, info.Size(), "v")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return numbers, nil
+}
+
 func (m *markFile) close() {
 	m.decoders.Close()
 	if m.file != nil {
@@ -161,32 +185,42 @@ func (m *markFile) close() {
 	}
 }
 
-// advance moves to the next different mark.
+// advance moves to the next mark, which may be equal.
 func (m *markFile) advance() error {
-	m.err = m.read()
-	return m.err
+	p, err := m.place()
+	m.line++
+	switch {
+	case err == io.EOF:
+		m.some = false
+		return nil
+	case errors.Is(err, ErrMarks):
+		return err
+	case err != nil:
+		return fmt.Errorf("%s: %w", m.name, err)
+	case m.some && p < m.next:
+		unit := "line"
+		if m.numbers != nil {
+			unit = "row"
+		}
+		return fmt.Errorf("%w: %s:%d is less than the %s before: sort the places as numbers", ErrMarks, m.name, m.line, unit)
+	}
+	m.next, m.some = p, true
+	return nil
 }
 
-func (m *markFile) read() error {
-	for first := m.line == 0; ; {
-		line, err := nextLine(m.in)
-		if err == io.EOF {
-			m.some = false
-			return nil
+// place reads a place.
+func (m *markFile) place() (p Place, err error) {
+	if m.numbers != nil {
+		n, err := m.numbers.Next()
+		if n < 0 {
+			err = fmt.Errorf("%w: %s:%d is %d, not a place", ErrMarks, m.name, m.line+1, n)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		m.line++
-		p, ok := parsePlace(bytes.TrimRight(line, "\r\n"))
-		switch {
-		case !ok:
-			return fmt.Errorf("%w: %s:%d is %.40q, not a place", ErrMarks, m.name, m.line, line)
-		case !first && p < m.next:
-			return fmt.Errorf("%w: %s:%d is less than the line before: sort the places as numbers", ErrMarks, m.name, m.line)
-		case first || p > m.next:
-			m.next, m.some = p, true
-			return nil
-		}
+		return Place(n), err
 	}
+	line, err := nextLine(m.in)
+	p, ok := parsePlace(bytes.TrimRight(line, "\r\n"))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: %s:%d is %.40q, not a place", ErrMarks, m.name, m.line+1, line)
+	}
+	return p, err
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
 // TestRecordsAreWhole checks that a record gives the document back, with a secret and without one,
@@ -231,8 +230,8 @@ func TestPreferred(t *testing.T) {
 	}
 	d.Set, d.Marks = set, file
 	var lines []string
-	d.Line = func(l *report.Reported) error {
-		instead := ""
+	d.Line = func(text []byte) error {
+		l, instead := parsed(t, text), ""
 		if l.Instead != nil {
 			instead = l.Instead.ID + " in " + l.Instead.File
 		}
@@ -406,12 +405,13 @@ func TestTableEqualsAMap(t *testing.T) {
 // TestForecastOfLargeMarks checks the forecast of marks that are sampled, and that it refuses
 // compressed ones.
 func TestForecastOfLargeMarks(t *testing.T) {
-	texts := newWorld(2).texts(40)
+	texts := newWorld(2).texts(sampleRecords + 1)
 	dir := t.TempDir()
-	write(t, dir, feature.Scheme{}, texts, 40)
+	write(t, dir, feature.Scheme{}, texts, len(texts))
 	d := Decision{Set: readSet(t, dir), Marks: filepath.Join(t.TempDir(), "marks")}
 	var marks []byte
 	const documents, each = 200_000, 3
+	d.Set[0].Documents = documents // the first ones are read
 	for i := range uint64(documents) {
 		for slot := range each {
 			marks = placeOf(0, i, slot).AppendLine(marks)
@@ -425,7 +425,7 @@ func TestForecastOfLargeMarks(t *testing.T) {
 	if err != nil || !near(f.Marks, documents*each) || !near(f.Documents, documents) {
 		t.Errorf("%+v, error %v", f, err)
 	}
-	if least := int64(processBytes + documents*each/2*keyBytes); f.Bytes < least {
+	if least := int64(processBytes + pieceBytes + partBytes + documents*each/2*keyBytes); f.Bytes < least {
 		t.Errorf("%d bytes, and keys alone take %d", f.Bytes, least)
 	}
 	packed := append([]byte{0x1f, 0x8b, 8, 0}, bytes.Repeat([]byte("\x93\x01\n"), 100)...)

@@ -58,27 +58,44 @@ type Form func(dst []byte, m *Manifest, owner Place, record []byte, doc *Doc) ([
 // Export writes every document of a set in a form, in order of places, with one call of w.Write for
 // each. It uses jobs goroutines, at least one. The calls are the same for any number.
 func Export(ctx context.Context, w io.Writer, set []*Manifest, jobs int, form Form) error {
+	ring := make([]piece, jobs)
 	for _, m := range set {
-		err := m.eachPiece(ctx, jobs, func(p *piece) error {
-			p.out, p.ends = p.out[:0], p.ends[:0]
-			return p.each(func(owner Place, record []byte) (err error) {
-				p.out, err = form(p.out, m, owner, record, &p.doc)
-				p.ends = append(p.ends, len(p.out))
-				return err
-			})
-		}, func(p *piece) error {
-			at := 0
-			for _, end := range p.ends {
-				if _, err := w.Write(p.out[at:end]); err != nil {
-					return err
-				}
-				at = end
-			}
-			return nil
-		})
+		err := m.eachPiece(ctx, ring, nothing, func(p *piece) error { return p.render(m, form) },
+			func(p *piece) error { return p.write(w) })
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// Export writes the next documents of a shard in a form, as the function Export does later, before
+// the frame is added to it.
+func (f *Frame) Export(w io.Writer, m *Manifest, form Form) error {
+	p := &f.piece
+	p.records, p.documents, p.owner = f.records, f.documents, placeOf(m.Shard-1, m.Documents, 0)
+	if err := p.render(m, form); err != nil {
+		return err
+	}
+	return p.write(w)
+}
+
+func (p *piece) render(m *Manifest, form Form) error {
+	p.out, p.ends = p.out[:0], p.ends[:0]
+	return p.each(func(owner Place, record []byte) (err error) {
+		p.out, err = form(p.out, m, owner, record, &p.doc)
+		p.ends = append(p.ends, len(p.out))
+		return err
+	})
+}
+
+func (p *piece) write(w io.Writer) error {
+	at := 0
+	for _, end := range p.ends {
+		if _, err := w.Write(p.out[at:end]); err != nil {
+			return err
+		}
+		at = end
 	}
 	return nil
 }

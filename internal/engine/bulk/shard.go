@@ -25,11 +25,13 @@ import (
 
 const (
 	shardMagic = "firstseen.shard1"
-	frameHead  = 16      // bytes at the beginning of a frame, and of the end
-	frameBytes = 1 << 20 // of records, before compression
+	frameHead  = 16 // bytes at the beginning of a frame, and of the end
 	endBytes   = 8 + 8 + 16 + 8
 	maxFrame   = 1 << 30
 )
+
+// frameBytes is the size of a frame's records before compression. It is smaller in tests.
+var frameBytes = 1 << 20
 
 func (m *Manifest) header() []byte {
 	le := binary.LittleEndian
@@ -47,6 +49,7 @@ type Frame struct {
 	rows      uint64
 	texts     uint64
 	one       []byte
+	piece     piece // of Export
 }
 
 // Reset empties the frame.
@@ -158,10 +161,12 @@ var ErrDamaged = errors.New("the shard is damaged or cut off: remove it and its 
 // eachRecord calls f for every record of the shard, with the place of its first key. A record is
 // valid until f returns.
 func (m *Manifest) eachRecord(ctx context.Context, f func(m *Manifest, owner Place, record []byte) error) error {
-	return m.eachPiece(ctx, 1, func(*piece) error { return nil }, func(p *piece) error {
+	return m.eachPiece(ctx, make([]piece, 1), nothing, nothing, func(p *piece) error {
 		return p.each(func(owner Place, record []byte) error { return f(m, owner, record) })
 	})
 }
+
+func nothing(*piece) error { return nil }
 
 // A piece is a frame that is read. Its buffers are used again.
 type piece struct {
@@ -171,10 +176,10 @@ type piece struct {
 	err             error
 	working         sync.WaitGroup
 
-	// Of Export.
-	doc  Doc
-	out  []byte
-	ends []int // of each record in out
+	doc   Doc    // a buffer
+	out   []byte // the records in a form
+	ends  []int  // of each record in out
+	batch batch  // of a decision
 }
 
 // each calls f for every record of the piece, with the place of its first key.
@@ -195,9 +200,11 @@ func (p *piece) each(f func(owner Place, record []byte) error) error {
 	return nil
 }
 
-// eachPiece reads the shard. It calls work for its frames in jobs goroutines, and emit for one after
-// the other, in order. No byte is trusted before it is checked. It ends with ctx, between frames.
-func (m *Manifest) eachPiece(ctx context.Context, jobs int, work, emit func(*piece) error) (err error) {
+// eachPiece reads the shard. It calls work for its frames in a goroutine for each piece of the ring,
+// which it may use for the next shard. It calls begin before that, when owner and documents are known,
+// and emit after it, both for one after the other, in order. No byte is trusted before it is checked.
+// It ends with ctx, between frames.
+func (m *Manifest) eachPiece(ctx context.Context, ring []piece, begin, work, emit func(*piece) error) (err error) {
 	file, err := os.Open(m.path(shardEnding))
 	if err != nil {
 		return fmt.Errorf("%w: make the shard again with firstseen bulk features", err)
@@ -208,6 +215,7 @@ func (m *Manifest) eachPiece(ctx context.Context, jobs int, work, emit func(*pie
 		}
 		err = errors.Join(err, file.Close())
 	}()
+	jobs := len(ring)
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(jobs), zstd.WithDecoderMaxMemory(maxFrame))
 	if err != nil {
 		return err
@@ -217,7 +225,6 @@ func (m *Manifest) eachPiece(ctx context.Context, jobs int, work, emit func(*pie
 	if err := r.begin(m); err != nil {
 		return err
 	}
-	ring := make([]piece, jobs)
 	defer func() {
 		for i := range ring { // the decoder must not close before
 			ring[i].working.Wait()
@@ -228,6 +235,9 @@ func (m *Manifest) eachPiece(ctx context.Context, jobs int, work, emit func(*pie
 		for ; !ended && begun < n+jobs; begun++ {
 			p := &ring[begun%jobs]
 			p.owner, p.err = placeOf(m.Shard-1, read, 0), r.frame(p)
+			if p.err == nil {
+				p.err = begin(p)
+			}
 			if ended = p.err != nil || p.documents == 0; !ended {
 				read += p.documents
 				p.working.Go(func() { p.err = p.fill(decoder, work) })

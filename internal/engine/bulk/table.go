@@ -5,20 +5,34 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
-// table is a [dedup.Store] in memory. It holds documents under their marked keys only, and omits
-// documents without one. Each key has a list of its documents, the latest first. Most keys have one
-// document, and need no posting.
+// table is a [dedup.SharedStore] in memory. It holds documents under the names of their marked keys
+// only, and omits documents without one. Each key has a list of its documents, the latest first. Most
+// keys have one document, and need no posting.
 type table struct {
-	marked []uint64  // marked keys of the current document
-	heads  *keyTable // link to the latest document of each key
-	docs   []uint64  // place of each document in the arena
-	arena  arena
+	heads *keyTable // link to the latest document of each key
+	docs  []uint64  // place of each document in the arena, with onlyCounts
+	arena arena
+
+	run  func(tasks int, f func(task int)) // of Share
+	todo [holdTasks][]held
+	full atomic.Bool
 }
+
+// held is a key to be held by a document. A task of Add has those of some parts of heads.
+type held struct {
+	key uint64
+	num uint32
+}
+
+const holdTasks = 64
+
+const onlyCounts = 1 << 63
 
 // posting is an element of a key's list.
 type posting struct {
@@ -42,7 +56,14 @@ var (
 
 var errTable = errors.New("these documents have too many marked keys for one decision: leave out the marks of keys with many documents, see docs/howto.md")
 
-func newTable() *table { return &table{heads: newKeyTable()} }
+func newTable() *table { return &table{heads: newKeyTable(), run: inTurn} }
+
+// inTurn does tasks one after the other.
+func inTurn(tasks int, f func(task int)) {
+	for task := range tasks {
+		f(task)
+	}
+}
 
 func (t *table) bytes() int64 {
 	return t.heads.bytes() + int64(cap(t.docs))*8 + t.arena.total
@@ -58,13 +79,26 @@ func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, ma
 		num := uint32(len(t.docs)) + 1
 		t.docs = append(t.docs, t.arena.add(ids[i], data[i]))
 		if len(marks) > 0 && marks[i] {
+			t.docs[num-1] |= onlyCounts
 			num |= countedBit
 		}
 		for _, key := range keys[i] {
-			if slices.Contains(t.marked, key) && !t.hold(key, num) {
-				return 0, errTable
+			if key >= unmarked {
+				todo := &t.todo[key*mixer>>56%holdTasks]
+				*todo = append(*todo, held{key, num})
 			}
 		}
+	}
+	t.run(holdTasks, func(task int) {
+		for _, h := range t.todo[task] {
+			if !t.hold(h.key, h.num) {
+				t.full.Store(true)
+			}
+		}
+		t.todo[task] = t.todo[task][:0]
+	})
+	if t.full.Load() {
+		return 0, errTable
 	}
 	return first, nil
 }
@@ -106,7 +140,7 @@ func (t *table) hold(key uint64, num uint32) bool {
 func (t *table) Lookup(keys []uint64, holders []uint32, n []uint8) error {
 	for i, key := range keys {
 		n[i] = 0
-		if !slices.Contains(t.marked, key) {
+		if key < unmarked {
 			continue
 		}
 		found := holders[i*dedup.MaxHolders:][:0]
@@ -131,9 +165,26 @@ func (t *table) Records(nums []uint32, ids, data [][]byte) error {
 		if num == 0 || int(num) > len(t.docs) {
 			return errRecord
 		}
-		ids[i], data[i] = t.arena.at(t.docs[num-1])
+		ids[i], data[i] = t.arena.at(t.docs[num-1] &^ onlyCounts)
 	}
 	return nil
+}
+
+// Share implements [dedup.SharedStore]. Add uses run.
+func (t *table) Share(_ int, run func(tasks int, f func(task int))) error {
+	t.run = run
+	return nil
+}
+
+// Asker implements [dedup.SharedStore].
+func (t *table) Asker(int) dedup.Asker { return t }
+
+// Documents implements [dedup.SharedStore].
+func (t *table) Documents() uint32 { return uint32(len(t.docs)) }
+
+// Live implements [dedup.SharedStore].
+func (t *table) Live(num uint32) bool {
+	return num > 0 && int(num) <= len(t.docs) && t.docs[num-1] < onlyCounts
 }
 
 const slabBytes = 4 << 20

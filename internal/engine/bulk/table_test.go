@@ -19,13 +19,22 @@ import (
 type allMarked struct{ *table }
 
 func (s allMarked) Add(ids []string, data [][]byte, keys [][]uint64, times []uint32, marks []bool) (uint32, error) {
-	s.marked = slices.Concat(keys...)
-	return s.table.Add(ids, data, keys, times, marks)
+	var all [][]uint64
+	for _, keys := range keys {
+		all = append(all, named(keys))
+	}
+	return s.table.Add(ids, data, all, times, marks)
 }
 
 func (s allMarked) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	s.marked = slices.Clone(keys)
-	return s.table.Lookup(keys, holders, n)
+	return s.table.Lookup(named(keys), holders, n)
+}
+
+func named(keys []uint64) (names []uint64) {
+	for _, key := range keys {
+		names = append(names, nameOf(key))
+	}
+	return names
 }
 
 // TestTable compares the table with a store of maps once all keys are marked: holders of keys alone,
@@ -89,12 +98,11 @@ func heldBy(s dedup.Store, keys []uint64) (held [][]uint32) {
 func TestManyPostings(t *testing.T) {
 	defer func(most int) { maxPostings = most }(maxPostings)
 	maxPostings = 4
-	s := newTable()
+	s := allMarked{newTable()}
 	keys := make([]uint64, 300)
 	for i := range keys {
 		keys[i] = uint64(i) * mixer
 	}
-	s.marked = keys
 	add := func(keys []uint64) error {
 		_, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{keys}, nil, nil)
 		return err
@@ -146,16 +154,32 @@ func TestManyDocuments(t *testing.T) {
 	}
 }
 
-// TestUnmarked checks that a key without a mark is neither stored nor looked up.
+// TestUnmarked checks that the name of a key without a mark is neither stored nor looked up, and that
+// a marked key has another, whatever number it is.
 func TestUnmarked(t *testing.T) {
 	s := newTable()
-	s.marked = []uint64{1, 2}
-	if _, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{{1, 2, 3}}, nil, nil); err != nil {
+	keys := []uint64{0, unmarked - 1, nameOf(0), nameOf(unmarked - 1), nameOf(unmarked)}
+	if _, err := s.Add([]string{"a"}, [][]byte{nil}, [][]uint64{keys}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	s.marked = []uint64{2, 3}
-	holders, n := make([]uint32, 3*dedup.MaxHolders), make([]uint8, 3)
-	if err := s.Lookup([]uint64{1, 2, 3}, holders, n); err != nil || !slices.Equal(n, []uint8{0, 1, 0}) {
+	holders, n := make([]uint32, len(keys)*dedup.MaxHolders), make([]uint8, len(keys))
+	if err := s.Lookup(keys, holders, n); err != nil || !slices.Equal(n, []uint8{0, 0, 1, 1, 1}) {
 		t.Error(n, err)
+	}
+}
+
+// TestTableIsShared checks the numbers that a group of documents is decided by.
+func TestTableIsShared(t *testing.T) {
+	s := newTable()
+	if _, err := s.Add([]string{"a", "", "b"}, [][]byte{{1}, {2}, {3}}, make([][]uint64, 3), nil, []bool{false, true, false}); err != nil {
+		t.Fatal(err)
+	}
+	for num, live := range map[uint32]bool{0: false, 1: true, 2: false, 3: true, 4: false} {
+		if s.Live(num) != live {
+			t.Errorf("document %d is live: %v", num, !live)
+		}
+	}
+	if n := s.Documents(); n != 3 {
+		t.Errorf("%d documents", n)
 	}
 }

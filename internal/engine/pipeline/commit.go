@@ -45,7 +45,7 @@ type committer struct {
 func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c := &committer{index: x, job: job, out: &job.Outputs, led: -1, beside: new(errgroup.Group), started: time.Now()}
 	if job.Workers > 1 {
-		c.pool = dedup.Pool{Size: job.Workers, Run: func(tasks int, f func(worker, task int)) { runTasks(job.Workers, tasks, f) }}
+		c.pool = dedup.NewPool(job.Workers)
 	}
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"iter"
-	"sync/atomic"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -96,30 +95,3 @@ func (b *block) share() {
 }
 
 func cut[T any](s []T, n int) (first, rest []T) { return s[:n:n], s[n:] }
-
-// runTasks calls f with 0 to tasks-1 in that many goroutines, this one as number 0, and returns
-// when all calls have. It waits for no goroutine that has not begun a task: if extraction takes all
-// processors, this one does all tasks. Extraction then runs ahead, until blocks run short.
-func runTasks(goroutines, tasks int, f func(worker, task int)) {
-	var next, done atomic.Int64
-	finished := make(chan struct{}, 1)
-	work := func(worker int) {
-		for {
-			task := int(next.Add(1)) - 1
-			if task >= tasks {
-				return
-			}
-			f(worker, task)
-			if int(done.Add(1)) == tasks {
-				finished <- struct{}{}
-			}
-		}
-	}
-	for worker := 1; worker < min(tasks, goroutines); worker++ {
-		go work(worker)
-	}
-	work(0)
-	if tasks > 0 {
-		<-finished
-	}
-}
