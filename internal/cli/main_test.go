@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GUIDE", guide)
 			e.Setenv("PARQUET", filepath.Join(filepath.Dir(guide), "../../corpus/parquet/testdata"))
+			e.Setenv("RECIPES", filepath.Join(filepath.Dir(guide), "../../bench/recipes"))
 			e.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 			return os.Mkdir(filepath.Join(e.WorkDir, "tmp"), 0o777)
 		},
