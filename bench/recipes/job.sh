@@ -84,7 +84,7 @@ features) once "shards/$id" features ;;
 marks) once "marks/$id" marks ;;
 decide) once decided decide ;;
 kept)
-    name=$(basename -a $inputs | sed -n '1s/^[^.]*//p') # the ending
+    name=$(grep -m1 '"name"' "shards/$id"/*.json | sed -E 's|.*[/"]([^/"]+)".*|\1|; s/^[^.]*//') # the ending
     once "kept/$id$name" kept
     ;;
 index) run bulk decide --index index --report index.jsonl shards/[0-9]* ;;
