@@ -5,8 +5,9 @@
         --conf spark.kubernetes.executor.volumes.persistentVolumeClaim.data.mount.path=/data \
         --conf spark.kubernetes.executor.volumes.persistentVolumeClaim.data.options.claimName=CLAIM on_spark.py DIR
 
-The driver and all executors see DIR and this folder under the same names. Spark gives a failed task again
-(spark.task.maxFailures). After a failure submit the job again: only what is missing is done.
+The driver and all executors see DIR and this folder under the same names. A step takes one processor. The driver
+makes the decision, with all of its machine. Spark gives a failed task again (spark.task.maxFailures); what it
+said is in the stderr of its executor. After a failure submit the job again: only what is missing is done.
 """
 import glob, os, subprocess, sys
 from pyspark.sql import SparkSession
@@ -16,13 +17,13 @@ with open(folder + "/inputs") as f:
     shards = sum(1 for _ in f)
 
 
-def step(*words):
-    subprocess.run(["bash", here + "/job.sh", folder, *map(str, words)], check=True)
+def step(*words, **more):
+    subprocess.run(["bash", here + "/job.sh", folder, *map(str, words)], check=True, env=os.environ | more)
 
 
 def each(name):
     tasks = spark.sparkContext.parallelize(range(shards), shards)
-    tasks.foreach(lambda i: step(name, i + 1))
+    tasks.foreach(lambda i: step(name, i + 1, FIRSTSEEN_JOBS="1", PARTS=""))
 
 
 spark = SparkSession.builder.appName("firstseen").getOrCreate()
