@@ -39,11 +39,12 @@ once() {
 run() { firstseen "$@" || [ $? = 3 ]; }
 
 features() {
-    run bulk features --out "$1" --shard "$n/$of" $inputs
+    mkdir "$1"
     if [ "${PARTS:-}" ]; then
+        run bulk features --out "$1" --shard "$n/$of" $inputs
         firstseen bulk rows "$1"/*.json | parted "$1"
     else
-        firstseen bulk rows --out "$1/rows.parquet" "$1"/*.json
+        run bulk features --out "$1" --rows "$1/rows.parquet" --shard "$n/$of" $inputs
     fi
 }
 
