@@ -35,7 +35,6 @@ if not os.path.exists(folder + "/marks/_SUCCESS"):
     marks = spark.sql("""
         SELECT v FROM places LEFT SEMI JOIN
           (SELECT k FROM places GROUP BY k HAVING min(v) < max(v)) shared ON places.k = shared.k""")
-    lines = marks.sortWithinPartitions("v").selectExpr("CAST(v AS STRING)")
-    lines.write.mode("overwrite").text(f"file://{folder}/marks")
+    marks.sortWithinPartitions("v").write.mode("overwrite").parquet(f"file://{folder}/marks", compression="zstd")
 step("decide")
 each("kept")
