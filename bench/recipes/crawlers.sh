@@ -80,7 +80,7 @@ if command -v java > /dev/null; then
         block java HttpRequest
         echo 'System.out.print(answers); } }'
     } > See.java
-    same "Java, of the copies" "$(java See.java | grep -c '"of":"one"')" 1
+    same "Java, of the copies" "$(java See.java | grep -c '"verdict":"duplicate"')" 1
 else
     echo "Java: left out"
 fi

@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GUIDE", guide)
 			e.Setenv("PARQUET", filepath.Join(filepath.Dir(guide), "../../corpus/parquet/testdata"))
+			e.Setenv("RECIPES", filepath.Join(filepath.Dir(guide), "../../bench/recipes"))
 			e.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 			e.Setenv("GOGC", "400") // the collector takes a quarter of a run over a few lines
 			return os.Mkdir(filepath.Join(e.WorkDir, "tmp"), 0o777)
