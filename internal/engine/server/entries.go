@@ -13,6 +13,8 @@ import (
 // beat is the time between two numbers of entries that a standby gets.
 const beat = 250 * time.Millisecond
 
+var errFollows = refuse(http.StatusNotFound, "this server follows a log: start another follower instead of a standby")
+
 // serveEntries sends a standby the entries after a position, as they are written; docs/format.md,
 // "Entries for a standby". The connection is no longer that of a request, so a server that goes down
 // does not wait for its end: Close ends it after the last entry.
@@ -22,7 +24,7 @@ func (s *Service) serveEntries(w http.ResponseWriter, r *http.Request) (any, err
 	case err != nil:
 		return nil, refuse(http.StatusBadRequest, "%v", err)
 	case s.own == nil:
-		return nil, refuse(http.StatusNotFound, "this server follows a log: start another follower instead of a standby")
+		return nil, errFollows
 	case s.cfg.standby.waits() != nil:
 		return nil, s.cfg.standby.waits()
 	}

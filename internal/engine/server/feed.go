@@ -27,12 +27,11 @@ type feed struct {
 	readers []io.Closer // connections of standbys
 	copying int         // standbys that take a snapshot
 	last    time.Time   // when one has asked or ended
-	begins  []position
+	begins  []position  // of the journals that are kept, the last that of written.generation
 	written written
 }
 
-// written is what is on disk. begins has the positions at which the journals up to its generation
-// begin.
+// written is what is on disk.
 type written struct {
 	generation, entries uint64
 	size                int64 // of the last journal
@@ -63,15 +62,6 @@ func (f *feed) began(generation uint64, at position, size int64) {
 		f.begins = append(f.begins, at)
 		w.generation, w.entries, w.size = generation, at.Entries, size
 	})
-}
-
-// begin returns the position at which a journal begins. f.mu must be held.
-func (f *feed) begin(generation uint64) (at position, known bool) {
-	i := uint64(len(f.begins)) + generation - f.written.generation - 1
-	if i >= uint64(len(f.begins)) {
-		return at, false
-	}
-	return f.begins[i], true
 }
 
 // drop gives up old journals, and returns the generation of the first that is kept: the present one
@@ -263,12 +253,13 @@ func (t *tail) next(w written) (entries []byte, err error) {
 // follow goes on with the next journal, at the end of the present one.
 func (t *tail) follow(end error) error {
 	t.feed.mu.Lock()
-	begin, known := t.feed.begin(t.generation + 1)
+	after := t.feed.written.generation - t.generation // journals after this one
+	begins := t.feed.begins
 	t.feed.mu.Unlock()
-	if !known {
+	switch {
+	case after > uint64(len(begins)):
 		return errGone
-	}
-	if begin != t.at {
+	case begins[uint64(len(begins))-after] != t.at:
 		return t.gap(end)
 	}
 	t.generation++

@@ -50,8 +50,12 @@ func (b *Standby) run(ctx context.Context) {
 	said := time.Time{}
 	for gone := false; ctx.Err() == nil && b.failed.Err() == nil; {
 		var err error
+		wait := cmp.Or(b.cfg.retry, time.Second)
 		if gone || b.service == nil {
-			err = b.replace(ctx)
+			var taken bool
+			if taken, err = b.replace(ctx); taken && err != nil {
+				wait *= 60 // a snapshot is work for the primary
+			}
 		}
 		if err == nil {
 			err = b.follow(ctx)
@@ -69,7 +73,7 @@ func (b *Standby) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(cmp.Or(b.cfg.retry, time.Second)):
+		case <-time.After(wait):
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
-	"github.com/firstseen/firstseen/internal/base/durable"
 	"github.com/firstseen/firstseen/internal/base/journal"
 	"github.com/firstseen/firstseen/internal/engine/apply"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
@@ -142,7 +140,7 @@ func Open(cfg Config) (_ *Service, err error) {
 		return nil, err
 	}
 	if cfg.standby == nil { // serving a copy without its primary is a promotion
-		if err := durable.RemoveLeft(filepath.Join(cfg.Dir, markFile)); err != nil {
+		if err := unmark(cfg.Dir); err != nil {
 			return nil, err
 		}
 	}

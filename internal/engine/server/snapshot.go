@@ -13,7 +13,10 @@ import (
 // serveSnapshot sends the index of one instant, as index.Restore and tar -x unpack it. For a standby,
 // the journals from then on are kept.
 func (s *Service) serveSnapshot(w http.ResponseWriter, r *http.Request) (any, error) {
-	if s.own != nil && r.URL.Query().Get("standby") == "1" {
+	if r.URL.Query().Get("standby") == "1" {
+		if s.own == nil {
+			return nil, errFollows
+		}
 		defer s.own.feed.copies()()
 	}
 	var c *index.Snapshot

@@ -71,7 +71,7 @@ func NewStandby(cfg StandbyConfig) (*Standby, error) {
 	_, err = os.Lstat(filepath.Join(cfg.Dir, markFile))
 	switch {
 	case err == nil:
-	case there:
+	case there || index.Exists(cfg.Dir):
 		return nil, fmt.Errorf("index %s is no standby's copy, or was promoted: serve it without --standby-of, or name a new folder", cfg.Dir)
 	default:
 		err = os.MkdirAll(cfg.Dir, 0o777)
@@ -121,50 +121,49 @@ func (b *Standby) open() error {
 	return cfg.Index.Announce(b.address)
 }
 
-// close closes the copy, if it is open.
-func (b *Standby) close() error {
-	s := b.service
+// closeCopy closes a copy, if there is one.
+func closeCopy(s *Service) error {
 	if s == nil {
 		return nil
 	}
-	b.service = nil
 	return errors.Join(s.Close(), s.cfg.Index.Close())
 }
 
 // replace takes a snapshot, and puts it in the place of the copy. Until it is complete, the old copy
-// can be promoted.
-func (b *Standby) replace(ctx context.Context) error {
+// can be promoted. taken reports whether the primary gave one.
+func (b *Standby) replace(ctx context.Context) (taken bool, err error) {
 	dir, from := b.cfg.Dir, filepath.Join(b.cfg.Dir, newFolder)
 	if err := os.RemoveAll(from); err != nil {
-		return err
+		return false, err
 	}
-	slog.Info("taking a snapshot of the primary", "from", b.cfg.Primary.URL)
 	in, err := b.cfg.Primary.Stream(ctx, http.MethodGet, "/v1/snapshot?standby=1", "", nil)
 	if err != nil {
-		return err
+		return false, err
 	}
+	slog.Info("taking a snapshot of the primary", "primary", b.cfg.Primary.URL)
 	err = index.Restore(ctx, in, from)
 	if err = errors.Join(err, in.Close()); err != nil {
-		return err
+		return true, err
 	}
 	if b.service != nil {
 		for _, name := range []string{index.KeyFile, index.TermsFile} { // missing is empty
 			was, _ := os.ReadFile(filepath.Join(dir, name))
 			is, _ := os.ReadFile(filepath.Join(from, name))
 			if !bytes.Equal(was, is) {
-				return fmt.Errorf("the primary has another index than %s, with another %s: remove this folder to copy it", dir, name)
+				return true, fmt.Errorf("the primary has another index than %s, with another %s: remove this folder to copy it", dir, name)
 			}
 		}
 	}
 	for !b.using.TryLock() { // requests to a copy end first
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return true, ctx.Err()
 		}
 		time.Sleep(time.Millisecond)
 	}
-	err = b.close()
+	old := b.service
+	b.service = nil
 	b.using.Unlock()
-	if err == nil {
+	if err = closeCopy(old); err == nil {
 		err = install(from, dir)
 	}
 	if err == nil {
@@ -173,7 +172,7 @@ func (b *Standby) replace(ctx context.Context) error {
 	if err != nil {
 		b.fail(err)
 	}
-	return err
+	return true, err
 }
 
 // install moves a snapshot into the folder of the copy. The table comes last: it is the index.
@@ -185,6 +184,15 @@ func install(from, dir string) error {
 		}
 	}
 	return os.RemoveAll(from)
+}
+
+// unmark lets nothing replace the index in dir from now on.
+func unmark(dir string) error {
+	err := durable.Remove(filepath.Join(dir, markFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // waits returns errStandby while a standby is not promoted. A server that is none never waits.
@@ -217,7 +225,7 @@ func (b *Standby) Promote() (*promotion, error) {
 	<-b.stopped
 	_, seconds := b.behind()
 	if b.waits() != nil {
-		if err := durable.RemoveLeft(filepath.Join(b.cfg.Dir, markFile)); err != nil {
+		if err := unmark(b.cfg.Dir); err != nil {
 			return nil, err
 		}
 		close(b.promoted)
@@ -288,7 +296,7 @@ func (b *Standby) Drain() {
 // Close closes the copy.
 func (b *Standby) Close() error {
 	b.Drain()
-	err := b.close()
+	err := closeCopy(b.service)
 	if cause := context.Cause(b.failed); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}

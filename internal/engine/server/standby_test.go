@@ -318,8 +318,14 @@ func TestStandbyWaits(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, w.Code, w.Body)
 		}
 	}
-	if w := asked(t, p.s.Handler(""), "POST", "/v1/promote", ""); w.Code != http.StatusConflict {
-		t.Errorf("promoting the primary: %d %s", w.Code, w.Body)
+	for request, code := range map[string]int{
+		"POST /v1/promote": 409, "GET /v1/entries/30": 400, "GET /v1/entries/30-123": 400,
+		"GET /v1/entries/30-0000000000000000": 410, "GET /v1/entries/31-0000000000000000": 410,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if w := asked(t, p.s.Handler(""), method, path, ""); w.Code != code {
+			t.Errorf("asking the primary: %s: %d %s", request, w.Code, w.Body)
+		}
 	}
 	promote(t, b)
 	promote(t, b)
@@ -446,6 +452,51 @@ func TestStandbyBeginsAgain(t *testing.T) {
 		closed(t, s, x)
 		if diff := cmp.Diff(dumped(t, killed), dumped(t, dir)); diff != "" {
 			t.Fatalf("change %d: %s", i, diff)
+		}
+	}
+}
+
+// TestStandbyBeforeAGap kills a primary whose last entries are in its checkpoint, but not in its journal.
+// A standby without them takes a snapshot, and one with them goes on.
+func TestStandbyBeforeAGap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a snapshot after a kill")
+	}
+	p := newPrimary(t, filepath.Join(t.TempDir(), "index"), nil)
+	docs := texts(90)
+	give(t, p.s, docs[:30])
+	behind, ahead := filepath.Join(t.TempDir(), "copy"), filepath.Join(t.TempDir(), "copy")
+	b := mustStandby(t, p, behind)
+	whole(t, b, 30)
+	indextest.Must(t, b.Close())
+	give(t, p.s, docs[30:60])
+	b = mustStandby(t, p, ahead)
+	whole(t, b, 60)
+	indextest.Must(t, b.Close())
+	indextest.Must(t, p.s.own.Do(p.s.own.checkpoint))
+	killed := p.killed()
+	log := journalPath(killed, p.s.own.rec.header.Generation)
+	info, err := os.Stat(log)
+	indextest.Must(t, err)
+	indextest.Must(t, os.Truncate(log, info.Size()-10))
+	p.cut()
+	closed(t, p.s, p.x)
+	indextest.Must(t, errors.Join(os.RemoveAll(p.dir), os.Rename(killed, p.dir)))
+	p.start(nil)
+	give(t, p.s, docs[60:])
+	for _, dir := range []string{behind, ahead} {
+		was, err := os.Stat(filepath.Join(dir, index.TableFile))
+		indextest.Must(t, err)
+		b := mustStandby(t, p, dir)
+		whole(t, b, 90)
+		indextest.Must(t, b.Close())
+		is, err := os.Stat(filepath.Join(dir, index.TableFile))
+		indextest.Must(t, err)
+		if os.SameFile(was, is) == (dir == behind) {
+			t.Errorf("%s: it went on: %v", dir, os.SameFile(was, is))
+		}
+		if diff := cmp.Diff(p.reference(90), dumped(t, dir)); diff != "" {
+			t.Error(diff)
 		}
 	}
 }
