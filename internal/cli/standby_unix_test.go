@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -55,13 +56,17 @@ func TestStandby(t *testing.T) {
 			})
 		}
 		standby, next := serve(n, "--standby-of", fmt.Sprint("unix:s", n-1))
-		for !strings.Contains(asked(t, next, "/metrics"), "firstseen_standby_up 1\n") {
-			time.Sleep(10 * time.Millisecond)
+		keptUp := func() {
+			for !regexp.MustCompile(`firstseen_standby_up 1\n(.*\n)*firstseen_standby_lag_seconds 0\.[0-5]`).MatchString(asked(t, next, "/metrics")) {
+				time.Sleep(10 * time.Millisecond)
+			}
 		}
+		keptUp()
 		if said := asked(t, next, "/readyz"); !strings.Contains(said, "standby") {
 			t.Errorf("before the promotion: %s", said)
 		}
 		time.Sleep(time.Duration(1000+rand.IntN(500)) * time.Millisecond)
+		keptUp()
 		indextest.Must(t, server.Process.Kill())
 		killed := time.Now()
 		_ = server.Wait()
