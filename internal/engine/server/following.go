@@ -16,10 +16,13 @@ import (
 	"github.com/firstseen/firstseen/internal/engine/apply"
 )
 
-const (
-	silence  = 10 * time.Second // after which a connection to the primary is given up
-	sayEvery = time.Minute      // between two lines about a primary that is away
-)
+// sayEvery is the time between two lines about a primary that is away.
+const sayEvery = time.Minute
+
+// silence of a primary, which sends something every 250 ms, ends a connection. Tests shorten it.
+var silence = 10 * time.Second
+
+var errSilent = errors.New("it has sent nothing for 10 seconds")
 
 // lag is what a standby lacks.
 type lag struct {
@@ -80,9 +83,9 @@ func (b *Standby) run(ctx context.Context) {
 
 // follow repeats the entries of the primary until the connection ends.
 func (b *Standby) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	watch := time.AfterFunc(silence, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer watch.Stop()
 	own := b.service.own
 	at, err := own.position()
@@ -95,7 +98,7 @@ func (b *Standby) follow(ctx context.Context) error {
 	}
 	defer in.Close()
 	var h header
-	entries, err := journal.Served.NewReader(in, &h)
+	entries, err := journal.Served.NewReader(&watched{in, watch}, &h)
 	if err != nil {
 		return fmt.Errorf("reading the primary's entries: %w", err)
 	}
@@ -105,9 +108,7 @@ func (b *Standby) follow(ctx context.Context) error {
 	slog.Info("following the primary", "primary", b.cfg.Primary.URL, "entries", at.Entries)
 	b.note(func(l *lag) { l.up, l.has, l.wants = true, at.Entries, max(at.Entries+1, l.wants) }) // not whole before it tells
 	for {
-		watch.Reset(silence)
 		group, err := entries.Next()
-		watch.Stop()
 		if errors.Is(err, io.EOF) {
 			return errors.New("it has closed the connection")
 		}
@@ -118,6 +119,18 @@ func (b *Standby) follow(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// watched is a reader whose pauses are watched. A group may take long on a slow line.
+type watched struct {
+	io.Reader
+	watch *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.watch.Reset(silence)
+	defer w.watch.Stop()
+	return w.Reader.Read(p)
 }
 
 // take repeats a group of entries, or notes how many the primary has.

@@ -688,3 +688,43 @@ func TestStandbyThatStops(t *testing.T) {
 	}
 	until(t, "all have ended", func() bool { return p.s.own.feed.standbys() == 0 })
 }
+
+// TestStandbyGivesUpSilence checks that a standby leaves a primary that sends no more, as behind a broken
+// network, but not one whose line is slow.
+func TestStandbyGivesUpSilence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a slow line")
+	}
+	p := newPrimary(t, filepath.Join(t.TempDir(), "index"), nil)
+	give(t, p.s, texts(30))
+	dir := filepath.Join(t.TempDir(), "copy")
+	b := mustStandby(t, p, dir)
+	whole(t, b, 30)
+	b.stop()
+	<-b.stopped
+	defer func(was time.Duration) { silence = was }(silence)
+	silence = 500 * time.Millisecond
+	_, header, err := journal.Served.NewEncoder(b.service.own.header)
+	indextest.Must(t, err)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		for i := range header { // in parts, together longer than the silence
+			_, _ = w.Write(header[i : i+1])
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(2 * silence / time.Duration(len(header)))
+		}
+		if time.Since(begun) < silence {
+			t.Error("the header came fast")
+		}
+		<-r.Context().Done()
+	}))
+	defer slow.Close()
+	b.cfg.Primary.URL = slow.URL
+	if err := b.follow(t.Context()); !errors.Is(err, errSilent) {
+		t.Errorf("a silent primary: %v", err)
+	}
+	if l, _ := b.behind(); !l.up {
+		t.Error("the header did not come")
+	}
+	indextest.Must(t, b.Close())
+}
