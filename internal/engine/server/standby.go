@@ -188,11 +188,11 @@ func install(from, dir string) error {
 
 // unmark lets nothing replace the index in dir from now on.
 func unmark(dir string) error {
-	err := durable.Remove(filepath.Join(dir, markFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	mark, snapshot := filepath.Join(dir, markFile), filepath.Join(dir, newFolder)
+	if _, err := os.Lstat(mark); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	return errors.Join(os.RemoveAll(snapshot), os.RemoveAll(snapshot+".partial"), durable.Remove(mark))
 }
 
 // waits returns errStandby while a standby is not promoted. A server that is none never waits.

@@ -503,6 +503,37 @@ func TestStandbyBeforeAGap(t *testing.T) {
 	}
 }
 
+// TestStandbyKilledInReplacing starts standbys in the states that a kill leaves while a snapshot is put in
+// place. Promotion leaves nothing of it.
+func TestStandbyKilledInReplacing(t *testing.T) {
+	p := newPrimary(t, filepath.Join(t.TempDir(), "index"), nil)
+	give(t, p.s, texts(60))
+	first := filepath.Join(t.TempDir(), "copy")
+	b := mustStandby(t, p, first)
+	whole(t, b, 60)
+	indextest.Must(t, b.Close())
+	half, later := indextest.Copy(t, first), indextest.Copy(t, first)
+	indextest.Must(t, os.RemoveAll(filepath.Join(half, index.FilterFile)))
+	for _, dir := range []string{half, later} {
+		indextest.Must(t, os.Mkdir(filepath.Join(dir, newFolder), 0o777))
+	}
+	indextest.Must(t, os.Rename(filepath.Join(half, index.TableFile), filepath.Join(half, newFolder, index.TableFile)))
+	indextest.Must(t, os.WriteFile(filepath.Join(later, newFolder, index.TableFile), nil, 0o666))
+	give(t, p.s, texts(90)[60:])
+	for _, dir := range []string{half, later} {
+		b := mustStandby(t, p, dir)
+		whole(t, b, 90)
+		promote(t, b)
+		indextest.Must(t, b.Close())
+		if diff := cmp.Diff(p.reference(90), dumped(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, newFolder+"*")); len(left) > 0 || err != nil {
+			t.Errorf("%q is left, %v", left, err)
+		}
+	}
+}
+
 // TestStandbyOfAnother checks that a standby replaces its copy neither by an index with another key,
 // nor by anything after another command has changed it, and that it follows no other rules.
 func TestStandbyOfAnother(t *testing.T) {
