@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/binary"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -68,6 +69,7 @@ func (s *Service) send(conn net.Conn, in *tail) error {
 		entries, tailErr := in.next(w)
 		switch {
 		case tailErr != nil:
+			slog.Warn("a standby is cut off, and comes again", "error", tailErr)
 			return tailErr
 		case len(entries) > 0:
 			err = group(entries)

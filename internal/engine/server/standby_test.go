@@ -759,3 +759,19 @@ func TestStandbyGivesUpSilence(t *testing.T) {
 	}
 	indextest.Must(t, b.Close())
 }
+
+// TestNoStandbyOfAFollower checks that a server with a log gives nothing to standbys.
+func TestNoStandbyOfAFollower(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	x, err := index.Open(t.Context(), dir, index.Options{Follow: true})
+	indextest.Must(t, err)
+	defer x.Close()
+	indextest.Must(t, x.Begin(index.Policy{}))
+	s, err := Open(Config{Index: x, Dir: dir, Log: &later{}})
+	indextest.Must(t, err)
+	for _, path := range []string{"/v1/snapshot?standby=1", "/v1/entries/0-0000000000000000"} {
+		if w := asked(t, s.Handler(""), "GET", path, ""); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "another follower") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
