@@ -83,6 +83,9 @@ func (f *serving) checkAddresses() error {
 	if f.dir == "" {
 		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
 	}
+	if f.standbyOf != "" && len(f.log.brokers) > 0 {
+		return usageError{errors.New("--standby-of: a server with a log needs no standby, since its followers have all; leave out --log or --standby-of")}
+	}
 	for _, address := range f.lines {
 		if !strings.HasPrefix(address, "unix:") {
 			return usageError{fmt.Errorf("--lines %s: want unix:PATH, since lines have no place for a token", address)}
@@ -123,10 +126,7 @@ func (f *serving) check() error {
 // run serves, through a log if one is named.
 func (f *serving) run(cmd *cobra.Command) (err error) {
 	byLog := f.log.follows || f.log.topic != "" || len(f.log.brokers) > 0 || f.log.verdicts != "" || f.log.change
-	switch {
-	case byLog && f.standbyOf != "":
-		err = usageError{errors.New("--standby-of: a server with a log needs no standby, since its followers have all; leave out --log or --standby-of")}
-	case byLog:
+	if byLog {
 		err = f.checkLog(cmd)
 	}
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -84,16 +85,20 @@ func Backup(ctx context.Context, dir, dest string) (err error) {
 	if h == nil {
 		return index.Backup(ctx, dir, dest)
 	}
-	snapshot, err := h.Stream(ctx, http.MethodGet, "/v1/snapshot", "", nil)
-	var refused *client.StatusError
-	switch {
-	case errors.As(err, &refused):
-		return fmt.Errorf("index %s: its server gives no snapshot: %w", dir, err)
-	case err != nil:
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL+"/v1/snapshot", nil)
+	if err != nil {
+		return err
+	}
+	a, err := h.HTTP.Do(r)
+	if err != nil {
 		return fmt.Errorf("asking the server that holds the index: %w", err)
 	}
-	defer func() { err = errors.Join(err, snapshot.Close()) }()
-	return index.Restore(ctx, snapshot, dest)
+	defer func() { err = errors.Join(err, a.Body.Close()) }()
+	if a.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(io.LimitReader(a.Body, 64<<10))
+		return fmt.Errorf("index %s: its server gives no snapshot: %s: %s", dir, a.Status, why)
+	}
+	return index.Restore(ctx, a.Body, dest)
 }
 
 // ErrRules is returned for rules if a server judges by its own.
