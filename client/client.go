@@ -138,6 +138,16 @@ func parse(data []byte, want int) (answers []Answer, err error) {
 
 // Do sends a request once and returns the response body. A refusal is a *StatusError.
 func (c *Client) Do(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
+	in, err := c.Stream(ctx, method, path, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(in)
+}
+
+// Stream is Do for a long response. The caller closes its body.
+func (c *Client) Stream(ctx context.Context, method, path, contentType string, body []byte) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -147,13 +157,16 @@ func (c *Client) Do(ctx context.Context, method, path, contentType string, body 
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	a, err := cmp.Or(c.HTTP, http.DefaultClient).Do(r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case a.StatusCode == http.StatusOK:
+		return a.Body, nil
 	}
 	defer a.Body.Close()
-	data, err := io.ReadAll(a.Body)
-	if err != nil || a.StatusCode == http.StatusOK {
-		return data, err
+	data, err := io.ReadAll(io.LimitReader(a.Body, 1<<20))
+	if err != nil {
+		return nil, err
 	}
 	refused := &StatusError{Status: a.StatusCode}
 	if json.Unmarshal(data, refused) != nil {

@@ -31,6 +31,7 @@ type serving struct {
 	listen    []string
 	lines     []string
 	tokenFile string
+	standbyOf string
 	config    server.Config
 	log       logFlags
 }
@@ -55,6 +56,7 @@ func newServeCommand() *cobra.Command {
 	f.config.MaxDocuments, f.config.Waiting = 1000, 32
 	flags.Integer(fs, &f.config.MaxDocuments, "max-documents", 1, flags.Unbounded, "most documents in a request")
 	flags.Integer(fs, &f.config.Waiting, "waiting", 1, 1<<20, "most requests in memory at a time; others get the answer 429")
+	fs.StringVar(&f.standbyOf, "standby-of", "", "keep a copy of the index of the server at this `address`, and take its place after POST /v1/promote")
 	f.log.register(fs, "log")
 	f.registerDeciding(fs)
 	cmd.AddCommand(newFollowCommand())
@@ -80,6 +82,9 @@ func (f *serving) registerDeciding(fs *pflag.FlagSet) {
 func (f *serving) checkAddresses() error {
 	if f.dir == "" {
 		return usageError{errors.New("serve: give the folder of the index: --index DIR")}
+	}
+	if f.standbyOf != "" && len(f.log.brokers) > 0 {
+		return usageError{errors.New("--standby-of: a server with a log needs no standby, since its followers have all; leave out --log or --standby-of")}
 	}
 	for _, address := range f.lines {
 		if !strings.HasPrefix(address, "unix:") {
@@ -145,40 +150,37 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 		}
 		defer topic.Close()
 	}
-	if err := f.check(); err != nil {
+	if f.standbyOf != "" {
+		return f.standBy(cmd, token)
+	}
+	if err := f.openServed(cmd, index.Options{Serve: !byLog, Follow: byLog}); err != nil {
 		return err
 	}
-	x, _, err := f.openIndex(cmd.Context(), index.Options{Serve: !byLog, Follow: byLog})
-	if err != nil {
-		return err
-	}
+	x := f.config.Index
 	defer func() { err = errors.Join(err, x.Close()) }()
-	if err := f.checkFinished(x); err != nil {
-		return err
-	}
-	f.config.Index, f.config.Dir, f.config.Version = x, f.dir, versionString()
-	workers := checkJobs(f.jobs, cmd.ErrOrStderr())
-	f.config.Policy = index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	if byLog {
 		reach, cancel := context.WithTimeout(cmd.Context(), reaching)
 		defer cancel()
 		follower, err := follow.Open(reach, follow.Config{
 			Index: x, Dir: f.dir, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
-			Policy: f.config.Policy, Workers: workers,
+			Policy: f.config.Policy, Workers: f.config.Workers,
 		})
 		if err != nil {
 			return f.log.unreached(reach, err)
 		}
-		f.config.Log = follower
-	} else {
-		f.config.Workers = workers
+		f.config.Log, f.config.Workers = follower, 0
 	}
 	service, err := server.Open(f.config)
 	if err != nil {
 		return err
 	}
+	return f.answer(cmd.Context(), service, token, x.Announce)
+}
+
+// answer answers at the addresses, until ctx ends or the service fails.
+func (f *serving) answer(ctx context.Context, service listen.Service, token string, announce func(address string) error) error {
 	sockets := listen.Sockets{
-		Web: f.listen, Lines: f.lines, Token: token, Optional: f.log.follows, Announce: x.Announce,
+		Web: f.listen, Lines: f.lines, Token: token, Optional: f.log.follows, Announce: announce,
 		Tell: func(kind string, at net.Addr) {
 			line := slog.With("at", at.String())
 			if kind == "HTTP" && at.Network() != "unix" && !f.config.NoPage {
@@ -187,7 +189,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 			line.Info("answering " + kind)
 		},
 	}
-	err = sockets.Serve(cmd.Context(), service)
+	err := sockets.Serve(ctx, service)
 	if errors.Is(err, listen.ErrNone) {
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}

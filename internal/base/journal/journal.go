@@ -63,33 +63,52 @@ func Generations(dir, prefix string) (generations []uint64, err error) {
 	return generations, err
 }
 
+// An Encoder makes the parts of a journal in their order, for a file or a connection.
+type Encoder struct {
+	seed, next uint64 // next is the number of the next group
+	head       []byte
+}
+
+// NewEncoder returns the header of a journal, which holds about as JSON.
+func (k *Kind) NewEncoder(about any) (e *Encoder, header []byte, err error) {
+	text, err := json.Marshal(about)
+	if err == nil && len(text) > mostAbout {
+		err = fmt.Errorf("a description of %d bytes, at most %d fit", len(text), mostAbout)
+	}
+	le := binary.LittleEndian
+	header = le.AppendUint32(le.AppendUint32([]byte(k.Magic), version), uint32(len(text)))
+	header = append(header, text...)
+	seed := xxh3.Hash(header)
+	return &Encoder{seed: seed, next: 1}, le.AppendUint64(header, seed), err
+}
+
+// Head returns what precedes the body of the next group. It is valid until the next call.
+func (e *Encoder) Head(body []byte) []byte {
+	le := binary.LittleEndian
+	e.head = le.AppendUint64(append(e.head[:0], make([]byte, 8)...), e.next)
+	e.head = le.AppendUint64(le.AppendUint64(e.head, uint64(len(body))), xxh3.HashSeed(body, e.seed))
+	le.PutUint64(e.head, xxh3.HashSeed(e.head[8:], e.seed))
+	e.next++
+	return e.head
+}
+
 // A Log is a journal open for appending. It is not safe for concurrent use.
 type Log struct {
+	*Encoder
 	file *os.File
 	sync func(*os.File) error
 	path string
-	seed uint64
-	next uint64 // number of the next group
 	size int64
-	head []byte
 	err  error // of a failed append: anything after it would be lost
 }
 
 // Create creates a journal complete with its header, or none. It replaces the content of path.
 // The header holds about as JSON.
 func (k *Kind) Create(path string, about any) (*Log, error) {
-	text, err := json.Marshal(about)
-	if err == nil && len(text) > mostAbout {
-		err = fmt.Errorf("a description of %d bytes, at most %d fit", len(text), mostAbout)
-	}
+	encoder, header, err := k.NewEncoder(about)
 	if err != nil {
 		return nil, fmt.Errorf("creating %s: %w", path, err)
 	}
-	le := binary.LittleEndian
-	header := le.AppendUint32(le.AppendUint32([]byte(k.Magic), version), uint32(len(text)))
-	header = append(header, text...)
-	seed := xxh3.Hash(header)
-	header = le.AppendUint64(header, seed)
 	err = durable.Replace(path, func(f *os.File) error {
 		_, err := f.Write(header)
 		return err
@@ -101,7 +120,7 @@ func (k *Kind) Create(path string, about any) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{file: f, sync: (*os.File).Sync, path: path, seed: seed, next: 1, size: int64(len(header))}, nil
+	return &Log{Encoder: encoder, file: f, sync: (*os.File).Sync, path: path, size: int64(len(header))}, nil
 }
 
 // Append appends a group of 1 byte to 1 GiB and brings it to disk. After an error the journal
@@ -113,21 +132,17 @@ func (l *Log) Append(body []byte) error {
 	if len(body) == 0 || len(body) > mostBody {
 		return fmt.Errorf("appending to %s: a group of %d bytes, want 1 to %d", l.path, len(body), mostBody)
 	}
-	le := binary.LittleEndian
-	l.head = le.AppendUint64(append(l.head[:0], make([]byte, 8)...), l.next)
-	l.head = le.AppendUint64(le.AppendUint64(l.head, uint64(len(body))), xxh3.HashSeed(body, l.seed))
-	le.PutUint64(l.head, xxh3.HashSeed(l.head[8:], l.seed))
-	if err := l.write(body); err != nil {
+	head := l.Head(body)
+	if err := l.write(head, body); err != nil {
 		l.err = fmt.Errorf("appending to %s: %w", l.path, err)
 		return l.err
 	}
-	l.next++
-	l.size += int64(len(l.head) + len(body))
+	l.size += int64(len(head) + len(body))
 	return nil
 }
 
-func (l *Log) write(body []byte) error {
-	for _, b := range [][]byte{l.head, body} {
+func (l *Log) write(parts ...[]byte) error {
+	for _, b := range parts {
 		if _, err := l.file.Write(b); err != nil {
 			return err
 		}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zeebo/xxh3"
@@ -229,4 +231,43 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("read and written again: %d bytes of %d", len(again), len(b))
 		}
 	})
+}
+
+// TestReader reads a journal from a stream in small pieces. One that is cut or damaged anywhere yields
+// the groups before that, and no others.
+func TestReader(t *testing.T) {
+	b, ends := written(t, about, groups...)
+	stream := func(b []byte) (got []string, err error) {
+		var h header
+		r, err := Served.NewReader(iotest.OneByteReader(bytes.NewReader(b)), &h)
+		for err == nil {
+			var group []byte
+			if group, err = r.Next(); err == nil {
+				got = append(got, string(group))
+				if want := ends[len(got)]; r.Offset() != want || h != about {
+					t.Fatalf("after group %d: offset %d, want %d, header %v", len(got), r.Offset(), want, h)
+				}
+			}
+		}
+		return got, err
+	}
+	for n := range len(b) + 1 {
+		got, err := stream(b[:n])
+		whole, found := slices.BinarySearch(ends, int64(n))
+		if want := groups[:max(whole-1, 0)]; found && (err != io.EOF || !slices.Equal(got, groups[:whole])) ||
+			!found && (!errors.Is(err, ErrDamaged) || !slices.Equal(got, want)) {
+			t.Fatalf("cut at %d: %q, %v", n, got, err)
+		}
+	}
+	for i := range b {
+		b[i] ^= 1 << (i % 8)
+		whole, found := slices.BinarySearch(ends, int64(i))
+		if found {
+			whole++
+		}
+		if got, err := stream(b); err == io.EOF || !slices.Equal(got, groups[:max(whole-1, 0)]) {
+			t.Fatalf("byte %d changed: %q, %v", i, got, err)
+		}
+		b[i] ^= 1 << (i % 8)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/zeebo/xxh3"
@@ -27,10 +28,11 @@ func (k *Kind) Read(path string, about any, each func(body []byte) error) (size,
 	if err != nil {
 		return 0, 0, err
 	}
-	in := reader{r: f, size: info.Size()}
-	at, err := in.header(k.Magic, about)
+	size = info.Size()
+	in := Reader{in: f, left: size}
+	err = in.header(k.Magic, about)
 	if err == nil && each != nil {
-		torn, err = in.groups(at, each)
+		torn, err = in.groups(f, size, each)
 	}
 	switch {
 	case errors.Is(err, ErrDamaged):
@@ -38,120 +40,161 @@ func (k *Kind) Read(path string, about any, each func(body []byte) error) (size,
 	case errors.Is(err, ErrVersion):
 		err = fmt.Errorf("reading %s: %w; use that version", path, err)
 	}
-	return in.size, torn, err
+	return size, torn, err
 }
 
 func damage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-type reader struct {
-	r    io.ReaderAt
-	size int64
-	seed uint64
-	body []byte
+// A Reader reads a journal in its order, from a connection or from a file that still grows.
+type Reader struct {
+	in     io.Reader
+	left   int64 // bytes that may come
+	at     int64 // offset of the next group
+	number uint64
+	seed   uint64
+	head   [headSize]byte
+	body   []byte
 }
 
-// header returns the length of the header. It checks lengths before it allocates memory.
-func (in *reader) header(magic string, about any) (length int64, err error) {
-	var prefix [prefixSize]byte
-	if in.size < prefixSize {
-		return 0, damage("it is cut short")
+// NewReader reads the header of a journal, and decodes its description into about unless that is nil.
+func (k *Kind) NewReader(in io.Reader, about any) (*Reader, error) {
+	r := &Reader{in: in, left: math.MaxInt64}
+	return r, r.header(k.Magic, about)
+}
+
+// Offset returns where the next group begins, in bytes.
+func (r *Reader) Offset() int64 { return r.at }
+
+var errCut = damage("it is cut short")
+
+// fill reads a part of the journal. The error at its end is errCut, or io.EOF before the first byte.
+func (r *Reader) fill(b []byte) error {
+	if int64(len(b)) > r.left {
+		return errCut
 	}
-	if _, err := in.r.ReadAt(prefix[:], 0); err != nil {
-		return 0, err
+	n, err := io.ReadFull(r.in, b)
+	r.left -= int64(n)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errCut
 	}
-	if string(prefix[:16]) != magic {
-		return 0, damage("it does not begin with %s", magic)
+	return err
+}
+
+// header reads up to the first group. It checks lengths before it allocates memory.
+func (r *Reader) header(magic string, about any) error {
+	header := make([]byte, prefixSize)
+	if err := r.fill(header); err != nil {
+		return ended(err)
+	}
+	if string(header[:16]) != magic {
+		return damage("it does not begin with %s", magic)
 	}
 	le := binary.LittleEndian
-	if v := le.Uint32(prefix[16:]); v != version {
-		return 0, fmt.Errorf("%w: it has version %d, this program reads %d", ErrVersion, v, version)
+	if v := le.Uint32(header[16:]); v != version {
+		return fmt.Errorf("%w: it has version %d, this program reads %d", ErrVersion, v, version)
 	}
-	n := int64(le.Uint32(prefix[20:]))
-	length = prefixSize + n + sumSize
+	n := int64(le.Uint32(header[20:]))
 	if n > mostAbout {
-		return 0, damage("a description of %d bytes is impossible", n)
+		return damage("a description of %d bytes is impossible", n)
 	}
-	header := make([]byte, min(length, in.size))
-	if _, err := in.r.ReadAt(header, 0); err != nil {
-		return 0, err
+	if n+sumSize > r.left {
+		return errCut
 	}
+	header = append(header, make([]byte, n+sumSize)...)
+	if err := r.fill(header[prefixSize:]); err != nil {
+		return ended(err)
+	}
+	r.at = int64(len(header))
 	end := len(header) - sumSize
-	if in.seed = le.Uint64(header[end:]); length > in.size || in.seed != xxh3.Hash(header[:end]) {
-		return 0, damage("the header does not match its checksum")
+	if r.seed = le.Uint64(header[end:]); r.seed != xxh3.Hash(header[:end]) {
+		return damage("the header does not match its checksum")
 	}
 	if about == nil {
-		return length, nil
+		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(header[prefixSize:end]))
 	d.DisallowUnknownFields()
 	if err := d.Decode(about); err != nil {
-		return 0, damage("its description: %v", err)
+		return damage("its description: %v", err)
 	}
-	return length, nil
+	return nil
 }
 
-func (in *reader) groups(at int64, each func(body []byte) error) (torn int64, err error) {
-	var head [headSize]byte
-	for number := uint64(1); at < in.size; number++ {
-		whole, err := in.group(at, number, head[:])
+// ended returns the error for an end where more must come.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errCut
+	}
+	return err
+}
+
+// Next returns the next group, valid until the call after it, or io.EOF at the end. After an error
+// there are no more groups. A group that does not have exactly the form that Append writes is
+// ErrDamaged.
+func (r *Reader) Next() (body []byte, err error) {
+	if r.left == 0 {
+		return nil, io.EOF
+	}
+	if err := r.fill(r.head[:]); err != nil {
+		return nil, err
+	}
+	le := binary.LittleEndian
+	n := le.Uint64(r.head[16:])
+	r.number++
+	if !r.isHead(r.head[:]) || le.Uint64(r.head[8:]) != r.number || n == 0 || n > uint64(min(r.left, mostBody)) {
+		return nil, damage("group %d has a wrong head", r.number)
+	}
+	if uint64(cap(r.body)) < n {
+		r.body = make([]byte, n)
+	}
+	r.body = r.body[:n]
+	if err := r.fill(r.body); err != nil {
+		return nil, ended(err)
+	}
+	if xxh3.HashSeed(r.body, r.seed) != le.Uint64(r.head[24:]) {
+		return nil, damage("group %d does not match its checksum", r.number)
+	}
+	r.at += int64(headSize + n)
+	return r.body, nil
+}
+
+func (r *Reader) groups(f io.ReaderAt, size int64, each func(body []byte) error) (torn int64, err error) {
+	for {
+		body, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0, nil
+		case errors.Is(err, ErrDamaged):
+			return size - r.at, r.onlyTorn(f, size)
+		case err == nil:
+			err = each(body)
+		}
 		if err != nil {
 			return 0, err
 		}
-		if !whole {
-			return in.size - at, in.onlyTorn(at, number)
-		}
-		if err := each(in.body); err != nil {
-			return 0, err
-		}
-		at += int64(len(head) + len(in.body))
 	}
-	return 0, nil
 }
 
-// group reads the group at an offset. It is whole if it has exactly the form that Append writes.
-func (in *reader) group(at int64, number uint64, head []byte) (whole bool, err error) {
-	left := in.size - at - headSize
-	if left < 0 {
-		return false, nil
-	}
-	if _, err := in.r.ReadAt(head, at); err != nil {
-		return false, err
-	}
-	le := binary.LittleEndian
-	n := le.Uint64(head[16:])
-	if !in.isHead(head) || le.Uint64(head[8:]) != number || n == 0 || n > uint64(min(left, mostBody)) {
-		return false, nil
-	}
-	if uint64(cap(in.body)) < n {
-		in.body = make([]byte, n)
-	}
-	in.body = in.body[:n]
-	if _, err := in.r.ReadAt(in.body, at+headSize); err != nil {
-		return false, err
-	}
-	return xxh3.HashSeed(in.body, in.seed) == le.Uint64(head[24:]), nil
-}
-
-func (in *reader) isHead(head []byte) bool {
-	return binary.LittleEndian.Uint64(head) == xxh3.HashSeed(head[8:], in.seed)
+func (r *Reader) isHead(head []byte) bool {
+	return binary.LittleEndian.Uint64(head) == xxh3.HashSeed(head[8:], r.seed)
 }
 
 // onlyTorn checks that no group follows a torn one. Append writes a group once the one before is on
 // disk, so a crash leaves nothing after the group it tore.
-func (in *reader) onlyTorn(at int64, number uint64) error {
+func (r *Reader) onlyTorn(f io.ReaderAt, size int64) error {
 	const window = 1 << 20
 	buf := make([]byte, window+headSize)
-	for ; at+headSize <= in.size; at += window {
-		b := buf[:min(int64(len(buf)), in.size-at)]
-		if _, err := in.r.ReadAt(b, at); err != nil {
+	for at := r.at; at+headSize <= size; at += window {
+		b := buf[:min(int64(len(buf)), size-at)]
+		if _, err := f.ReadAt(b, at); err != nil {
 			return err
 		}
 		for i := 0; i < window && i+headSize <= len(b); i++ {
 			// Almost no data has a small number there, so few heads are hashed.
-			if n := binary.LittleEndian.Uint64(b[i+8:]); n > number && n < 1<<40 && in.isHead(b[i:i+headSize]) {
-				return damage("group %d differs from what was written, and later groups follow", number)
+			if n := binary.LittleEndian.Uint64(b[i+8:]); n > r.number && n < 1<<40 && r.isHead(b[i:i+headSize]) {
+				return damage("group %d differs from what was written, and later groups follow", r.number)
 			}
 		}
 	}

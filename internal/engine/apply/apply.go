@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -173,6 +175,15 @@ func (free Extractors) Sketch(steps ...*Step) {
 			e.ExtractFor(&s.Sketch, s.Text, s.Exact)
 		}
 	}
+}
+
+// SketchAll extracts the sketches of many steps, with all extractors.
+func (free Extractors) SketchAll(steps []*Step) {
+	var all sync.WaitGroup
+	for part := range slices.Chunk(steps, len(steps)/cap(free)+1) {
+		all.Go(func() { free.Sketch(part...) })
+	}
+	all.Wait()
 }
 
 var (

@@ -20,6 +20,8 @@ const overview = `firstseen finds duplicate texts, and names the document that w
   POST /v1/explain?id=ID        shows a text beside the earlier document that it copies
   GET /v1/check                 reads the whole index, and finds damage
   GET /v1/snapshot              copies the index while it serves, as a tar archive
+  GET /v1/entries/POSITION      sends a standby what is decided, as it is decided
+  POST /v1/promote              lets a standby decide, since its primary is gone for good
   GET /metrics                  has counters for Prometheus
   GET /                         is a page for browsers
   GET /livez                    tells whether the index works

@@ -69,7 +69,9 @@ func (s *Service) routes(token string) map[string]http.HandlerFunc {
 		"GET /v1/verdicts/{offset}":      answering(s.serveVerdict),
 		"GET /v1/stats":                  answering(s.serveStats),
 		"GET /v1/check":                  answering(s.serveCheck),
-		"GET /v1/snapshot":               answering(s.serveSnapshot),
+		"GET /v1/snapshot":               answering(s.serveSnapshot, "standby"),
+		"GET /v1/entries/{position}":     answering(s.serveEntries),
+		"POST /v1/promote":               answering(s.servePromote),
 		"GET /metrics":                   s.serveMetrics,
 		"GET /livez":                     healthy(s.dead),
 		"GET /readyz":                    healthy(s.unready),
@@ -138,6 +140,8 @@ var statuses = []struct {
 	{apply.ErrBusy, http.StatusTooManyRequests},
 	{apply.ErrClosed, http.StatusServiceUnavailable},
 	{apply.ErrLater, http.StatusServiceUnavailable},
+	{errStandby, http.StatusServiceUnavailable},
+	{errGone, http.StatusGone},
 	{apply.ErrReadOnly, http.StatusForbidden},
 	{apply.ErrTooLong, http.StatusRequestEntityTooLarge},
 	{apply.ErrGone, http.StatusNotFound},
@@ -274,6 +278,10 @@ func (s *Service) serveCancel(_ http.ResponseWriter, r *http.Request) (any, erro
 	return s.takeBack(journal.Cancelled, r.PathValue("name"))
 }
 
+func (s *Service) servePromote(http.ResponseWriter, *http.Request) (any, error) {
+	return s.cfg.standby.Promote()
+}
+
 func (s *Service) serveVerdict(w http.ResponseWriter, r *http.Request) (any, error) {
 	offset, err := strconv.ParseInt(r.PathValue("offset"), 10, 64)
 	switch {
@@ -326,6 +334,8 @@ func (s *Service) unready() (status int, why string) {
 	switch {
 	case s.draining.Err() != nil:
 		return http.StatusServiceUnavailable, "the server is going down"
+	case s.cfg.standby.waits() != nil:
+		return http.StatusServiceUnavailable, errStandby.Error()
 	case s.cfg.Log != nil && s.cfg.Log.Away():
 		return http.StatusServiceUnavailable, "no broker of the log answers"
 	case s.cfg.Log != nil && s.cfg.Log.Behind():

@@ -465,6 +465,12 @@ func TestToken(t *testing.T) {
 			t.Errorf("%q: code %d, %s", c.header, code, body)
 		}
 	}
+	for _, request := range []string{"GET /v1/snapshot", "GET /v1/entries/0-0000000000000000", "POST /v1/promote"} {
+		method, path, _ := strings.Cut(request, " ")
+		if code, _ := do(t, method, web.URL+path, ""); code != 401 {
+			t.Errorf("%s without the token: code %d", request, code)
+		}
+	}
 	if code, _ := do(t, "GET", web.URL+"/readyz", ""); code != 200 {
 		t.Errorf("readyz wants the token: code %d", code)
 	}

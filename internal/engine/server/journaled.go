@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
@@ -21,7 +24,9 @@ type journaled struct {
 	extractors apply.Extractors
 	count      *counters
 	loop       *apply.Loop
+	header     header      // of its journals, without a generation
 	full       atomic.Bool // the filter accepts no more documents
+	feed       *feed
 
 	// The rest belongs to the deciding goroutine.
 
@@ -30,11 +35,12 @@ type journaled struct {
 	rotated  bool  // a checkpoint began another journal
 	ending   bool  // the next checkpoint is one of a clean end
 	replayed state // valid while rec is nil
+	encoded  []byte
 }
 
 // openJournaled replays the journals left by a killed server.
 func openJournaled(cfg *Config, free apply.Extractors, count *counters, applied func(*apply.Step, *dedup.Result)) (*journaled, error) {
-	j := &journaled{cfg: cfg, extractors: free, count: count}
+	j := &journaled{cfg: cfg, extractors: free, count: count, feed: newFeed()}
 	j.loop = apply.NewLoop(cfg.Waiting, cfg.Index, func() { count.noteSaving(cfg.Index) })
 	j.steps = apply.Applier{Index: cfg.Index, Done: j.record}
 	p := cfg.Policy
@@ -61,6 +67,7 @@ func (j *journaled) recover() error {
 		return err
 	}
 	h := header{Table: fmt.Sprintf("%x", j.cfg.Index.Table().Generation().UUID), Rules: rules}
+	j.header = h
 	have, next, err := j.journals()
 	if err != nil {
 		return err
@@ -72,7 +79,7 @@ func (j *journaled) recover() error {
 		}
 	}
 	h.Generation = max(next, 1)
-	if j.rec, err = newRecorder(j.cfg.Dir, h, j.cfg.journal, j.loop.Fail, &j.count.journaling); err != nil {
+	if j.rec, err = newRecorder(j.cfg.Dir, h, j.replayed.position, j.feed, j.cfg.journal, j.loop.Fail, &j.count.journaling); err != nil {
 		return err
 	}
 	if err = j.cfg.Index.EnsureCapacity(); err == nil || j.isFull(err) {
@@ -88,19 +95,17 @@ func (j *journaled) recover() error {
 // journals returns the generations of the journals to replay, ascending, and the one after them.
 func (j *journaled) journals() (have []uint64, next uint64, err error) {
 	at, dir := &j.replayed, j.cfg.Dir
-	b, err := j.cfg.Index.Value(owners.Served)
-	if err == nil && b != nil {
-		err = json.Unmarshal(b, at)
+	if err := j.place(); err != nil {
+		return nil, 0, err
 	}
-	if err == nil {
-		err = dropBefore(dir, at.Next)
-	}
+	err = dropBefore(dir, at.Next-uint64(max(0, len(at.Begins)-1)))
 	if err == nil {
 		have, err = owners.Journals(dir)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
+	have = slices.DeleteFunc(have, func(n uint64) bool { return n < at.Next })
 	first := at.Next
 	if first == 0 && len(have) > 0 {
 		first = have[0]
@@ -114,6 +119,29 @@ func (j *journaled) journals() (have []uint64, next uint64, err error) {
 		err = fmt.Errorf("index %s: %s is missing, and its documents were answered; put the whole index back from a copy, or give them up: remove any journals and run firstseen index abandon %s", dir, owners.Journal(next), dir)
 	}
 	return have, next, err
+}
+
+// place reads the position of the index. One with more than the entries of its servers gets another,
+// which no standby has.
+func (j *journaled) place() error {
+	at, x := &j.replayed, j.cfg.Index
+	b, err := x.Value(owners.Served)
+	if err == nil && b != nil {
+		err = json.Unmarshal(b, at)
+	}
+	if err != nil {
+		return err
+	}
+	if b == nil || at.Ended && at.Checkpoint != x.Table().Generation().Sequence {
+		if j.cfg.standby != nil {
+			return fmt.Errorf("index %s: another command has changed it since it was copied: serve it without --standby-of, or remove the folder to copy it again", j.cfg.Dir)
+		}
+		at.Chain = rand.Uint64()
+	}
+	if j.feed.begins = at.Begins; len(at.Begins) > 0 {
+		j.feed.last = time.Now() // the standby may come again
+	}
+	return nil
 }
 
 // replay repeats the steps of a journal.
@@ -132,32 +160,56 @@ func (j *journaled) replay(want header) error {
 	skip := uint64(0)
 	if j.replayed.Next == want.Generation {
 		skip = j.replayed.Done
+	} else {
+		j.feed.began(want.Generation, j.replayed.position, 0)
 	}
-	j.replayed = state{Next: want.Generation}
+	j.replayed = state{Next: want.Generation, position: j.replayed.position}
 	_, _, err = journal.Served.Read(path, nil, func(group []byte) error {
-		for len(group) > 0 {
+		return eachStep(group, func(steps []*apply.Step) error {
+			n := min(skip, uint64(len(steps)))
+			j.replayed.Done, skip = j.replayed.Done+n, skip-n
+			return j.repeat(steps[n:])
+		})
+	})
+	return err
+}
+
+// together bounds the steps that are repeated at once.
+const together = 256
+
+// eachStep calls do with the steps of a group of the journal, some at a time.
+func eachStep(group []byte, do func(steps []*apply.Step) error) error {
+	for len(group) > 0 {
+		var steps []*apply.Step
+		for len(group) > 0 && len(steps) < together {
 			e, rest, err := journal.CutEntry(group)
 			if err != nil {
 				return err
 			}
-			if group = rest; j.replayed.Done < skip {
-				j.replayed.Done++
-				continue
-			}
-			s := &apply.Step{Entry: e}
-			j.extractors.Sketch(s)
-			if err := j.do(s); err != nil && !j.isFull(err) { // the filter was full for the first server, too
-				return err
-			}
+			steps, group = append(steps, &apply.Step{Entry: e}), rest
 		}
-		return nil
-	})
-	return err
+		if err := do(steps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeat does steps that a server has done, at their times.
+func (j *journaled) repeat(steps []*apply.Step) error {
+	j.extractors.SketchAll(steps)
+	for _, s := range steps {
+		if err := j.do(s); err != nil && !j.isFull(err) { // the filter was full for the first server, too
+			return err
+		}
+	}
+	return nil
 }
 
 // flush precedes a checkpoint. It returns the position in the journals that the checkpoint covers.
 func (j *journaled) flush(bool) (map[string][]byte, error) {
 	if j.rec == nil {
+		j.replayed.Begins = j.feed.wanted()
 		return j.replayed.values(), nil
 	}
 	if j.rec.bytes >= j.rec.limit {
@@ -167,9 +219,18 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 		j.rotated = true
 	}
 	if j.ending {
-		return j.rec.ended().values(), nil
+		return j.ended().values(), nil
 	}
 	return j.rec.state().values(), nil
+}
+
+// ended returns the state that the next checkpoint stores as an ordinary end.
+func (j *journaled) ended() state { return j.rec.ended(j.cfg.Index.Table().Generation().Sequence + 1) }
+
+// position returns the position after all steps before the call.
+func (j *journaled) position() (at position, err error) {
+	err = j.Do(func() error { at = j.rec.at; return nil })
+	return at, err
 }
 
 // maxText bounds a text, so that its entry and any before it fit into a group of the journal.
@@ -226,6 +287,8 @@ func (j *journaled) do(s *apply.Step) error {
 // record appends a completed step to the journal, or counts it if it was replayed.
 func (j *journaled) record(s *apply.Step) error {
 	if j.rec == nil {
+		j.encoded = s.Append(j.encoded[:0])
+		j.replayed.add(j.encoded)
 		j.replayed.Done++
 		return nil
 	}
@@ -240,7 +303,7 @@ func (j *journaled) drop() error {
 		return nil
 	}
 	j.rotated = false
-	return j.rec.dropOld()
+	return j.rec.dropOld(j.cfg.room)
 }
 
 func (j *journaled) checkpoint() error {
@@ -266,13 +329,14 @@ func (j *journaled) Close() error {
 	if err == nil {
 		err = j.rec.drain()
 	}
+	j.feed.end(parting / 6)
 	if err == nil {
 		err = j.checkpoint()
 	}
 	if err = errors.Join(err, j.rec.close()); err != nil {
 		return err
 	}
-	end := j.rec.ended()
+	end := j.ended()
 	if err := j.cfg.Index.Finish(end.values()); err != nil {
 		return err
 	}

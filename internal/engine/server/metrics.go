@@ -151,6 +151,12 @@ func (s *Service) metrics() *page {
 		p.one("firstseen_requests_waiting", "gauge", "Requests that wait for a decision.", float64(s.own.loop.Waiting()))
 		p.histogram("firstseen_journal_seconds", "Time to write a group of documents to the journal on disk.", &c.journaling)
 	}
+	switch {
+	case s.cfg.standby.waits() != nil:
+		p.standby(s.cfg.standby.behind())
+	case s.own != nil:
+		p.one("firstseen_standbys", "gauge", "Standbys that read what is decided.", float64(s.own.feed.standbys()))
+	}
 	s.sizes(p)
 	p.process()
 	return p
@@ -168,6 +174,17 @@ func (p *page) log(log Log) {
 	p.one("firstseen_log_lag_records", "gauge", "Records of the log that are not decided.", float64(records))
 	p.one("firstseen_log_lag_seconds", "gauge", "Time since the last decided record arrived, or since none was undecided.", seconds)
 	p.one("firstseen_log_ahead_documents_total", "counter", "Documents whose time was ahead of the log's clock and did not count.", float64(log.Ahead()))
+}
+
+// standby adds the metrics of a standby.
+func (p *page) standby(l lag, seconds float64) {
+	up := 0.
+	if l.up {
+		up = 1
+	}
+	p.one("firstseen_standby_up", "gauge", "1 if the standby is connected to its primary, else 0.", up)
+	p.one("firstseen_standby_lag_entries", "gauge", "Steps of the primary, as last told, that the copy lacks.", float64(max(l.wants, l.has)-l.has))
+	p.one("firstseen_standby_lag_seconds", "gauge", "Time since the copy last had all steps of the primary.", seconds)
 }
 
 // sized is the state of the index between two steps.

@@ -153,8 +153,8 @@ func TestMetricsPage(t *testing.T) {
 	checkManual(t, kinds, kindsOfProcess)
 }
 
-// checkManual compares the kinds of a page without a log, and those of a page with one and with a
-// window, to the table of the manual.
+// checkManual compares the kinds of a page without a log, of one with a log and a window, and of that
+// of a standby to the table of the manual.
 func checkManual(t *testing.T, alone, process map[string]string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -171,16 +171,30 @@ func checkManual(t *testing.T, alone, process map[string]string) {
 	})
 	manual, err := os.ReadFile("../../../docs/manual.md")
 	indextest.Must(t, err)
+	primary := newPrimary(t, filepath.Join(t.TempDir(), "index"), nil)
+	give(t, primary.s, texts(30))
+	b := mustStandby(t, primary, filepath.Join(t.TempDir(), "copy"))
+	defer b.Close()
+	whole(t, b, 30)
+	values, standby := metricsOf(t, b.service)
+	expectSeries(t, values, map[string]float64{"firstseen_ready/": 0, "firstseen_standby_up/": 1, "firstseen_standby_lag_entries/": 0, "firstseen_documents_total/unique": 0})
+	if lag := values["firstseen_standby_lag_seconds/"]; lag > 10 {
+		t.Errorf("a standby with all is %v s behind", lag)
+	}
+	values, _ = metricsOf(t, primary.s)
+	expectSeries(t, values, map[string]float64{"firstseen_standbys/": 1})
 	got, want := maps.Clone(process), maps.Clone(process)
 	for _, m := range regexp.MustCompile("(?m)^\\| `(firstseen_[a-z]+(?:_[a-z]+)*)` \\| ([a-z]+) \\| (.*) \\|$").FindAllStringSubmatch(string(manual), -1) {
 		want[m[1]] = m[2]
-		not, only := strings.Contains(m[3], "not with a log"), strings.HasPrefix(m[1], "firstseen_log_") || strings.Contains(m[3], "with a window")
-		if (alone[m[1]] != "") == only || (byLog[m[1]] != "") == not {
-			t.Errorf("%s: without a log %q, with a log and a window %q; the manual says %s", m[1], alone[m[1]], byLog[m[1]], m[3])
+		waits := strings.HasPrefix(m[1], "firstseen_standby_")
+		not, only := waits || strings.Contains(m[3], "not with a log"), waits || strings.HasPrefix(m[1], "firstseen_log_") || strings.Contains(m[3], "with a window")
+		if (alone[m[1]] != "") == only || (byLog[m[1]] != "") == not || (standby[m[1]] != "") == (only && !waits || m[1] == "firstseen_standbys") {
+			t.Errorf("%s: without a log %q, with a log and a window %q, of a standby %q; the manual says %s", m[1], alone[m[1]], byLog[m[1]], standby[m[1]], m[3])
 		}
 	}
 	maps.Copy(got, alone)
 	maps.Copy(got, byLog)
+	maps.Copy(got, standby)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the manual and the page: %s", diff)
 	}

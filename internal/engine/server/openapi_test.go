@@ -30,7 +30,7 @@ func TestOpenAPI(t *testing.T) {
 	routes := slices.Sorted(maps.Keys((&Service{}).routes("")))
 	for i := range routes {
 		routes[i] = strings.TrimSuffix(routes[i], "{$}")
-		method, path, _ := strings.Cut(strings.NewReplacer("{id}", "ID", "{name}", "NAME", "{offset}", "OFFSET").Replace(routes[i]), " ")
+		method, path, _ := strings.Cut(strings.NewReplacer("{id}", "ID", "{name}", "NAME", "{offset}", "OFFSET", "{position}", "POSITION").Replace(routes[i]), " ")
 		shown := method == "DELETE" && strings.Contains(path, "ID") || path == "/" || strings.Contains(overview, path)
 		if !shown {
 			t.Errorf("the overview at / lacks %s %s", method, path)

@@ -22,6 +22,12 @@ type state struct {
 	Next  uint64 `json:"next"`            // first journal not wholly in the index
 	Done  uint64 `json:"done,omitempty"`  // entries of that journal in the index
 	Ended bool   `json:"ended,omitempty"` // the last server ended cleanly
+	// Checkpoint is the number of the checkpoint that ended it. After another one, the index has had
+	// more than its entries.
+	Checkpoint uint64 `json:"checkpoint,omitempty"`
+	position          // of the index
+	// Begins has the positions of the journals that are kept up to Next, if a standby wants them.
+	Begins []position `json:"begins,omitempty"`
 }
 
 // values returns the owner's values of an index in this state.
@@ -46,6 +52,7 @@ type recorder struct {
 	dir     string
 	header  header
 	log     *journal.Log
+	at      position                     // after all entries
 	entries uint64                       // in this journal
 	bytes   int64                        // in this journal
 	limit   int64                        // bytes after which to rotate it
@@ -55,30 +62,33 @@ type recorder struct {
 	queue   chan handed
 	room    *semaphore.Weighted // for bytes in the queue
 	took    *histogram          // of a write
-	fail    func(error)         // called once, after a failed write
-	stopped chan error          // gets the error of write when it returns
+	feed    *feed
+	fail    func(error) // called once, after a failed write
+	stopped chan error  // gets the error of write when it returns
 }
 
 // handed is part of a group.
 type handed struct {
 	entries []byte
+	upto    uint64      // position after them
 	done    func(error) // nil for none
 }
 
 // maxPending bounds the bytes of entries not yet on disk, beside those of one request.
 const maxPending = 256 << 20
 
-// newRecorder creates a journal in the folder dir. It should be rotated after limit bytes. fail
-// receives the error of a write, and took the time of each.
-func newRecorder(dir string, h header, limit int64, fail func(error), took *histogram) (*recorder, error) {
+// newRecorder creates a journal in the folder dir, which begins at a position. It should be rotated
+// after limit bytes. fail receives the error of a write, and took the time of each.
+func newRecorder(dir string, h header, at position, feed *feed, limit int64, fail func(error), took *histogram) (*recorder, error) {
 	log, err := journal.Served.Create(journalPath(dir, h.Generation), h)
 	if err != nil {
 		return nil, err
 	}
 	r := &recorder{
-		dir: dir, header: h, log: log, limit: limit, dropped: func() error { return nil }, took: took, fail: fail,
+		dir: dir, header: h, at: at, feed: feed, log: log, limit: limit, dropped: func() error { return nil }, took: took, fail: fail,
 		queue: make(chan handed, 256), room: semaphore.NewWeighted(maxPending), stopped: make(chan error, 1),
 	}
+	feed.began(h.Generation, at, log.Size())
 	go func() { r.stopped <- r.write() }()
 	return r, nil
 }
@@ -91,6 +101,7 @@ func journalPath(dir string, generation uint64) string {
 func (r *recorder) add(e *journal.Entry) {
 	before := len(r.pending)
 	r.pending = e.Append(r.pending)
+	r.at.add(r.pending[before:])
 	r.entries++
 	if r.bytes += int64(len(r.pending) - before); r.bytes > r.limit/2 {
 		r.prepare()
@@ -101,10 +112,14 @@ func (r *recorder) add(e *journal.Entry) {
 }
 
 // state returns the position in the journals after all added entries.
-func (r *recorder) state() state { return state{Next: r.header.Generation, Done: r.entries} }
+func (r *recorder) state() state {
+	return state{Next: r.header.Generation, Done: r.entries, position: r.at, Begins: r.feed.wanted()}
+}
 
-// ended returns the state of an index that includes all journals.
-func (r *recorder) ended() state { return state{Next: r.header.Generation + 1, Ended: true} }
+// ended returns the state of an index that includes all journals, with the checkpoint of that number.
+func (r *recorder) ended(checkpoint uint64) state {
+	return state{Next: r.header.Generation + 1, Ended: true, Checkpoint: checkpoint, position: r.at}
+}
 
 // prepare creates the next journal in the background, so that rotate does not wait for the disk.
 func (r *recorder) prepare() {
@@ -123,7 +138,7 @@ func (r *recorder) hand(done func(error)) {
 	if len(r.pending) == 0 && done == nil {
 		return
 	}
-	h := handed{r.pending, done}
+	h := handed{r.pending, r.at.Entries, done}
 	_ = r.room.Acquire(context.Background(), h.weight()) // write releases all
 	r.queue <- h
 	r.pending = nil
@@ -143,6 +158,8 @@ func (r *recorder) write() (err error) {
 			begun := time.Now()
 			if err = r.log.Append(group); err != nil {
 				r.fail(err)
+			} else {
+				r.feed.update(func(w *written) { w.entries, w.size = parts[len(parts)-1].upto, r.log.Size() })
 			}
 			r.took.observe(time.Since(begun))
 		}
@@ -180,13 +197,15 @@ func (r *recorder) rotate() error {
 	old := r.log
 	r.log, r.entries, r.bytes = next, 0, 0
 	r.header.Generation++
+	r.feed.began(r.header.Generation, r.at, next.Size())
 	return old.Close()
 }
 
-// dropOld starts removing older journals, and returns the error of the previous removal.
-func (r *recorder) dropOld() error {
+// dropOld starts removing older journals, and returns the error of the previous removal. Unless the
+// disk is short of room bytes, those that standbys may want stay.
+func (r *recorder) dropOld(room uint64) error {
 	err := r.dropped()
-	generation := r.header.Generation
+	generation := r.feed.drop(r.dir, room)
 	r.dropped = sync.OnceValue(func() error { return dropBefore(r.dir, generation) })
 	go func(dropped func() error) { _ = dropped() }(r.dropped)
 	return err

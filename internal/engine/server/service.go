@@ -53,8 +53,9 @@ type Config struct {
 	// Workers is the number of goroutines that extract at once; 0 means one for each processor.
 	Workers int
 
-	journal int64  // bytes after which a checkpoint begins another journal
-	room    uint64 // free disk bytes below which the service is not ready
+	standby *Standby // whose copy this is, nil for none
+	journal int64    // bytes after which a checkpoint begins another journal
+	room    uint64   // free disk bytes below which the service is not ready
 }
 
 // Defaults of [Config].
@@ -138,6 +139,11 @@ func Open(cfg Config) (_ *Service, err error) {
 	if err := apply.Check(cfg.Index, cfg.Dir); err != nil {
 		return nil, err
 	}
+	if cfg.standby == nil { // serving a copy without its primary is a promotion
+		if err := unmark(cfg.Dir); err != nil {
+			return nil, err
+		}
+	}
 	cfg.withDefaults()
 	s := &Service{cfg: cfg, reading: make(chan struct{}, cfg.Waiting)}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -158,7 +164,7 @@ func Open(cfg Config) (_ *Service, err error) {
 
 // applied counts a step, and notes it for the page. r is the result of a document, else nil.
 func (s *Service) applied(step *apply.Step, r *dedup.Result) {
-	if r != nil {
+	if r != nil && s.cfg.standby.waits() == nil {
 		s.count.decided(r)
 	}
 	s.count.noteSaving(s.cfg.Index)
@@ -219,6 +225,8 @@ func (s *Service) prepare(r *request) {
 // decide decides the documents of a prepared request, in order, and sets their answers.
 func (s *Service) decide(r *request) error {
 	switch {
+	case s.cfg.standby.waits() != nil:
+		return s.cfg.standby.waits()
 	case r.check:
 		return s.decider.Do(func() error { return s.check(r) })
 	case len(r.steps) > 0:
@@ -245,6 +253,9 @@ func (s *Service) check(r *request) error {
 
 // takeBack forgets the documents of an id, or cancels a batch, and returns the answer.
 func (s *Service) takeBack(kind byte, id string) (json.RawMessage, error) {
+	if err := s.cfg.standby.waits(); err != nil {
+		return nil, err
+	}
 	step := &apply.Step{Entry: journal.Entry{Kind: kind, ID: id}}
 	err := s.decider.Append([]*apply.Step{step}, true)
 	return step.Answer, err

@@ -356,7 +356,7 @@ func forgetAndCancel(t *testing.T, s *Service) {
 
 // TestLargeRequestsAreHandedOver checks that the entries of a request do not pile up until its end.
 func TestLargeRequestsAreHandedOver(t *testing.T) {
-	r, err := newRecorder(t.TempDir(), header{Generation: 1}, 1<<40, func(err error) { t.Error(err) }, new(histogram))
+	r, err := newRecorder(t.TempDir(), header{Generation: 1}, position{}, newFeed(), 1<<40, func(err error) { t.Error(err) }, new(histogram))
 	indextest.Must(t, err)
 	text := make([]byte, 1<<20)
 	for range 2 * maxPending / 4 >> 20 {

@@ -2,14 +2,23 @@ package server
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/firstseen/firstseen/index"
 )
 
-// serveSnapshot sends the index of one instant, as index.Restore and tar -x unpack it.
-func (s *Service) serveSnapshot(w http.ResponseWriter, _ *http.Request) (any, error) {
+// serveSnapshot sends the index of one instant, as index.Restore and tar -x unpack it. For a standby,
+// the journals from then on are kept.
+func (s *Service) serveSnapshot(w http.ResponseWriter, r *http.Request) (any, error) {
+	if r.URL.Query().Get("standby") == "1" {
+		if s.own == nil {
+			return nil, errFollows
+		}
+		defer s.own.feed.copies()()
+	}
 	var c *index.Snapshot
 	err := s.decider.Do(func() (err error) {
 		c, err = s.snapshot()
@@ -55,11 +64,17 @@ func (s *Service) snapshot() (*index.Snapshot, error) {
 // timely writes to a client that reads at least something each minute. A state that is held for a
 // stopped one would let the table's file grow.
 type timely struct {
-	http.ResponseWriter
-	control *http.ResponseController
+	to      io.Writer
+	control interface{ SetWriteDeadline(time.Time) error }
 }
 
-func (t *timely) Write(b []byte) (int, error) {
-	_ = t.control.SetWriteDeadline(time.Now().Add(time.Minute)) // a writer in tests has none
-	return t.ResponseWriter.Write(b)
+func (t *timely) Write(b []byte) (n int, err error) {
+	for part := range slices.Chunk(b, 1<<20) {
+		_ = t.control.SetWriteDeadline(time.Now().Add(time.Minute)) // a writer in tests has none
+		wrote, err := t.to.Write(part)
+		if n += wrote; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
