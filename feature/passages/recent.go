@@ -11,9 +11,8 @@ import (
 // changes.
 type earlierText struct {
 	document int
-	bytes    []byte
-	size     int // of the whole text, in bytes
-	text     *units.Text
+	size     int            // of the whole text, in bytes
+	outline  *units.Outline // of its first words
 	ok       bool
 }
 
@@ -26,7 +25,7 @@ type recent struct {
 }
 
 const (
-	freshBytes = 16 << 20 // of texts and their words, which take three times as much
+	freshBytes = 16 << 20 // of texts and the hashes of their words
 	eachBytes  = 512      // of any text
 )
 
@@ -43,7 +42,10 @@ func (r *recent) put(e *earlierText) {
 	if r.fresh[e.document] == e {
 		return
 	}
-	bytes := 4*len(e.bytes) + eachBytes
+	bytes := eachBytes
+	if e.ok {
+		bytes += e.outline.Bytes()
+	}
 	if r.bytes += bytes; r.bytes > freshBytes || r.fresh == nil {
 		r.fresh, r.stale, r.bytes = map[int]*earlierText{}, r.fresh, bytes
 	}

@@ -4,8 +4,6 @@ package units
 
 import (
 	"encoding/binary"
-	"math"
-	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -42,64 +40,25 @@ func New() *Text {
 	return t
 }
 
-// Another returns an empty Text that shares its scanner and locator with t.
-func (t *Text) Another() *Text {
-	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
-}
-
-// longForms is the length of forms, in bytes, that a Text does not keep to use again.
-const longForms = 1 << 20
-
-// Take returns the words of t to be kept, without scanner and locator. Only View may use them. It
-// copies them, but for those of a long text, whose memory it takes from t.
-func (t *Text) Take() *Text {
-	taken := &Text{text: t.text, forms: t.forms, ends: t.ends, pieces: t.pieces}
-	if len(t.forms) > longForms {
-		*t = *t.Another()
-		return taken
-	}
-	taken.forms, taken.ends, taken.pieces = slices.Clone(t.forms), slices.Clone(t.ends), slices.Clone(t.pieces)
-	return taken
-}
-
-// View makes t a view of words that Take returned. Several goroutines may have views of one. t must
-// not be read again, since that would overwrite these words.
-func (t *Text) View(of *Text) {
-	t.text, t.forms, t.ends, t.pieces = of.text, of.forms, of.ends, of.pieces
-	t.located, t.counted = -1, position{}
-}
-
 // Read reads a text, which must not change until the next Read.
-func (t *Text) Read(text []byte) { t.read(text, math.MaxInt) }
-
-// ReadFirst reads at least so many of text's first words, if it has them, to the end of a piece. It
-// returns the bytes it read, in a copy if there are more. They must not change until the next Read.
-func (t *Text) ReadFirst(text []byte, words int) []byte {
-	if end := t.read(text, words); end < len(text) {
-		t.text = slices.Clone(text[:end])
-	}
-	return t.text
+func (t *Text) Read(text []byte) {
+	t.counted = position{}
+	t.readPart(text, 0, len(text))
 }
 
-func (t *Text) read(text []byte, words int) (end int) {
+// readPart reads the pieces of a text from one place up to another.
+func (t *Text) readPart(text []byte, at, end int) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
-	t.counted = position{}
 	s := t.scanner
-	s.Reset(text)
+	s.ResetAt(text, at, end)
 	for step := s.Next(); step != canon.End; step = s.Next() {
-		if step != canon.Piece {
-			continue
+		if step == canon.Piece {
+			start, end := s.Range()
+			t.pieces = append(t.pieces, piece{len(t.ends), start, end})
+			t.forms, t.ends = s.AppendForms(t.forms, t.ends)
 		}
-		start, end := s.Range()
-		if len(t.ends) >= words {
-			text = text[:start]
-			break
-		}
-		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
-		t.forms, t.ends = s.AppendForms(t.forms, t.ends)
 	}
-	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
-	return len(text)
+	t.pieces = append(t.pieces, piece{first: len(t.ends), start: end, end: end})
 }
 
 // Len returns the number of words.

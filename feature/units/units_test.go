@@ -82,25 +82,3 @@ func TestPointsAreCodePoints(t *testing.T) {
 		}
 	})
 }
-
-// TestFirstWordsAreThoseOfTheText compares the first words with those of the whole text.
-func TestFirstWordsAreThoseOfTheText(t *testing.T) {
-	first := units.New()
-	rapid.Check(t, func(t *rapid.T) {
-		text := canontest.Text().Draw(t, "text")
-		whole, most := read(text), rapid.IntRange(0, 20).Draw(t, "words")
-		kept := string(first.ReadFirst([]byte(text), most))
-		if !strings.HasPrefix(text, kept) || first.Len() < min(most, whole.Len()) {
-			t.Fatalf("%q: %d words of %d, in %q", text, first.Len(), most, kept)
-		}
-		if len(kept) < len(text) && (first.Len() < most || !whole.Begins(first.Len())) {
-			t.Fatalf("%q: the first %d words, in %q, end within a piece", text, first.Len(), kept)
-		}
-		for i := range first.Len() {
-			start, end := first.Range(i, i+1)
-			if wantStart, wantEnd := whole.Range(i, i+1); start != wantStart || end != wantEnd || string(first.Form(i)) != string(whole.Form(i)) {
-				t.Fatalf("%q: word %d of the first %d stands at %d to %d, of all at %d to %d", text, i, most, start, end, wantStart, wantEnd)
-			}
-		}
-	})
-}

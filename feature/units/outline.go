@@ -1,0 +1,158 @@
+package units
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+
+	"github.com/firstseen/firstseen/feature/canon"
+)
+
+// An Outline is a text as the hashes of its words (canon.HashUnit), which a scan finds several times
+// faster than their forms. A Reader reads the few words that matter. It never changes.
+type Outline struct {
+	Text   []byte
+	Hashes []uint64
+	places []canon.Place // the first at the first word
+}
+
+// placeBytes is the distance of places: few, and little to read around a word.
+const placeBytes = 192
+
+// An Outliner makes Outlines. It is not safe for concurrent use.
+type Outliner struct {
+	scanner *canon.Scanner
+	hashes  []uint64
+}
+
+// NewOutliner returns an Outliner.
+func NewOutliner() *Outliner {
+	o := &Outliner{scanner: canon.NewScanner()}
+	o.scanner.KeepPlaces(placeBytes)
+	return o
+}
+
+// Read returns the outline of a text, valid until the next call, as is the text in it.
+func (o *Outliner) Read(text []byte) *Outline { return o.first(text, len(text)) }
+
+// first returns the outline of the first words of a text, at least so many if it has them.
+func (o *Outliner) first(text []byte, words int) *Outline {
+	s := o.scanner
+	o.hashes = o.hashes[:0]
+	s.Reset(text)
+	for step := s.Next(); ; step = s.Next() {
+		if step == canon.Piece {
+			continue
+		}
+		if o.hashes = s.AppendUnits(o.hashes); step == canon.End {
+			return &Outline{text, o.hashes, s.Places()}
+		}
+		if len(o.hashes) < words {
+			continue
+		}
+		places := s.Places()
+		if n := sort.Search(len(places), func(i int) bool { return places[i].Word >= words }); n < len(places) {
+			return &Outline{text[:places[n].At], o.hashes[:places[n].Word], places[:n]}
+		}
+	}
+}
+
+// longHashes is the number of hashes above which an Outliner gives away its memory, and copies none.
+const longHashes = 128 << 10
+
+// Keep returns an outline of the first words of a text, at least so many if it has them. It keeps
+// the text, or a copy of what it needs if there is more.
+func (o *Outliner) Keep(text []byte, words int) *Outline {
+	x := o.first(text, words)
+	if x.places = slices.Clone(x.places); len(x.Text) < len(text) {
+		x.Text = bytes.Clone(x.Text)
+	}
+	if len(x.Hashes) > longHashes {
+		o.hashes = nil
+	} else {
+		x.Hashes = slices.Clone(x.Hashes)
+	}
+	return x
+}
+
+// Bytes returns the memory that an outline takes.
+func (o *Outline) Bytes() int {
+	const hash, place = 8, 16
+	return len(o.Text) + hash*len(o.Hashes) + place*len(o.places)
+}
+
+// block returns the number of the last place at or before the i-th word.
+func (o *Outline) block(i int) int {
+	return sort.Search(len(o.places), func(p int) bool { return o.places[p].Word > i }) - 1
+}
+
+// start returns a place by its number; the one after the last is the end of the text.
+func (o *Outline) start(block int) canon.Place {
+	if block < len(o.places) {
+		return o.places[block]
+	}
+	return canon.Place{Word: len(o.Hashes), At: len(o.Text)}
+}
+
+// A Reader reads words of outlined texts. It is not safe for concurrent use.
+type Reader struct {
+	part         Text
+	of           *Outline
+	from, behind int // the blocks of it in part
+	first        int // the first word in part
+}
+
+// NewReader returns a Reader.
+func NewReader() *Reader { return &Reader{part: *New()} }
+
+// load reads the blocks from one up to another, unless that is what was read last.
+func (r *Reader) load(o *Outline, from, behind int) {
+	if r.of != o {
+		r.part.counted = position{}
+	} else if r.from == from && r.behind == behind {
+		return
+	}
+	r.of, r.from, r.behind, r.first = o, from, behind, o.start(from).Word
+	r.part.readPart(o.Text, o.start(from).At, o.start(behind).At)
+}
+
+// to reads the block of the i-th word and returns the word's number in it.
+func (r *Reader) to(o *Outline, i int) int {
+	block := o.block(i)
+	r.load(o, block, block+1)
+	return i - r.first
+}
+
+// Range returns the byte range of the words from first to behind, exclusive, at least one.
+func (r *Reader) Range(o *Outline, first, behind int) (start, end int) {
+	start = r.part.locate(r.to(o, first)).Start
+	return start, r.part.locate(r.to(o, behind-1)).End
+}
+
+// Points converts the result of Range to code points. An invalid UTF-8 byte counts as one.
+func (r *Reader) Points(start, end int) (from, to int) { return r.part.Points(start, end) }
+
+// Segments returns the byte range of the words from first to behind, as Range does, and the words of
+// whole segments among them, as that of Text does.
+func (r *Reader) Segments(o *Outline, first, behind int) (start, end, from, to int) {
+	at := r.to(o, first)
+	start = r.part.locate(at).Start
+	p := sort.Search(len(r.part.pieces), func(p int) bool { return r.part.pieces[p].first >= at })
+	from = r.first + r.part.pieces[p].first
+	end = r.part.locate(r.to(o, behind-1)).End
+	switch {
+	case from > behind:
+		return start, end, behind, behind
+	case behind == len(o.Hashes):
+		return start, end, from, behind
+	}
+	at = r.to(o, behind)
+	return start, end, from, r.first + r.part.pieces[r.part.pieceOf(at)].first
+}
+
+// Forms returns a text with the words from first to behind, exclusive, of an outline, and the number
+// of the first word among its words. It is valid until the next call.
+func (r *Reader) Forms(o *Outline, first, behind int) (part *Text, at int) {
+	r.load(o, o.block(first), o.block(behind-1)+1)
+	return &r.part, first - r.first
+}
