@@ -117,7 +117,7 @@ func (t *tables) blanksAtEnd(text []byte) int {
 // nextCopied advances to the next copied piece that is not skipped, if any.
 func (s *Scanner) nextCopied() bool {
 	c := &s.copied
-	if s.placing.every > 0 && c.next < len(c.starts) { // only their words are asked for
+	if s.placing.only && c.next < len(c.starts) {
 		c.next = len(c.starts) - 1
 	}
 	for c.next+1 < len(c.starts) {

@@ -8,6 +8,7 @@ type Place struct {
 
 // placing keeps places.
 type placing struct {
+	only    bool // words are asked for, not pieces
 	every   int  // the least distance of two places in bytes; 0 keeps none
 	from    int  // where the next may be
 	follows bool // the current piece follows a separator or the beginning
@@ -15,13 +16,18 @@ type placing struct {
 	words   int // returned by AppendUnits
 }
 
-// KeepPlaces makes a Scanner read words alone, and keep the places of pieces that begin at least
-// every bytes apart, for all later texts. Next then skips pieces where it can. Call it before Reset.
+// BetweenPlaces is a useful distance of places: they are few, and little is read around a word.
+const BetweenPlaces = 192
+
+// KeepPlaces enables AppendUnits, which then keeps the places of pieces that begin at least every
+// bytes apart. It applies to all later texts.
 func (s *Scanner) KeepPlaces(every int) {
 	s.CountUnits()
-	s.KeepLong()
 	s.placing.every = every
 }
+
+// OnlyWords makes Next skip pieces where it can, for all later texts.
+func (s *Scanner) OnlyWords() { s.placing.only = true }
 
 // Places returns the places kept since Reset among the words that AppendUnits returned. The first
 // piece has one. They are valid until Reset.
@@ -49,18 +55,20 @@ func (p *placing) next(start int) int {
 // addCopied adds the span of the copied pieces, or several that begin at places.
 func (s *Scanner) addCopied() {
 	c, p := &s.copied, span{start: uint32(s.copied.out), kind: simple}
-	last := len(c.starts) - 1
-	for i := 0; s.placing.every > 0 && i < last; i++ {
-		at, out := c.in+int(c.starts[i].In), uint32(c.out)+c.starts[i].Out
-		if at < s.placing.from || s.tables.begins[s.buf[out]] == 0 { // a symbol
-			continue
+	last := c.starts[len(c.starts)-1]
+	if s.placing.every > 0 && s.placing.from < c.in+int(last.In) {
+		for _, from := range c.starts[:len(c.starts)-1] {
+			at, out := c.in+int(from.In), uint32(c.out)+from.Out
+			if at < s.placing.from || s.tables.begins[s.buf[out]] == 0 { // a symbol
+				continue
+			}
+			if p.end = out - 1; p.end > p.start {
+				s.addSpan(p)
+			}
+			s.placing.follows = true
+			p = span{start: out, kind: simple, place: s.placing.next(at)}
 		}
-		if p.end = out - 1; p.end > p.start {
-			s.addSpan(p)
-		}
-		s.placing.follows = true
-		p = span{start: out, kind: simple, place: s.placing.next(at)}
 	}
-	p.end = uint32(c.out) + c.starts[last].Out - 1
+	p.end = uint32(c.out) + last.Out - 1
 	s.addSpan(p)
 }

@@ -68,6 +68,9 @@ func TestPlacesBeginPieces(t *testing.T) {
 		text, every := b.String(), rapid.SampledFrom([]int{1, 20, 200}).Draw(t, "every")
 		s := canon.NewScanner()
 		s.KeepPlaces(every)
+		if rapid.Bool().Draw(t, "only words") {
+			s.OnlyWords()
+		}
 		hashes, places := placed(s, text)
 		if want, none := placed(plain, text); !slices.Equal(hashes, want) || len(none) > 0 {
 			t.Fatalf("%q: %d words with places, %d without", text, len(hashes), len(want))

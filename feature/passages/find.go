@@ -53,7 +53,6 @@ type Found struct {
 type Finder struct {
 	least   int
 	chainer Chainer
-	own     *units.Outliner
 	text    *units.Outline
 	reader  *units.Reader // of text
 	earlier *units.Outliner
@@ -64,6 +63,7 @@ type Finder struct {
 	ranked    []ranked // the candidates worth a reading
 	stretches []Stretch
 	parts     []Stretch // of one of them
+	key       []byte
 }
 
 type ranked struct {
@@ -84,12 +84,14 @@ func (f *Finder) Another() *Finder { return newFinder(f.least, f.recent) }
 func newFinder(least int, r *recent) *Finder {
 	return &Finder{
 		least: least, recent: r,
-		own: units.NewOutliner(), reader: units.NewReader(), earlier: units.NewOutliner(), there: units.NewReader(),
+		reader: units.NewReader(), earlier: units.NewOutliner(), there: units.NewReader(),
 	}
 }
 
 // Texts reads the texts of candidates.
 type Texts interface {
+	// Key appends a key of a candidate's text to dst, by which it is found again. It may be empty.
+	Key(document int, dst []byte) []byte
 	// Read returns the text of a candidate. ok is false if it is unavailable. Read may use buf.
 	Read(document int, buf []byte) (text []byte, ok bool, err error)
 	// Same reports whether text is the one that the candidate's list was made from.
@@ -98,17 +100,17 @@ type Texts interface {
 
 // Find returns the passages of a text with the picks own. It reads the texts of a few candidates,
 // the one with the longest chain first. It skips those with all chains in stretches already found.
-func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts) (Found, error) {
+func (f *Finder) Find(text *units.Outline, own List, candidates []Candidate, texts Texts) (Found, error) {
 	f.rank(own, candidates)
 	if len(f.ranked) == 0 {
 		return Found{}, nil
 	}
-	f.text = f.own.Read(text)
-	n := len(f.text.Hashes)
+	f.text = text
+	n := len(text.Hashes)
 	found := Found{Units: n, Left: n}
 	f.stretches = f.stretches[:0]
 	read, most := 0, maxRead+n/readWords
-	left := readBytes + readShare*len(text)
+	left := readBytes + readShare*len(text.Text)
 	for i := range f.ranked {
 		if r := &f.ranked[i]; read < most && left > 0 && f.reachesOutside(r) {
 			n, err := f.read(r, texts)
@@ -143,7 +145,7 @@ func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	if ok {
 		f.stretches, ok = AppendRead(f.stretches, f.text.Hashes, e.outline.Hashes, r.Document, chains, f.least)
 		if !ok {
-			if ok, err = e.same(texts); err != nil {
+			if ok, err = e.same(r.Document, texts); err != nil {
 				return 0, err
 			}
 		}
@@ -166,8 +168,9 @@ const moreWords = 16 << 10
 // open returns the first words of an earlier document, valid until the next call. Lists end after
 // some 200,000 words, so the rest of a long text, if read, would fill the memory for nothing.
 func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err error) {
-	if e = f.recent.get(document); e == nil || e.ok && len(e.outline.Text) < e.size && len(e.outline.Hashes) < words {
-		e = &earlierText{document: document}
+	f.key = texts.Key(document, f.key[:0])
+	if e = f.recent.get(f.key); e == nil || e.ok && len(e.outline.Text) < e.size && len(e.outline.Hashes) < words {
+		e = new(earlierText)
 		var text []byte
 		if text, e.ok, err = texts.Read(document, nil); err != nil {
 			return nil, err
@@ -176,17 +179,22 @@ func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err err
 			e.outline = f.earlier.Keep(text, words+moreWords)
 		}
 	}
-	f.recent.put(e)
+	f.recent.put(f.key, e)
 	return e, nil
 }
 
+// Keep keeps a text for a while, to be found by a key instead of being read.
+func (f *Finder) Keep(key []byte, text *units.Outline) {
+	f.recent.put(key, &earlierText{ok: true, size: len(text.Text), outline: text.Clone()})
+}
+
 // same reports whether an earlier text is the one that its list was made from.
-func (e *earlierText) same(texts Texts) (ok bool, err error) {
+func (e *earlierText) same(document int, texts Texts) (ok bool, err error) {
 	whole, ok := e.outline.Text, true
 	if len(whole) < e.size {
-		whole, ok, err = texts.Read(e.document, nil)
+		whole, ok, err = texts.Read(document, nil)
 	}
-	return ok && texts.Same(e.document, whole), err
+	return ok && texts.Same(document, whole), err
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.
@@ -290,7 +298,7 @@ const manyChains = 256
 // AppendRead appends the stretches of least words or more around the chains of d in e, the hashes of
 // two texts' words. It compares them one by one, in the chains too. It reports whether all chains of several picks are in
 // both texts; if not, e has probably changed since its picks were stored.
-func AppendRead(dst []Stretch, d, e []uint64, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
+func AppendRead(dst []Stretch, d, e []uint32, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
 	from, faithful := len(dst), true
 	for _, c := range chains {
 		if len(chains) > manyChains && slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From <= c.From && c.From+c.Words <= o.To }) {
@@ -313,7 +321,7 @@ func AppendRead(dst []Stretch, d, e []uint64, document int, chains []Chain, leas
 }
 
 // around returns the longest stretch that includes the i-th word of d, if it equals the j-th of e.
-func around(d, e []uint64, i, j int) (Stretch, bool) {
+func around(d, e []uint32, i, j int) (Stretch, bool) {
 	if i >= len(d) || j >= len(e) || d[i] != e[j] {
 		return Stretch{}, false
 	}

@@ -27,10 +27,15 @@ import (
 type text struct {
 	string
 	words  *units.Text
-	hashes []uint64
+	hashes []uint32
 	picks  []passages.Pick
 	list   passages.List
 }
+
+var outliner = units.NewOutliner()
+
+// outline returns the outline of a text.
+func outline(s string) *units.Outline { return outliner.Keep([]byte(s), len(s)) }
 
 func read(s string, least int) *text {
 	t := &text{string: s, words: units.New()}
@@ -40,14 +45,13 @@ func read(s string, least int) *text {
 	for scanner.Reset([]byte(s)); ; {
 		step := scanner.Next()
 		if step != canon.Piece {
-			words := scanner.AppendUnits(nil)
-			picker.Words(words)
-			t.hashes = append(t.hashes, words...)
+			picker.Words(scanner.AppendUnits(nil))
 		}
 		if step == canon.End {
 			break
 		}
 	}
+	t.hashes = outline(s).Hashes
 	t.picks = slices.Clone(picker.Picks())
 	keys := make([]uint64, len(t.picks))
 	for i, p := range t.picks {
@@ -381,6 +385,7 @@ func TestChainsEndAtOtherWords(t *testing.T) {
 // changedText is an earlier text that has changed since it was remembered.
 type changedText string
 
+func (c changedText) Key(int, []byte) []byte { return nil }
 func (c changedText) Read(_ int, buf []byte) ([]byte, bool, error) {
 	return append(buf, c...), true, nil
 }
@@ -391,7 +396,7 @@ func TestChangedTextsAreInner(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	text := words(r, 300, 5000)
 	d := read(text, 50)
-	found, err := passages.NewFinder(50).Find([]byte(text), d.list, []passages.Candidate{{Document: 1, List: d.list}}, changedText(words(r, 300, 5000)))
+	found, err := passages.NewFinder(50).Find(outline(text), d.list, []passages.Candidate{{Document: 1, List: d.list}}, changedText(words(r, 300, 5000)))
 	if err != nil || len(found.Passages) != 1 || !found.Passages[0].Inner || found.Passages[0].Units < 200 || found.Passages[0].OfEnd != 0 {
 		t.Errorf("%+v, %v", found, err)
 	}

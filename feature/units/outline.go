@@ -8,35 +8,34 @@ import (
 	"github.com/firstseen/firstseen/feature/canon"
 )
 
-// An Outline is a text as the hashes of its words (canon.HashUnit), which a scan finds several times
-// faster than their forms. A Reader reads the few words that matter. It never changes.
+// An Outline is a text as the lower halves of its words' hashes (canon.HashUnit), which a scan finds
+// several times faster than their forms. A Reader reads the few words that matter. Places has the
+// first word, and others about canon.BetweenPlaces apart.
 type Outline struct {
 	Text   []byte
-	Hashes []uint64
-	places []canon.Place // the first at the first word
+	Hashes []uint32
+	Places []canon.Place
 }
-
-// placeBytes is the distance of places: few, and little to read around a word.
-const placeBytes = 192
 
 // An Outliner makes Outlines. It is not safe for concurrent use.
 type Outliner struct {
 	scanner *canon.Scanner
-	hashes  []uint64
+	words   []uint64
+	hashes  []uint32
 }
 
 // NewOutliner returns an Outliner.
 func NewOutliner() *Outliner {
 	o := &Outliner{scanner: canon.NewScanner()}
-	o.scanner.KeepPlaces(placeBytes)
+	o.scanner.KeepLong()
+	o.scanner.KeepPlaces(canon.BetweenPlaces)
+	o.scanner.OnlyWords()
 	return o
 }
 
-// Read returns the outline of a text, valid until the next call, as is the text in it.
-func (o *Outliner) Read(text []byte) *Outline { return o.first(text, len(text)) }
-
-// first returns the outline of the first words of a text, at least so many if it has them.
-func (o *Outliner) first(text []byte, words int) *Outline {
+// Read returns the outline of the first words of a text, at least so many if it has them, valid
+// until the next call.
+func (o *Outliner) Read(text []byte, words int) *Outline {
 	s := o.scanner
 	o.hashes = o.hashes[:0]
 	s.Reset(text)
@@ -44,13 +43,14 @@ func (o *Outliner) first(text []byte, words int) *Outline {
 		if step == canon.Piece {
 			continue
 		}
-		if o.hashes = s.AppendUnits(o.hashes); step == canon.End {
-			return &Outline{text, o.hashes, s.Places()}
-		}
-		if len(o.hashes) < words {
-			continue
+		o.words = s.AppendUnits(o.words[:0])
+		for _, hash := range o.words {
+			o.hashes = append(o.hashes, uint32(hash))
 		}
 		places := s.Places()
+		if step == canon.End {
+			return &Outline{text, o.hashes, places}
+		}
 		if n := sort.Search(len(places), func(i int) bool { return places[i].Word >= words }); n < len(places) {
 			return &Outline{text[:places[n].At], o.hashes[:places[n].Word], places[:n]}
 		}
@@ -60,11 +60,10 @@ func (o *Outliner) first(text []byte, words int) *Outline {
 // longHashes is the number of hashes above which an Outliner gives away its memory, and copies none.
 const longHashes = 128 << 10
 
-// Keep returns an outline of the first words of a text, at least so many if it has them. It keeps
-// the text, or a copy of what it needs if there is more.
+// Keep is Read, for an outline to be kept. It keeps the text, or a copy of what it needs of it.
 func (o *Outliner) Keep(text []byte, words int) *Outline {
-	x := o.first(text, words)
-	if x.places = slices.Clone(x.places); len(x.Text) < len(text) {
+	x := o.Read(text, words)
+	if x.Places = slices.Clone(x.Places); len(x.Text) < len(text) {
 		x.Text = bytes.Clone(x.Text)
 	}
 	if len(x.Hashes) > longHashes {
@@ -75,21 +74,26 @@ func (o *Outliner) Keep(text []byte, words int) *Outline {
 	return x
 }
 
+// Clone returns a copy of an outline and its text.
+func (o *Outline) Clone() *Outline {
+	return &Outline{bytes.Clone(o.Text), slices.Clone(o.Hashes), slices.Clone(o.Places)}
+}
+
 // Bytes returns the memory that an outline takes.
 func (o *Outline) Bytes() int {
-	const hash, place = 8, 16
-	return len(o.Text) + hash*len(o.Hashes) + place*len(o.places)
+	const hash, place = 4, 16
+	return len(o.Text) + hash*len(o.Hashes) + place*len(o.Places)
 }
 
 // block returns the number of the last place at or before the i-th word.
 func (o *Outline) block(i int) int {
-	return sort.Search(len(o.places), func(p int) bool { return o.places[p].Word > i }) - 1
+	return sort.Search(len(o.Places), func(p int) bool { return o.Places[p].Word > i }) - 1
 }
 
 // start returns a place by its number; the one after the last is the end of the text.
 func (o *Outline) start(block int) canon.Place {
-	if block < len(o.places) {
-		return o.places[block]
+	if block < len(o.Places) {
+		return o.Places[block]
 	}
 	return canon.Place{Word: len(o.Hashes), At: len(o.Text)}
 }
