@@ -156,7 +156,7 @@ func (l *lines) softenTo(to int) {
 			l.line = n
 			return
 		case end-start >= minLine:
-			if l.isOpen(end) && l.isFull(n) && end >= l.from {
+			if end >= l.from && l.isOpen(end) && l.isFull(n) {
 				l.soften(end - l.from)
 			}
 		case isEmpty(l.text[start:end]):

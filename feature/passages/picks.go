@@ -87,30 +87,32 @@ func (p *Picker) Reset() {
 func (p *Picker) Words(hashes []uint64) {
 	p.hashes = append(p.hashes[:Run], hashes...)
 	p.runs = slices.Grow(p.runs[:p.window-1], len(hashes))
-	runs, last := p.runs, p.last
+	runs, end := p.runs[:p.window-1+len(hashes)], p.window-1
+	last, number := p.last, p.words-Run
 	for i, word := range p.hashes[Run:] {
 		out := p.hashes[i]
 		last.run = bits.RotateLeft64(last.run, turn) ^ word ^ bits.RotateLeft64(out, turn*Run%64)
 		last.prefix = last.prefix*multiply + out
-		if p.words++; p.words < Run {
+		if number++; number < 0 {
 			continue
 		}
-		runs = append(runs, last)
-		switch number := p.words - Run; {
+		runs[end] = last
+		end++
+		switch {
 		case last.run <= p.lowest:
 			p.least, p.lowest = number, last.run
 		case number-p.least >= p.window:
-			p.leave(runs[len(runs)-p.window:])
+			p.leave(runs[end-p.window : end])
 		case number != p.window-1:
 			continue
 		}
-		if number := p.words - Run; number >= p.window-1 && p.least != p.picked {
-			p.pick(runs[len(runs)-1-(number-p.least)])
+		if number >= p.window-1 && p.least != p.picked {
+			p.pick(runs[end-1-(number-p.least)])
 		}
 	}
-	p.last = last
+	p.last, p.words = last, p.words+len(hashes)
 	copy(p.hashes[:Run], p.hashes[len(hashes):])
-	p.runs = runs[:copy(runs, runs[len(runs)-(p.window-1):])]
+	p.runs = runs[:copy(runs, runs[end-(p.window-1):end])]
 }
 
 // leave finds the least run of a window that the least before has left, the last among equals.

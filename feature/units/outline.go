@@ -109,26 +109,37 @@ type Reader struct {
 // NewReader returns a Reader.
 func NewReader() *Reader { return &Reader{part: *New()} }
 
-// load reads the blocks from one up to another, unless that is what was read last.
+// load reads the blocks from one up to another, unless they are among those read last.
 func (r *Reader) load(o *Outline, from, behind int) {
 	if r.of != o {
 		r.part.counted = position{}
-	} else if r.from == from && r.behind == behind {
+	} else if r.from <= from && behind <= r.behind {
 		return
 	}
 	r.of, r.from, r.behind, r.first = o, from, behind, o.start(from).Word
 	r.part.readPart(o.Text, o.start(from).At, o.start(behind).At)
 }
 
-// to reads the block of the i-th word and returns the word's number in it.
+// to reads the block of the i-th word and returns the word's number in part.
 func (r *Reader) to(o *Outline, i int) int {
 	block := o.block(i)
 	r.load(o, block, block+1)
 	return i - r.first
 }
 
+// together is the number of blocks that are faster read together than by their ends.
+const together = 6
+
+// ends reads the blocks of the words from first to behind if they are few.
+func (r *Reader) ends(o *Outline, first, behind int) {
+	if from, to := o.block(first), o.block(behind-1); to-from < together {
+		r.load(o, from, to+1)
+	}
+}
+
 // Range returns the byte range of the words from first to behind, exclusive, at least one.
 func (r *Reader) Range(o *Outline, first, behind int) (start, end int) {
+	r.ends(o, first, behind)
 	start = r.part.locate(r.to(o, first)).Start
 	return start, r.part.locate(r.to(o, behind-1)).End
 }
@@ -139,6 +150,7 @@ func (r *Reader) Points(start, end int) (from, to int) { return r.part.Points(st
 // Segments returns the byte range of the words from first to behind, as Range does, and the words of
 // whole segments among them, as that of Text does.
 func (r *Reader) Segments(o *Outline, first, behind int) (start, end, from, to int) {
+	r.ends(o, first, min(behind+1, len(o.Hashes)))
 	at := r.to(o, first)
 	start = r.part.locate(at).Start
 	p := sort.Search(len(r.part.pieces), func(p int) bool { return r.part.pieces[p].first >= at })

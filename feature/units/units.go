@@ -119,7 +119,9 @@ func points(b []byte) (n int) {
 		case x&0x8080808080808080 == 0:
 			n += 7
 		case x&0xC0C0F0 == 0x8080E0 && 0xE1 <= byte(x) && byte(x) < 0xED: // all of these are valid
-			size = 3
+			if size = 3; len(b) >= 24 && areEight(b) {
+				n, size = n+7, 24
+			}
 		default:
 			_, size = utf8.DecodeRune(b)
 		}
@@ -127,6 +129,19 @@ func points(b []byte) (n int) {
 		b = b[size:]
 	}
 	return n + utf8.RuneCount(b)
+}
+
+// areEight reports whether 24 bytes are eight characters of three bytes each, none of which begins
+// with a byte that restricts the second.
+func areEight(b []byte) bool {
+	const leads, byZero, byED = 0x1010101010101010, 0x0F0F0F0F0F0F0F0F, 0x0D0D0D0D0D0D0D0D
+	x, y, z := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
+	if x&0xC0F0C0C0F0C0C0F0 != 0x80E08080E08080E0 || y&0xF0C0C0F0C0C0F0C0 != 0xE08080E08080E080 || z&0xC0C0F0C0C0F0C0C0 != 0x8080E08080E08080 {
+		return false
+	}
+	// The lower halves of the first bytes go to one word, in places of their own.
+	first := x&0x000F00000F00000F | y&0x0F00000F00000F00 | z&0x00000F00000F0000
+	return (first+byZero)&((first^byED)+byZero)&leads == leads
 }
 
 // locate returns the byte range of the i-th word. It locates all words of the piece at once.
