@@ -62,8 +62,8 @@ func TestPlacesBeginPieces(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(t, "lines") {
 			b.WriteString(line.Draw(t, "line") + rapid.SampledFrom([]string{"\n", "\n", "\n", "\n\n", "\r\n", "\r\n\r\n", " ", ". "}).Draw(t, "end"))
 		}
-		if rapid.IntRange(0, 50).Draw(t, "long") == 0 { // its parts of 64 KiB do not follow a separator
-			b.WriteString(strings.Repeat("没完没了", 12_000) + "。x")
+		if rapid.IntRange(0, 20).Draw(t, "long") == 0 { // its parts of 64 KiB do not follow a separator
+			b.WriteString(strings.Repeat(rapid.SampledFrom([]string{"没完没了", "e\u0301\u0302\u0303", "a\u0308 ", "- - =", "x\u00ad\u00ad "}).Draw(t, "part"), 12_000) + "。x")
 		}
 		text, every := b.String(), rapid.SampledFrom([]int{1, 20, 200}).Draw(t, "every")
 		s := canon.NewScanner()
