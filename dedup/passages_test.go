@@ -25,6 +25,8 @@ type textsByID struct {
 	candidates []dedup.PassageCandidate
 }
 
+func (t textsByID) Key(num int, dst []byte) []byte { return fmt.Append(dst, num) }
+
 func (t textsByID) Read(num int, buf []byte) ([]byte, bool, error) {
 	for _, c := range t.candidates {
 		if int(c.Num) == num {
@@ -53,7 +55,7 @@ func passageFinder(least int, texts map[string]string) dedup.PassageFinder {
 		}
 		finder := finders.Get().(*passages.Finder)
 		defer finders.Put(finder)
-		found, err := finder.Find(doc.Text, doc.Sketch.PickList, of, textsByID{texts, candidates})
+		found, err := finder.Find(&units.Outline{Text: doc.Text, Hashes: doc.Sketch.Hashes, Places: doc.Sketch.Places}, doc.Sketch.PickList, of, textsByID{texts, candidates})
 		for i := range found.Passages {
 			found.Passages[i].Of = ids[found.Passages[i].Document]
 		}

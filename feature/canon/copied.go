@@ -92,7 +92,7 @@ func (s *Scanner) copyPieces() bool {
 		s.at -= s.tables.blanksAtEnd(text[:got.Read]) // they stay if a mark follows
 	}
 	if s.counting && len(c.starts) > 1 {
-		s.addSpan(span{start: uint32(c.out), end: uint32(c.out) + c.starts[len(c.starts)-1].Out - 1, kind: simple})
+		s.addCopied()
 	}
 	return true
 }
@@ -117,6 +117,9 @@ func (t *tables) blanksAtEnd(text []byte) int {
 // nextCopied advances to the next copied piece that is not skipped, if any.
 func (s *Scanner) nextCopied() bool {
 	c := &s.copied
+	if s.placing.only && c.next < len(c.starts) {
+		c.next = len(c.starts) - 1
+	}
 	for c.next+1 < len(c.starts) {
 		from, to := &c.starts[c.next], &c.starts[c.next+1]
 		c.next++
@@ -183,6 +186,7 @@ func (s *Scanner) endCopied(last vector.Start) {
 	s.w = w
 	if c.open {
 		s.start, s.separated, s.begun = c.in+int(last.In), false, true
+		s.placing.follows = true
 		s.cjk = c.han - int(last.Han)
 		s.wider = -s.cjk
 	}

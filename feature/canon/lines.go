@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
@@ -31,6 +32,8 @@ const (
 type lines struct {
 	tables *tables
 	text   []byte
+	stop   int    // where windows end
+	step   int    // bytes in which to find line ends at a time
 	from   int    // start of the window in text
 	window []byte // part of text, or of space
 	space  []byte // buffer for windows with soft line ends
@@ -51,10 +54,37 @@ func newLines(t *tables) lines {
 	return lines{tables: t, space: make([]byte, fewAhead+window), ends: make([]int, 0, linesBefore+3+window)}
 }
 
-func (l *lines) reset(text []byte) {
-	l.text, l.from, l.window, l.copied = text, 0, nil, false
-	l.ends, l.line, l.first, l.longest = append(l.ends[:0], -1), 1, 1, 0
-	l.found, l.high = 0, 0
+func (l *lines) reset(text []byte) { l.resetAt(text, 0, len(text)) }
+
+// resetAt starts a text whose lines before at were read, up to stop.
+func (l *lines) resetAt(text []byte, at, stop int) {
+	start := linesAround(text, at)
+	l.text, l.stop, l.from, l.window, l.copied = text, stop, 0, nil, false
+	l.ends, l.line, l.first, l.longest = append(l.ends[:0], start-1), 1, 1, 0
+	l.found, l.high = start, 0
+	l.step = min(window, (stop-start)/vector.Block*vector.Block+fewAhead)
+}
+
+// linesAround returns the start of the first line that is a neighbour of one at or after text[at].
+// Of a line too wide to be full it returns the start of a part that is so, too: no other neighbour
+// is wider, since widths beyond maxLine are not told apart.
+func linesAround(text []byte, at int) (start int) {
+	start = at
+	for before := range linesBefore + 1 {
+		end := start
+		if before > 0 {
+			end-- // the line feed
+		}
+		least := max(0, end-maxLineBytes-1)
+		from := least + bytes.LastIndexByte(text[least:end], '\n') + 1
+		if before > 0 && isEmpty(text[from:end]) {
+			break
+		}
+		if start = from; start == least {
+			break
+		}
+	}
+	return start
 }
 
 // findEnds finds at least one more line end. The last one is the end of the text.
@@ -72,7 +102,7 @@ func (l *lines) findEnds() {
 			break
 		}
 		from := l.found
-		l.found = min(from+window, len(l.text))
+		l.found = min(from+l.step, len(l.text))
 		if high := vector.Feeds(l.masks[:], l.text[from:l.found]); high > 0 {
 			l.high = from + high
 		}
@@ -90,7 +120,7 @@ func (l *lines) findEnds() {
 // ahead returns the text from i on, with spaces in place of soft line ends: all of it, or at least
 // fewAhead bytes. i must not decrease.
 func (l *lines) ahead(i int) []byte {
-	if end := l.from + len(l.window); i+fewAhead > end && end < len(l.text) {
+	if end := l.from + len(l.window); i+fewAhead > end && end < l.stop {
 		l.advance(i, end)
 	}
 	return l.window[i-l.from:]
@@ -98,8 +128,8 @@ func (l *lines) ahead(i int) []byte {
 
 // advance moves the start of the window, which ends at end, to i.
 func (l *lines) advance(i, end int) {
-	from := min(i+fewAhead+window, len(l.text))
-	if from < len(l.text) && l.text[from-1] == '\r' {
+	from := min(i+fewAhead+window, l.stop)
+	if from < l.stop && l.text[from-1] == '\r' {
 		from-- // keep it with a following line feed
 	}
 	window := l.text[i:from]
@@ -126,7 +156,7 @@ func (l *lines) softenTo(to int) {
 			l.line = n
 			return
 		case end-start >= minLine:
-			if l.isOpen(end) && l.isFull(n) && end >= l.from {
+			if end >= l.from && l.isOpen(end) && l.isFull(n) {
 				l.soften(end - l.from)
 			}
 		case isEmpty(l.text[start:end]):

@@ -114,6 +114,7 @@ type Scanner struct {
 	counting bool // collect spans
 	spans    []span
 	apart    bool // a non-ASCII character came since the last span
+	placing  placing
 }
 
 // NewScanner returns a Scanner for the empty text.
@@ -153,6 +154,7 @@ func (s *Scanner) Reset(text []byte) {
 	s.short, s.passed = short{limit: s.short.limit}, false
 	s.Pass(0)
 	s.spans = s.spans[:0]
+	s.placing.reset()
 }
 
 // Next advances to the next piece, part or end. It keeps returning End.
@@ -189,7 +191,7 @@ func (s *Scanner) findPiece() Step {
 				s.text, s.at = nil, 0
 				return End
 			}
-			s.start = s.at
+			s.start, s.placing.follows = s.at, s.separated
 		}
 		if s.scanned() {
 			break
@@ -348,7 +350,7 @@ func (t *tables) vanishes(r rune) bool { return t.of(r).blank() || r == '\n' || 
 // join starts the next piece after the current one.
 func (s *Scanner) join() {
 	if s.counting {
-		s.addSpan(span{start: uint32(s.seg), end: uint32(s.w), kind: s.kind})
+		s.addSpan(span{start: uint32(s.seg), end: uint32(s.w), kind: s.kind, place: s.placing.next(s.start)})
 	}
 	s.space()
 }

@@ -181,6 +181,7 @@ func HashUnit(unit []byte) uint64 {
 type span struct {
 	start, end uint32
 	kind       spanKind
+	place      int // 1 + the position in the text of its first piece, if that is to be kept; else 0
 }
 
 type spanKind uint8
@@ -203,7 +204,7 @@ func (s *Scanner) kindOf() spanKind {
 
 // addSpan adds a span of whole segments. It merges adjacent spans in ASCII.
 func (s *Scanner) addSpan(p span) {
-	if last := len(s.spans) - 1; last >= 0 && p.kind == simple && s.spans[last].kind == simple && !s.apart {
+	if last := len(s.spans) - 1; last >= 0 && p.kind == simple && s.spans[last].kind == simple && !s.apart && p.place == 0 {
 		s.spans[last].end = p.end
 	} else {
 		s.spans = append(s.spans, p)
@@ -229,13 +230,16 @@ func (s *Scanner) ForgetSegments() { s.spans = s.spans[:0] }
 // so their words are found many bytes at a time. Call it for many segments together: the processor
 // stalls when it reads bytes right after writing them in other sizes.
 func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
-	at, most := len(dst), 0
+	from, at, most := len(dst), len(dst), 0
 	for _, p := range s.spans {
 		most += int(p.end-p.start)/2 + 2 // a word of one byte and its end
 	}
 	dst = slices.Grow(dst, most)[:at+most]
 	for _, p := range s.spans {
 		size := int(p.end - p.start)
+		if p.place > 0 {
+			s.placing.places = append(s.placing.places, Place{Word: s.placing.words + at - from, At: p.place - 1})
+		}
 		switch text, free := s.buf[p.start:], dst[at:]; p.kind {
 		case triples:
 			at += hashTriples(free, text, size)
@@ -245,6 +249,7 @@ func (s *Scanner) AppendUnits(dst []uint64) []uint64 {
 			at += s.hashMixed(free, text, size)
 		}
 	}
+	s.placing.words += at - from
 	return dst[:at]
 }
 

@@ -11,7 +11,11 @@
 // See docs/extend.md, "Add a method", for a step-by-step guide.
 package method
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/firstseen/firstseen/feature/canon"
+)
 
 // WholeKeys is the number of keys for the whole text of a document in a filter without a table, for
 // finding copies of any length. One key is wrongly seen once in 1,700 at design load, four with a
@@ -87,6 +91,9 @@ type Sketch struct {
 	Picks    []uint64
 	PickList []byte
 	Words    int
+	// Hashes are the lower halves of the words' hashes, and Places some places in the text.
+	Hashes []uint32
+	Places []canon.Place
 }
 
 // MaxData is the maximum length of Sketch.Data in bytes.

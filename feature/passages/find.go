@@ -53,15 +53,17 @@ type Found struct {
 type Finder struct {
 	least   int
 	chainer Chainer
-	text    *units.Text
-	earlier *units.Text // to read one
-	view    *units.Text // of the earlier text opened last
-	opened  *earlierText
-	recent  *recent // of all Finders
+	text    *units.Outline
+	reader  *units.Reader // of text
+	earlier *units.Outliner
+	there   *units.Reader // of earlier texts
+	recent  *recent       // of all Finders
 
 	chains    []Chain  // of all candidates
 	ranked    []ranked // the candidates worth a reading
 	stretches []Stretch
+	parts     []Stretch // of one of them
+	key       []byte
 }
 
 type ranked struct {
@@ -80,12 +82,16 @@ func NewFinder(least int) *Finder {
 func (f *Finder) Another() *Finder { return newFinder(f.least, f.recent) }
 
 func newFinder(least int, r *recent) *Finder {
-	text := units.New()
-	return &Finder{least: least, text: text, earlier: text.Another(), view: text.Another(), recent: r}
+	return &Finder{
+		least: least, recent: r,
+		reader: units.NewReader(), earlier: units.NewOutliner(), there: units.NewReader(),
+	}
 }
 
 // Texts reads the texts of candidates.
 type Texts interface {
+	// Key appends a key of a candidate's text to dst, by which it is found again. It may be empty.
+	Key(document int, dst []byte) []byte
 	// Read returns the text of a candidate. ok is false if it is unavailable. Read may use buf.
 	Read(document int, buf []byte) (text []byte, ok bool, err error)
 	// Same reports whether text is the one that the candidate's list was made from.
@@ -94,16 +100,17 @@ type Texts interface {
 
 // Find returns the passages of a text with the picks own. It reads the texts of a few candidates,
 // the one with the longest chain first. It skips those with all chains in stretches already found.
-func (f *Finder) Find(text []byte, own List, candidates []Candidate, texts Texts) (Found, error) {
+func (f *Finder) Find(text *units.Outline, own List, candidates []Candidate, texts Texts) (Found, error) {
 	f.rank(own, candidates)
 	if len(f.ranked) == 0 {
 		return Found{}, nil
 	}
-	f.text.Read(text)
-	found := Found{Units: f.text.Len(), Left: f.text.Len()}
+	f.text = text
+	n := len(text.Hashes)
+	found := Found{Units: n, Left: n}
 	f.stretches = f.stretches[:0]
-	read, most := 0, maxRead+f.text.Len()/readWords
-	left := readBytes + readShare*len(text)
+	read, most := 0, maxRead+n/readWords
+	left := readBytes + readShare*len(text.Text)
 	for i := range f.ranked {
 		if r := &f.ranked[i]; read < most && left > 0 && f.reachesOutside(r) {
 			n, err := f.read(r, texts)
@@ -129,16 +136,16 @@ func (f *Finder) reachesOutside(r *ranked) bool {
 
 func (f *Finder) read(r *ranked, texts Texts) (bytes int, err error) {
 	// Words that extend a chain stand in both texts.
-	e, err := f.open(r.Document, r.List.words()+f.text.Len(), texts)
+	e, err := f.open(r.Document, r.List.words()+len(f.text.Hashes), texts)
 	if err != nil {
 		return 0, err
 	}
 	chains, before := f.chains[r.from:r.to], len(f.stretches)
 	ok := e.ok
 	if ok {
-		f.stretches, ok = AppendRead(f.stretches, f.text, f.view, r.Document, chains, f.least)
+		f.stretches, ok = AppendRead(f.stretches, f.text.Hashes, e.outline.Hashes, r.Document, chains, f.least)
 		if !ok {
-			if ok, err = e.same(texts); err != nil {
+			if ok, err = e.same(r.Document, texts); err != nil {
 				return 0, err
 			}
 		}
@@ -161,31 +168,33 @@ const moreWords = 16 << 10
 // open returns the first words of an earlier document, valid until the next call. Lists end after
 // some 200,000 words, so the rest of a long text, if read, would fill the memory for nothing.
 func (f *Finder) open(document, words int, texts Texts) (e *earlierText, err error) {
-	if e = f.recent.get(document); e == nil || len(e.bytes) < e.size && e.text.Len() < words {
-		e = &earlierText{document: document}
-		if e.bytes, e.ok, err = texts.Read(document, nil); err != nil {
+	f.key = texts.Key(document, f.key[:0])
+	if e = f.recent.get(f.key); e == nil || e.ok && len(e.outline.Text) < e.size && len(e.outline.Hashes) < words {
+		e = new(earlierText)
+		var text []byte
+		if text, e.ok, err = texts.Read(document, nil); err != nil {
 			return nil, err
 		}
-		if e.size = len(e.bytes); e.ok {
-			e.bytes = f.earlier.ReadFirst(e.bytes, words+moreWords)
-			e.text = f.earlier.Take()
+		if e.size = len(text); e.ok {
+			e.outline = f.earlier.Keep(text, words+moreWords)
 		}
 	}
-	f.recent.put(e)
-	if f.opened != e && e.ok {
-		f.opened = e
-		f.view.View(e.text)
-	}
+	f.recent.put(f.key, e)
 	return e, nil
 }
 
+// Keep keeps a text for a while, to be found by a key instead of being read.
+func (f *Finder) Keep(key []byte, text *units.Outline) {
+	f.recent.put(key, &earlierText{ok: true, size: len(text.Text), outline: text.Clone()})
+}
+
 // same reports whether an earlier text is the one that its list was made from.
-func (e *earlierText) same(texts Texts) (ok bool, err error) {
-	whole, ok := e.bytes, true
+func (e *earlierText) same(document int, texts Texts) (ok bool, err error) {
+	whole, ok := e.outline.Text, true
 	if len(whole) < e.size {
-		whole, ok, err = texts.Read(e.document, nil)
+		whole, ok, err = texts.Read(document, nil)
 	}
-	return ok && texts.Same(e.document, whole), err
+	return ok && texts.Same(document, whole), err
 }
 
 // rank keeps the candidates worth a reading, those with the longest chains first.
@@ -214,27 +223,64 @@ func (f *Finder) rank(own List, candidates []Candidate) {
 }
 
 func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
-	for i := range cover {
-		s := &cover[i]
-		p := Passage{Document: s.Document, Units: s.To - s.From, Inner: s.Inner}
-		if !s.Inner {
-			e, err := f.open(s.Document, s.Of+s.To-s.From, texts)
+	for _, s := range cover {
+		var of *units.Outline
+		if behind := s.Of + s.To - s.From; !s.Inner {
+			e, err := f.open(s.Document, behind, texts)
 			if err != nil {
 				return err
 			}
-			if p.Inner = !e.ok || s.Of+p.Units > e.text.Len(); !p.Inner {
-				p.OfStart, p.OfEnd = f.view.Points(f.view.Range(s.Of, s.Of+p.Units))
+			if s.Inner = !e.ok || behind > len(e.outline.Hashes); !s.Inner {
+				of = e.outline
 			}
 		}
-		p.Start, p.End = f.text.Points(f.text.Range(s.From, s.To))
-		found.Passages = append(found.Passages, p)
-		found.Covered += p.Units
-		from, to := f.text.Segments(s.From, s.To)
-		found.Left -= to - from
+		if !f.add(found, s, of, false) {
+			for _, same := range f.same(s, of) {
+				f.add(found, same, of, true)
+			}
+		}
 	}
 	found.Consumed = len(cover) > 0 && (found.Left < leftLeast || leftShare*found.Left < found.Units) &&
 		slices.ContainsFunc(found.Passages, func(p Passage) bool { return p.Units >= leftLeast })
 	return nil
+}
+
+// add adds the passage of a stretch. of is nil for an inner one. It adds none if both texts have other
+// bytes, unless the words are known to be the same, not only their hashes.
+func (f *Finder) add(found *Found, s Stretch, of *units.Outline, same bool) (added bool) {
+	p := Passage{Document: s.Document, Units: s.To - s.From, Inner: s.Inner}
+	start, end, first, behind := f.reader.Segments(f.text, s.From, s.To)
+	if of != nil {
+		from, to := f.there.Range(of, s.Of, s.Of+p.Units)
+		if !same && !bytes.Equal(f.text.Text[start:end], of.Text[from:to]) {
+			return false
+		}
+		p.OfStart, p.OfEnd = f.there.Points(from, to)
+	}
+	p.Start, p.End = f.reader.Points(start, end)
+	found.Passages = append(found.Passages, p)
+	found.Covered += p.Units
+	found.Left -= behind - first
+	return true
+}
+
+// same returns the parts of a stretch, as long as a passage must be, whose words are the same in
+// both texts. That is nearly always the stretch.
+func (f *Finder) same(s Stretch, of *units.Outline) []Stretch {
+	n := s.To - s.From
+	own, i := f.reader.Forms(f.text, s.From, s.To)
+	there, j := f.there.Forms(of, s.Of, s.Of+n)
+	f.parts = f.parts[:0]
+	for first, at := 0, 0; at <= n; at++ {
+		if at < n && bytes.Equal(own.Form(i+at), there.Form(j+at)) {
+			continue
+		}
+		if at-first >= min(f.least, n) {
+			f.parts = append(f.parts, Stretch{From: s.From + first, To: s.From + at, Of: s.Of + first, Document: s.Document})
+		}
+		first = at + 1
+	}
+	return f.parts
 }
 
 // A Stretch is a sequence of words of a text that occurs in an earlier one.
@@ -249,10 +295,10 @@ type Stretch struct {
 // are skipped: a sentence repeated in both has the product of its repetitions.
 const manyChains = 256
 
-// AppendRead appends the stretches of least words or more around the chains of d in e. It compares
-// both texts word by word, in the chains too. It reports whether all chains of several picks are in
+// AppendRead appends the stretches of least words or more around the chains of d in e, the hashes of
+// two texts' words. It compares them one by one, in the chains too. It reports whether all chains of several picks are in
 // both texts; if not, e has probably changed since its picks were stored.
-func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
+func AppendRead(dst []Stretch, d, e []uint32, document int, chains []Chain, least int) (_ []Stretch, faithful bool) {
 	from, faithful := len(dst), true
 	for _, c := range chains {
 		if len(chains) > manyChains && slices.ContainsFunc(dst[from:], func(o Stretch) bool { return o.From <= c.From && c.From+c.Words <= o.To }) {
@@ -275,18 +321,15 @@ func AppendRead(dst []Stretch, d, e *units.Text, document int, chains []Chain, l
 }
 
 // around returns the longest stretch that includes the i-th word of d, if it equals the j-th of e.
-func around(d, e *units.Text, i, j int) (Stretch, bool) {
-	same := func(i, j int) bool {
-		return i >= 0 && j >= 0 && i < d.Len() && j < e.Len() && bytes.Equal(d.Form(i), e.Form(j))
-	}
-	if !same(i, j) {
+func around(d, e []uint32, i, j int) (Stretch, bool) {
+	if i >= len(d) || j >= len(e) || d[i] != e[j] {
 		return Stretch{}, false
 	}
 	from, to := 0, 1
-	for same(i+from-1, j+from-1) {
+	for i+from > 0 && j+from > 0 && d[i+from-1] == e[j+from-1] {
 		from--
 	}
-	for same(i+to, j+to) {
+	for i+to < len(d) && j+to < len(e) && d[i+to] == e[j+to] {
 		to++
 	}
 	return Stretch{From: i + from, To: i + to, Of: j + from}, true

@@ -21,6 +21,8 @@ type library struct {
 	sames   int
 }
 
+func (l *library) Key(document int, dst []byte) []byte { return fmt.Append(dst, document) }
+
 func (l *library) Read(document int, buf []byte) ([]byte, bool, error) {
 	l.reads = append(l.reads, document)
 	if l.gone[document] {
@@ -45,7 +47,7 @@ func (l *library) candidates(most int, numbers ...int) (list []passages.Candidat
 
 func find(t *testing.T, f *passages.Finder, page string, l *library, candidates []passages.Candidate) passages.Found {
 	t.Helper()
-	found, err := f.Find([]byte(page), read(page, 50).list, candidates, l)
+	found, err := f.Find(outline(page), read(page, 50).list, candidates, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,10 +108,10 @@ func TestTinyQuotesOfLargeTexts(t *testing.T) {
 // as far as both texts do.
 func TestPassagesBeyondTheList(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	l := &library{texts: map[int]string{1: drawn(r, 60_000)}}
+	l := &library{texts: map[int]string{1: drawn(r, 80_000)}}
 	candidates := l.candidates(100, 1)
 	f := passages.NewFinder(50)
-	for _, n := range []int{100, 40_000, 100, 59_000} {
+	for _, n := range []int{100, 40_000, 100, 79_000} {
 		quote := part(l.texts[1], 1000, 1000+n)
 		page := drawn(r, 20) + " " + quote + " " + drawn(r, 20)
 		if got := quoted(t, page, l, find(t, f, page, l, candidates)); len(got) != 1 || got[0] != quote {
@@ -165,12 +167,12 @@ func TestLargeTextsAreCounted(t *testing.T) {
 }
 
 // TestRecentTextsStay checks that texts used again stay, for other goroutines too, while others go:
-// here all of 8 MiB, each of which is read as far as 16,384 words beyond its list.
+// here all of 36 MiB, each of which is read as far as 16,384 words beyond its list.
 func TestRecentTextsStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	l := &library{texts: map[int]string{}}
 	rest, quotes := drawn(r, 20_000), map[int]string{}
-	for n := range 60 {
+	for n := range 160 {
 		quotes[n+1] = drawn(r, 80)
 		l.texts[n+1] = quotes[n+1] + rest
 	}
@@ -181,19 +183,19 @@ func TestRecentTextsStay(t *testing.T) {
 			t.Errorf("text %d: %q", n, got)
 		}
 	}
-	for n := range 60 {
+	for n := range 160 {
 		ask(f, n+1)
 		if n%10 == 9 {
 			ask(f.Another(), 1)
 		}
 	}
-	if len(l.reads) != 60 {
+	if len(l.reads) != 160 {
 		t.Errorf("read %v", l.reads)
 	}
-	if ask(f, 59); len(l.reads) != 60 {
+	if ask(f, 159); len(l.reads) != 160 {
 		t.Error("the last but one has gone")
 	}
-	if ask(f, 2); len(l.reads) != 61 {
+	if ask(f, 2); len(l.reads) != 161 {
 		t.Error("all texts stay")
 	}
 }

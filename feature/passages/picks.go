@@ -10,6 +10,7 @@ package passages
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -58,6 +59,7 @@ type Picker struct {
 	words  int
 	last   placed // the last run
 	least  int    // number of the least run in the window
+	lowest uint64 // that run
 	picked int    // number of the last pick, or -1
 	before uint64 // prefix of the last pick
 	picks  []Pick
@@ -77,47 +79,55 @@ func NewPicker(least int) *Picker {
 func (p *Picker) Reset() {
 	p.hashes = append(p.hashes[:0], make([]uint64, Run)...)
 	p.runs = append(p.runs[:0], make([]placed, p.window-1)...)
-	p.words, p.last, p.least, p.picked, p.before = 0, placed{}, -1, -1, 0
+	p.words, p.last, p.least, p.lowest, p.picked, p.before = 0, placed{}, -1, math.MaxUint64, -1, 0
 	p.picks = p.picks[:0]
 }
 
 // Words adds the hashes of the next words.
 func (p *Picker) Words(hashes []uint64) {
 	p.hashes = append(p.hashes[:Run], hashes...)
-	p.runs = p.runs[:p.window-1]
-	in := p.hashes[Run:]
-	for i, word := range in {
+	p.runs = slices.Grow(p.runs[:p.window-1], len(hashes))
+	runs, end := p.runs[:p.window-1+len(hashes)], p.window-1
+	last, number := p.last, p.words-Run
+	for i, word := range p.hashes[Run:] {
 		out := p.hashes[i]
-		p.last.run = bits.RotateLeft64(p.last.run, turn) ^ word ^ bits.RotateLeft64(out, turn*Run%64)
-		p.last.prefix = p.last.prefix*multiply + out
-		if p.words++; p.words >= Run {
-			p.runs = append(p.runs, p.last)
-			p.pick(p.words - Run)
+		last.run = bits.RotateLeft64(last.run, turn) ^ word ^ bits.RotateLeft64(out, turn*Run%64)
+		last.prefix = last.prefix*multiply + out
+		if number++; number < 0 {
+			continue
+		}
+		runs[end] = last
+		end++
+		switch {
+		case last.run <= p.lowest:
+			p.least, p.lowest = number, last.run
+		case number-p.least >= p.window:
+			p.leave(runs[end-p.window : end])
+		case number != p.window-1:
+			continue
+		}
+		if number >= p.window-1 && p.least != p.picked {
+			p.pick(runs[end-1-(number-p.least)])
 		}
 	}
-	copy(p.hashes[:Run], p.hashes[len(in):])
-	copy(p.runs, p.runs[len(p.runs)-(p.window-1):])
+	p.last, p.words = last, p.words+len(hashes)
+	copy(p.hashes[:Run], p.hashes[len(hashes):])
+	p.runs = runs[:copy(runs, runs[end-(p.window-1):end])]
 }
 
-// pick picks the least run of the window ending with the given run, the last of runs.
-func (p *Picker) pick(number int) {
-	end := len(p.runs) - 1
-	at := func(n int) placed { return p.runs[end-(number-n)] }
-	switch {
-	case p.least < 0 || p.least > number-p.window && p.last.run <= at(p.least).run:
-		p.least = number
-	case p.least <= number-p.window:
-		p.least++
-		for n := p.least + 1; n <= number; n++ {
-			if at(n).run <= at(p.least).run {
-				p.least = n
-			}
+// leave finds the least run of a window that the least before has left, the last among equals.
+func (p *Picker) leave(window []placed) {
+	first := p.least + 1
+	p.lowest = window[0].run
+	for i, r := range window {
+		if r.run <= p.lowest {
+			p.least, p.lowest = first+i, r.run
 		}
 	}
-	if number < p.window-1 || p.least == p.picked {
-		return
-	}
-	least := at(p.least)
+}
+
+// pick picks the least run of the window.
+func (p *Picker) pick(least placed) {
 	p.picks = append(p.picks, Pick{
 		At: uint32(p.least), Run: least.run,
 		Gap: least.prefix - p.before*powers[p.least-max(p.picked, 0)],
@@ -190,9 +200,10 @@ const maxPlaces = 32
 type Chainer struct {
 	own          List
 	starts       []int
-	first        []int32 // for each key, 1 + its first entry
-	next         []int32 // for each entry, 1 + the next with the same key
-	reached      []int   // for each entry, 1 + the last of the other list to which a chain went on there
+	first        []int32                   // for each key, 1 + its first entry
+	has          [1 << keyBits / 64]uint64 // a bit for each key that has one, which the processor keeps near
+	next         []int32                   // for each entry, 1 + the next with the same key
+	reached      []int                     // for each entry, 1 + the last of the other list to which a chain went on there
 	open, goesOn []link
 	chains       []Chain
 }
@@ -209,7 +220,8 @@ func (c *Chainer) Load(d List) {
 		c.first = make([]int32, 1<<keyBits)
 	}
 	for i := range c.own.Len() {
-		c.first[keyOf(c.own.entry(i))] = 0
+		key := keyOf(c.own.entry(i))
+		c.first[key], c.has[key/64] = 0, 0
 	}
 	c.own = append(c.own[:0], d...)
 	c.starts = c.starts[:0]
@@ -222,6 +234,7 @@ func (c *Chainer) Load(d List) {
 	for i := d.Len() - 1; i >= 0; i-- {
 		key := keyOf(d.entry(i))
 		c.next[i], c.first[key] = c.first[key], int32(i+1)
+		c.has[key/64] |= 1 << (key % 64)
 	}
 }
 
@@ -235,6 +248,11 @@ func (c *Chainer) Chains(e List) []Chain {
 		entry := e.entry(i)
 		distance := distanceOf(entry)
 		at += distance
+		key := keyOf(entry)
+		begins := c.has[key/64]>>(key%64)&1 != 0
+		if !begins && len(c.open) == 0 {
+			continue
+		}
 		c.goesOn = c.goesOn[:0]
 		for _, l := range c.open {
 			if l.entry+1 < c.own.Len() && c.own.entry(l.entry+1) == entry {
@@ -245,7 +263,9 @@ func (c *Chainer) Chains(e List) []Chain {
 				c.chains = append(c.chains, l.Chain)
 			}
 		}
-		c.begin(i, keyOf(entry), at)
+		if begins {
+			c.begin(i, key, at)
+		}
 		c.open, c.goesOn = c.goesOn, c.open
 	}
 	for _, l := range c.open {

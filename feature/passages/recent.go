@@ -10,42 +10,44 @@ import (
 // An earlierText is the text of an earlier document, as far as its words were wanted. It never
 // changes.
 type earlierText struct {
-	document int
-	bytes    []byte
-	size     int // of the whole text, in bytes
-	text     *units.Text
-	ok       bool
+	size    int            // of the whole text, in bytes
+	outline *units.Outline // of its first words
+	ok      bool
 }
 
-// recent holds the texts used last, for all goroutines: pages of one site share a frame with the
-// same few documents. Once there are enough of them, those not used since the last time go.
+// recent holds the texts found or used last by their keys, for all goroutines: pages of one site share
+// a frame with the same few documents, and with those just before. Once there are enough of them,
+// those not used since the last time go.
 type recent struct {
 	mu           sync.Mutex
-	fresh, stale map[int]*earlierText
+	fresh, stale map[string]*earlierText
 	bytes        int // of fresh
 }
 
 const (
-	freshBytes = 16 << 20 // of texts and their words, which take three times as much
+	freshBytes = 16 << 20 // of texts and the hashes of their words
 	eachBytes  = 512      // of any text
 )
 
 // get returns the text of a document, or nil. A text that is used is put again.
-func (r *recent) get(document int) *earlierText {
+func (r *recent) get(key []byte) *earlierText {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return cmp.Or(r.fresh[document], r.stale[document])
+	return cmp.Or(r.fresh[string(key)], r.stale[string(key)])
 }
 
-func (r *recent) put(e *earlierText) {
+func (r *recent) put(key []byte, e *earlierText) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.fresh[e.document] == e {
+	if len(key) == 0 || r.fresh[string(key)] == e {
 		return
 	}
-	bytes := 4*len(e.bytes) + eachBytes
-	if r.bytes += bytes; r.bytes > freshBytes || r.fresh == nil {
-		r.fresh, r.stale, r.bytes = map[int]*earlierText{}, r.fresh, bytes
+	bytes := eachBytes
+	if e.ok {
+		bytes += e.outline.Bytes()
 	}
-	r.fresh[e.document] = e
+	if r.bytes += bytes; r.bytes > freshBytes || r.fresh == nil {
+		r.fresh, r.stale, r.bytes = map[string]*earlierText{}, r.fresh, bytes
+	}
+	r.fresh[string(key)] = e
 }

@@ -73,6 +73,9 @@ func (e *Extractor) Watch(f func(*canon.Scanner)) {
 	e.watch = f
 }
 
+// KeepPlaces makes the scanner that f is called with keep places.
+func (e *Extractor) KeepPlaces() { e.scanner.KeepPlaces(canon.BetweenPlaces) }
+
 func (e *Extractor) tell() {
 	e.waiting = 0
 	if e.watch != nil {

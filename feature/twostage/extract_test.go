@@ -3,6 +3,7 @@ package twostage
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/segments"
 	"github.com/firstseen/firstseen/feature/short"
+	"github.com/firstseen/firstseen/feature/units"
 	"github.com/firstseen/firstseen/internal/testing/canontest"
 )
 
@@ -245,4 +247,18 @@ func TestSecretDecidesKeysAlone(t *testing.T) {
 	if diff := cmp.Diff(plain, keyed); diff != "" {
 		t.Errorf("(-plain +keyed)\n%s", diff)
 	}
+}
+
+// TestWordsAreOutlined checks that a sketch has the outline that a Scanner makes of the text.
+func TestWordsAreOutlined(t *testing.T) {
+	e := NewExtractor(segments.Scheme{}, DefaultPassage)
+	var got method.Sketch
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Repeat(canontest.Text().Draw(t, "text")+rapid.SampledFrom([]string{" ", ". ", "\n"}).Draw(t, "end"), rapid.IntRange(0, 30).Draw(t, "times"))
+		e.Extract(&got, []byte(text))
+		want := units.NewOutliner().Read([]byte(text), len(text))
+		if !slices.Equal(got.Hashes, want.Hashes) || !slices.Equal(got.Places, want.Places) || got.Words != len(got.Hashes) {
+			t.Fatalf("%q: %d words in %v, want %d in %v", text, len(got.Hashes), got.Places, len(want.Hashes), want.Places)
+		}
+	})
 }

@@ -61,6 +61,8 @@ type Extractor struct {
 	record   []byte
 	picker   *passages.Picker // nil to find no passages
 	words    []uint64         // hashes of words, for the picker
+	hashes   []uint32         // of all words so far, their lower halves
+	places   []canon.Place
 	most     int
 	keys     []uint64
 	form     [9]byte
@@ -76,10 +78,15 @@ func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 	e.segments.Watch(e.letters.Segments)
 	if minPassage > 0 {
 		e.picker = passages.NewPicker(minPassage)
+		e.segments.KeepPlaces()
 		e.segments.Watch(func(scanner *canon.Scanner) {
 			e.letters.Segments(scanner)
 			e.words = scanner.AppendUnits(e.words[:0])
 			e.picker.Words(e.words)
+			for _, hash := range e.words {
+				e.hashes = append(e.hashes, uint32(hash))
+			}
+			e.places = scanner.Places()
 		})
 	}
 	return e
@@ -90,6 +97,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	e.letters.Reset(len(text))
 	if e.picker != nil {
 		e.picker.Reset()
+		e.hashes = dst.Hashes[:0]
 	}
 	data := dst.Data[:0]
 	e.segments.Extract(dst, text)
@@ -108,7 +116,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	if known.sketched() {
 		dst.Data = appendPlaces(dst.Data, e.letters)
 	}
-	dst.Picks, dst.PickList, dst.Words = dst.Picks[:0], dst.PickList[:0], 0
+	dst.Picks, dst.PickList, dst.Words, dst.Hashes, dst.Places = dst.Picks[:0], dst.PickList[:0], 0, dst.Hashes[:0], dst.Places[:0]
 	if e.picker != nil {
 		e.addPicks(dst)
 	}
@@ -140,6 +148,7 @@ func (e *Extractor) addPicks(dst *method.Sketch) {
 		dst.Picks = append(dst.Picks, e.key(formPick, picks[i].Run))
 	}
 	dst.Words = e.picker.Len()
+	dst.Hashes, dst.Places = e.hashes, append(dst.Places, e.places...)
 	dst.PickList = passages.AppendList(dst.PickList, picks, dst.Picks)
 }
 

@@ -4,8 +4,6 @@ package units
 
 import (
 	"encoding/binary"
-	"math"
-	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -42,64 +40,25 @@ func New() *Text {
 	return t
 }
 
-// Another returns an empty Text that shares its scanner and locator with t.
-func (t *Text) Another() *Text {
-	return &Text{scanner: t.scanner, locator: t.locator, pieces: []piece{{}}}
-}
-
-// longForms is the length of forms, in bytes, that a Text does not keep to use again.
-const longForms = 1 << 20
-
-// Take returns the words of t to be kept, without scanner and locator. Only View may use them. It
-// copies them, but for those of a long text, whose memory it takes from t.
-func (t *Text) Take() *Text {
-	taken := &Text{text: t.text, forms: t.forms, ends: t.ends, pieces: t.pieces}
-	if len(t.forms) > longForms {
-		*t = *t.Another()
-		return taken
-	}
-	taken.forms, taken.ends, taken.pieces = slices.Clone(t.forms), slices.Clone(t.ends), slices.Clone(t.pieces)
-	return taken
-}
-
-// View makes t a view of words that Take returned. Several goroutines may have views of one. t must
-// not be read again, since that would overwrite these words.
-func (t *Text) View(of *Text) {
-	t.text, t.forms, t.ends, t.pieces = of.text, of.forms, of.ends, of.pieces
-	t.located, t.counted = -1, position{}
-}
-
 // Read reads a text, which must not change until the next Read.
-func (t *Text) Read(text []byte) { t.read(text, math.MaxInt) }
-
-// ReadFirst reads at least so many of text's first words, if it has them, to the end of a piece. It
-// returns the bytes it read, in a copy if there are more. They must not change until the next Read.
-func (t *Text) ReadFirst(text []byte, words int) []byte {
-	if end := t.read(text, words); end < len(text) {
-		t.text = slices.Clone(text[:end])
-	}
-	return t.text
+func (t *Text) Read(text []byte) {
+	t.counted = position{}
+	t.readPart(text, 0, len(text))
 }
 
-func (t *Text) read(text []byte, words int) (end int) {
+// readPart reads the pieces of a text from one place up to another.
+func (t *Text) readPart(text []byte, at, end int) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
-	t.counted = position{}
 	s := t.scanner
-	s.Reset(text)
+	s.ResetAt(text, at, end)
 	for step := s.Next(); step != canon.End; step = s.Next() {
-		if step != canon.Piece {
-			continue
+		if step == canon.Piece {
+			start, end := s.Range()
+			t.pieces = append(t.pieces, piece{len(t.ends), start, end})
+			t.forms, t.ends = s.AppendForms(t.forms, t.ends)
 		}
-		start, end := s.Range()
-		if len(t.ends) >= words {
-			text = text[:start]
-			break
-		}
-		t.pieces = append(t.pieces, piece{len(t.ends), start, end})
-		t.forms, t.ends = s.AppendForms(t.forms, t.ends)
 	}
-	t.pieces = append(t.pieces, piece{first: len(t.ends), start: len(text), end: len(text)})
-	return len(text)
+	t.pieces = append(t.pieces, piece{first: len(t.ends), start: end, end: end})
 }
 
 // Len returns the number of words.
@@ -160,7 +119,9 @@ func points(b []byte) (n int) {
 		case x&0x8080808080808080 == 0:
 			n += 7
 		case x&0xC0C0F0 == 0x8080E0 && 0xE1 <= byte(x) && byte(x) < 0xED: // all of these are valid
-			size = 3
+			if size = 3; len(b) >= 24 && areEight(b) {
+				n, size = n+7, 24
+			}
 		default:
 			_, size = utf8.DecodeRune(b)
 		}
@@ -168,6 +129,19 @@ func points(b []byte) (n int) {
 		b = b[size:]
 	}
 	return n + utf8.RuneCount(b)
+}
+
+// areEight reports whether 24 bytes are eight characters of three bytes each, none of which begins
+// with a byte that restricts the second.
+func areEight(b []byte) bool {
+	const leads, byZero, byED = 0x1010101010101010, 0x0F0F0F0F0F0F0F0F, 0x0D0D0D0D0D0D0D0D
+	x, y, z := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
+	if x&0xC0F0C0C0F0C0C0F0 != 0x80E08080E08080E0 || y&0xF0C0C0F0C0C0F0C0 != 0xE08080E08080E080 || z&0xC0C0F0C0C0F0C0C0 != 0x8080E08080E08080 {
+		return false
+	}
+	// The lower halves of the first bytes go to one word, in places of their own.
+	first := x&0x000F00000F00000F | y&0x0F00000F00000F00 | z&0x00000F00000F0000
+	return (first+byZero)&((first^byED)+byZero)&leads == leads
 }
 
 // locate returns the byte range of the i-th word. It locates all words of the piece at once.

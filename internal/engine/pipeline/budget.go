@@ -88,7 +88,7 @@ func (p *pipeline) weigh(b *block) int64 {
 		stored += records * storedTime
 	}
 	if p.job.Scheme.Passages > 0 {
-		stored += size // picks: 16 bytes for each 20 words
+		stored += 3 * size // 4 bytes for the hash of each word, 16 for each 10 words and 192 bytes
 	}
 	texts := size // see corpus.Block.Room
 	return size + texts + stored + records*recordBytes + features*int64(unsafe.Sizeof(feature.Feature{})) + b.group.Memory(records, keys)

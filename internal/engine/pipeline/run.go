@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/engine/report"
 )
@@ -119,6 +120,8 @@ type block struct {
 	added    []byte            // the data stored with them, likewise
 	picks    []uint64          // of their sketches, likewise
 	lists    []byte            // of picks, likewise
+	words    []uint32          // their hashes, likewise
+	places   []canon.Place     // likewise
 	group    dedup.Group       // all its documents, if there is a pool
 	joined   []*block          // those behind it with records here too, see join
 	weight   int64             // taken from pipeline.inFlight

@@ -40,7 +40,7 @@ func (w *worker) fill(b *block) (err error) {
 		}
 	}
 	b.records, b.features, b.data, b.added = b.records[:0], b.features[:0], b.data[:0], b.added[:0]
-	b.picks, b.lists = b.picks[:0], b.lists[:0]
+	b.picks, b.lists, b.words, b.places = b.picks[:0], b.lists[:0], b.words[:0], b.places[:0]
 	for doc := range w.parser.Parse(&b.source) {
 		added := len(b.added)
 		r := record{Document: *doc, of: b, sum: output.RecordSum(doc.Raw)}
@@ -54,6 +54,8 @@ func (w *worker) fill(b *block) (err error) {
 			b.data = append(b.data, w.set.Data...)
 			b.picks = append(b.picks, w.set.Picks...)
 			b.lists = append(b.lists, w.set.PickList...)
+			b.words = append(b.words, w.set.Hashes...)
+			b.places = append(b.places, w.set.Places...)
 			if w.job.Window.Told {
 				b.added = w.job.appendTime(b.added, doc)
 			}
@@ -84,12 +86,15 @@ func (w *worker) fill(b *block) (err error) {
 // share gives each record its part of the block's slices, once none of these moves any more.
 func (b *block) share() {
 	features, data, picks, lists, added := b.features, b.data, b.picks, b.lists, b.added
+	words, places := b.words, b.places
 	for i := range b.records {
 		r := &b.records[i]
 		r.set.Features, features = cut(features, len(r.set.Features))
 		r.set.Data, data = cut(data, len(r.set.Data))
 		r.set.Picks, picks = cut(picks, len(r.set.Picks))
 		r.set.PickList, lists = cut(lists, len(r.set.PickList))
+		r.set.Hashes, words = cut(words, len(r.set.Hashes))
+		r.set.Places, places = cut(places, len(r.set.Places))
 		r.added, added = cut(added, len(r.added))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -211,6 +212,44 @@ func TestDamagedPlacesEndTheRun(t *testing.T) {
 		e.candidates[0].Record.Added = added
 		if err := NewPassages(reader, 50).Find(&dedup.Document{Text: []byte(a), Sketch: sketch}, e.candidates, &r); err == nil {
 			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestTextsJustKept checks that a text is not read again soon after it was kept, but one with
+// another id or place is, and one too long to wait for that.
+func TestTextsJustKept(t *testing.T) {
+	quote := numbered("q", 80)
+	for name, c := range map[string]struct {
+		text, id string
+		record   int64
+		inner    bool
+	}{
+		"kept":           {text: quote, id: "first", record: 1},
+		"other id":       {text: quote, id: "second", record: 1, inner: true},
+		"other place":    {text: quote, id: "first", record: 2, inner: true},
+		"too long a one": {text: quote + ". " + strings.Repeat("long ", keptText/5), id: "first", record: 1, inner: true},
+	} {
+		in := NewInputs(t.Context(), input.NewFinder(nil, compress.Bounds{}).Find, func(i input.Input) *corpus.Source { return sourceOf(i) })
+		defer in.Close()
+		reader, err := New(withPassages, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, gone := NewPassages(reader, 50), filepath.Join(t.TempDir(), "gone.jsonl")
+		sketch, record := sketchOf(t, c.text, Place{File: gone, At: corpus.Place{Record: 1}})
+		var r dedup.Result
+		if err := all.Find(&dedup.Document{ID: "first", Text: []byte(c.text), Added: record.Added, Sketch: sketch}, nil, &r); err != nil {
+			t.Fatal(err)
+		}
+		_, record = sketchOf(t, c.text, Place{File: gone, At: corpus.Place{Record: c.record}})
+		candidates := []dedup.PassageCandidate{{Num: 1, ID: []byte(c.id), Record: record, Single: true}}
+		page, _ := sketchOf(t, quote, Place{})
+		if err := all.Find(&dedup.Document{ID: "page", Text: []byte(quote), Sketch: page}, candidates, &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Passages) != 1 || r.Passages[0].Inner != c.inner || r.Passages[0].Of != c.id {
+			t.Errorf("%s: %+v", name, r.Passages)
 		}
 	}
 }
