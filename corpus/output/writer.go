@@ -115,9 +115,6 @@ func (w *Writer) drain() {
 			if err != nil {
 				w.fail(err)
 			}
-			if w.durab && w.part.path != "" {
-				writeOut(w.file, w.written-int64(n), w.written)
-			}
 		}
 		w.room.Release(w.weight(f))
 		f.src, f.out = reuse(f.src, w.size), reuse(f.out, w.size)
