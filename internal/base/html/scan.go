@@ -46,25 +46,14 @@ const longText = 1 << 16
 
 // text decodes the character references in text, and passes the text on.
 func (s *scanner) text(text []byte) {
-	for len(text) > longText {
-		cut := longText
-		if i := bytes.LastIndexByte(text[:cut], '&'); i > 0 {
+	for len(text) > 0 {
+		cut := min(len(text), longText)
+		if i := bytes.LastIndexByte(text[:cut], '&'); cut < len(text) && i > 0 {
 			cut = i // not within a reference
 		}
-		s.piece(text[:cut])
+		s.d.put(unescaped(text[:cut]))
 		text = text[cut:]
 	}
-	s.piece(text)
-}
-
-func (s *scanner) piece(text []byte) {
-	if len(text) == 0 {
-		return
-	}
-	if !s.d.isHidden() {
-		text = unescaped(text)
-	}
-	s.d.put(text)
 }
 
 // markup scans the markup that begins with the < at s.at.
