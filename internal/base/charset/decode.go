@@ -116,11 +116,6 @@ func decodeSingle(dst, body []byte, s *charmap.Charmap) (text []byte, ok bool) {
 }
 
 func asciiPrefix(b []byte) (n int) {
-	for ; n+8 <= len(b); n += 8 {
-		if binary.LittleEndian.Uint64(b[n:])&0x8080808080808080 != 0 {
-			break
-		}
-	}
 	for n < len(b) && b[n] < 0x80 {
 		n++
 	}
