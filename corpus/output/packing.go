@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -18,25 +19,26 @@ const GzipLevel = 4
 
 // packing is a way to compress an output.
 type packing struct {
-	kind       string         // key in packings
-	size       int            // uncompressed bytes after which a frame ends
-	newEncoder func() encoder // nil without compression
+	kind     string     // key in packings
+	size     int        // uncompressed bytes after which a frame ends
+	encoders *sync.Pool // nil without compression
 }
 
 var packings = map[string]packing{
 	"": {"", plainFrame, nil},
-	"gzip": {"gzip", compressedFrame, func() encoder {
+	"gzip": {"gzip", compressedFrame, &sync.Pool{New: func() any {
 		enc, _ := gzip.NewWriterLevel(nil, GzipLevel) // only bad levels fail
 		return enc
-	}},
-	"zstd": {"zstd", compressedFrame, func() encoder {
+	}}},
+	"zstd": {"zstd", compressedFrame, &sync.Pool{New: func() any {
 		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(compressedFrame),
 			zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true)) // only bad options fail
 		return enc
-	}},
+	}}},
 }
 
-// encoder compresses bytes. It is created on first use: small outputs need only one.
+// encoder compresses bytes. It is kept for the next output: creating one takes most of the time of a
+// small output.
 type encoder interface {
 	io.WriteCloser
 	Reset(w io.Writer)
@@ -66,28 +68,19 @@ func (w *Writer) encode(f *frame, dst []byte) []byte {
 		}
 		return out
 	}
-	if w.newEncoder == nil {
+	if w.encoders == nil {
 		return f.src
 	}
-	if f.enc == nil {
-		f.enc = w.newEncoder()
-	}
-	if enc, ok := f.enc.(*zstd.Encoder); ok {
+	enc := w.encoders.Get().(encoder)
+	defer w.encoders.Put(enc)
+	if enc, ok := enc.(*zstd.Encoder); ok {
 		return enc.EncodeAll(f.src, dst)
 	}
 	out := bytes.NewBuffer(dst)
-	f.enc.Reset(out)
-	_, _ = f.enc.Write(f.src) // never fails: it writes to memory
-	_ = f.enc.Close()
+	enc.Reset(out)
+	_, _ = enc.Write(f.src) // never fails: it writes to memory
+	_ = enc.Close()
 	return out.Bytes()
-}
-
-// inherit takes over the frames of a closed output, with their memory and encoders. Creating these
-// takes most of the time of a small output.
-func (w *Writer) inherit(old *Writer) {
-	if old.kind == w.kind && old.size == w.size {
-		w.free, w.frame, w.room = old.free, old.frame, old.room
-	}
 }
 
 // longFrames is the length in frames above which a record is written at once, without any copy.
@@ -131,8 +124,9 @@ func (w *Writer) writeLong(parts [][]byte) error {
 	}
 	var to io.Writer = direct{w}
 	var enc encoder
-	if w.newEncoder != nil { // such records are rare, and its memory is small beside them
-		enc = w.newEncoder()
+	if w.encoders != nil {
+		enc = w.encoders.Get().(encoder)
+		defer w.encoders.Put(enc)
 		enc.Reset(to)
 		to = enc
 	}

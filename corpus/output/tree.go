@@ -32,7 +32,6 @@ type Tree struct {
 	result  error // of Close
 
 	current *Writer
-	used    *Writer // closed; its memory is reused
 }
 
 // TreeMark records how far a tree was written.
@@ -97,7 +96,7 @@ func (t *Tree) end() error {
 		mark, err = w.Seal()
 	}
 	err = errors.Join(err, w.stop())
-	t.current, t.used, t.at.Open = nil, w, nil
+	t.current, t.at.Open = nil, nil
 	if err != nil {
 		return err
 	}

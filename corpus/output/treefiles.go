@@ -210,10 +210,7 @@ func (t *Tree) open(n int, at Mark) error {
 	if err := t.prepare(w, n); err != nil {
 		return errors.Join(err, w.stop())
 	}
-	if t.used != nil {
-		w.inherit(t.used)
-	}
-	t.current, t.used = w, nil
+	t.current = w
 	t.at.Open = &TreeFile{input.StoredName(out.Name), at}
 	return nil
 }

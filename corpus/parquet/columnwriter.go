@@ -26,15 +26,6 @@ type columnWriter struct {
 	page, body []byte // buffers for a page, plain and compressed
 }
 
-// reset prepares for another row group, with the same memory.
-func (c *columnWriter) reset() {
-	c.dictionary.reset()
-	*c = columnWriter{
-		leaf: c.leaf, codec: c.codec, dictionary: c.dictionary, order: c.order,
-		reps: c.reps[:0], defs: c.defs[:0], values: c.values[:0], pages: c.pages[:0], page: c.page, body: c.body,
-	}
-}
-
 func (c *columnWriter) add(e entry) {
 	c.count++
 	if c.leaf.maxRep > 0 {
@@ -138,11 +129,6 @@ type dictionaryWriter struct {
 	given int      // number of values so far
 	off   bool     // the dictionary does not pay off
 	used  bool     // a page refers to it
-}
-
-func (d *dictionaryWriter) reset() {
-	clear(d.index)
-	*d = dictionaryWriter{index: d.index, plain: d.plain[:0], page: d.page[:0], room: d.room}
 }
 
 // add adds a value in plain encoding.

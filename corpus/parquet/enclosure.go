@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -17,12 +16,11 @@ import (
 // enclosure encodes rows of files with the same schema. The result has that schema, and the
 // metadata of the first file, byte for byte.
 type enclosure struct {
-	print   []byte // of the schema, precedes each row
-	meta           // except rows and row groups; its leaves are in schema order
-	order   []int  // of columns in a row
-	codecs  []int32
-	cut     func(records []byte) (row, rest []byte, err error) // removes the first row
-	writers sync.Pool                                          // *[]columnWriter
+	print  []byte // of the schema, precedes each row
+	meta          // except rows and row groups; its leaves are in schema order
+	order  []int  // of columns in a row
+	codecs []int32
+	cut    func(records []byte) (row, rest []byte, err error) // removes the first row
 }
 
 // Enclose returns an enclosure for rows of the inputs, after reading their footers. The schema of
@@ -210,20 +208,11 @@ const (
 	frameTail  = 40 // bytes at the end of the trailer
 )
 
-// keptFrame is the number of bytes of rows up to which their memory is reused.
-const keptFrame = 16 << 20
-
-// columns returns the writers of a row group, if possible in memory of an earlier group.
+// columns returns the writers of a row group.
 func (e *enclosure) columns() []columnWriter {
-	if used, ok := e.writers.Get().(*[]columnWriter); ok {
-		for i := range *used {
-			(*used)[i].reset()
-		}
-		return *used
-	}
-	columns := make([]columnWriter, len(e.leaves))
+	columns, room := make([]columnWriter, len(e.leaves)), maxDistinct
 	for i := range columns {
-		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i]}
+		columns[i] = columnWriter{leaf: &e.leaves[i], codec: e.codecs[i], dictionary: dictionaryWriter{room: &room}}
 		if e.Orders != nil { // without orders, readers may assume any
 			columns[i].order = e.leaves[i].order()
 		}
@@ -234,13 +223,6 @@ func (e *enclosure) columns() []columnWriter {
 // Frame encodes rows as a row group.
 func (e *enclosure) Frame(dst, records []byte) (_ []byte, err error) {
 	columns := e.columns()
-	if len(records) <= keptFrame {
-		defer e.writers.Put(&columns)
-	}
-	room := maxDistinct
-	for i := range columns {
-		columns[i].dictionary.room = &room
-	}
 	rows := uint64(0)
 	for ; len(records) > 0; rows++ {
 		var row []byte

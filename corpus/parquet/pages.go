@@ -218,22 +218,17 @@ func lz4Block(src, dst []byte) (int, error) {
 	return 0, errSize
 }
 
-// encoder compresses consecutive pages. Its memory takes longer to create than a page to compress.
-type encoder interface {
-	io.WriteCloser
-	Reset(w io.Writer)
-}
-
-var encoders = map[int32]*sync.Pool{
-	codecGzip: {New: func() any {
+// Encoders are kept: to create their memory takes longer than to compress a page.
+var (
+	gzips = sync.Pool{New: func() any {
 		enc, _ := gzip.NewWriterLevel(nil, output.GzipLevel) // only bad levels fail
 		return enc
-	}},
-	codecZstd: {New: func() any { // level 1 is the default of pyarrow; only bad options fail
-		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageBytes))
+	}}
+	zstdPages = sync.OnceValue(func() *zstd.Encoder { // level 1 is the default of pyarrow; only bad options fail
+		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(4), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageBytes))
 		return enc
-	}},
-}
+	})
+)
 
 // compress compresses a page by the codec of an enclosure. The result is in dst if that is large enough.
 func compress(codec int32, dst, src []byte) ([]byte, error) {
@@ -246,13 +241,11 @@ func compress(codec int32, dst, src []byte) ([]byte, error) {
 		_, err := w.Write(src)
 		err = errors.Join(err, w.Close())
 		return out.Bytes(), err
-	case codecGzip, codecZstd:
-		enc := encoders[codec].Get().(encoder)
-		defer encoders[codec].Put(enc)
-		if enc, ok := enc.(*zstd.Encoder); ok {
-			return enc.EncodeAll(src, dst[:0]), nil
-		}
-		out := bytes.NewBuffer(dst[:0])
+	case codecZstd:
+		return zstdPages().EncodeAll(src, dst[:0]), nil
+	case codecGzip:
+		enc, out := gzips.Get().(*gzip.Writer), bytes.NewBuffer(dst[:0])
+		defer gzips.Put(enc)
 		enc.Reset(out)
 		_, err := enc.Write(src)
 		err = errors.Join(err, enc.Close())

@@ -97,21 +97,18 @@ func decodeDeclared(dst, body []byte, declared []string) (text []byte, name stri
 func isBinary(body []byte) bool {
 	controls := 0
 	for _, c := range body {
-		controls += int(control[c])
+		if isControl[c] {
+			controls++
+		}
 	}
 	return controls*500 > len(body)
 }
 
-// control is 1 for the control characters that do not occur in texts.
-var control = func() (t [256]uint8) {
-	for c := range 0x20 {
-		switch c {
-		case '\t', '\n', '\v', '\f', '\r', 0x1a, 0x1b:
-		default:
-			t[c] = 1
-		}
+// isControl marks the control characters that do not occur in texts.
+var isControl = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c < ' ' && bytes.IndexByte([]byte("\t\n\v\f\r\x1a\x1b"), byte(c)) < 0 || c == 0x7f
 	}
-	t[0x7f] = 1
 	return t
 }()
 

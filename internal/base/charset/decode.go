@@ -44,25 +44,15 @@ func isWide(name string) bool {
 	return strings.HasPrefix(name, "utf-16") || strings.HasPrefix(name, "utf-32")
 }
 
-// A single is a single-byte encoding: the character of each byte from 0x80 on, or U+FFFD.
-type single [128]rune
-
-var singles = func() map[string]*single {
-	all := map[string]*single{}
+// singles maps names to the single-byte encodings that pages can declare.
+var singles = func() map[string]*charmap.Charmap {
+	all := map[string]*charmap.Charmap{}
 	for _, e := range charmap.All {
-		cm, ok := e.(*charmap.Charmap)
-		if !ok {
-			continue
+		if cm, ok := e.(*charmap.Charmap); ok {
+			if name, err := htmlindex.Name(cm); err == nil {
+				all[name] = cm
+			}
 		}
-		name, err := htmlindex.Name(cm)
-		if err != nil {
-			continue // no page can declare it
-		}
-		s := &single{}
-		for i := range s {
-			s[i] = cm.DecodeByte(byte(0x80 + i))
-		}
-		all[name] = s
 	}
 	return all
 }()
@@ -104,14 +94,14 @@ func transformed(dst, body []byte, name string) []byte {
 
 // decodeSingle decodes body if fewer than one character in a thousand is malformed: a byte without
 // a character, or with a control character.
-func decodeSingle(dst, body []byte, s *single) (text []byte, ok bool) {
+func decodeSingle(dst, body []byte, s *charmap.Charmap) (text []byte, ok bool) {
 	text = dst
 	faults := 0
 	for len(body) > 0 {
 		n := asciiPrefix(body)
 		text = append(text, body[:n]...)
 		for body = body[n:]; len(body) > 0 && body[0] >= 0x80; body = body[1:] {
-			r := s[body[0]-0x80]
+			r := s.DecodeByte(body[0])
 			if r == utf8.RuneError || r < 0xa0 {
 				faults++
 				r = utf8.RuneError
@@ -126,11 +116,6 @@ func decodeSingle(dst, body []byte, s *single) (text []byte, ok bool) {
 }
 
 func asciiPrefix(b []byte) (n int) {
-	for ; n+8 <= len(b); n += 8 {
-		if binary.LittleEndian.Uint64(b[n:])&0x8080808080808080 != 0 {
-			break
-		}
-	}
 	for n < len(b) && b[n] < 0x80 {
 		n++
 	}

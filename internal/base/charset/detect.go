@@ -239,7 +239,8 @@ func newGuess(name, code string, doubt float64) guess {
 	for c := 'a'; c <= 'z'; c++ {
 		g.kinds[c], g.kinds[c-'a'+'A'] = lower, upper
 	}
-	for i, r := range singles[name] {
+	for i := range g.worth {
+		r := singles[name].DecodeByte(byte(0x80 + i))
 		g.worth[i] = worthOf(r, bits)
 		switch {
 		case r == '’':

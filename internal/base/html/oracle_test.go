@@ -41,9 +41,7 @@ func runOracle(page []byte, d *document) {
 			for more {
 				var key, value []byte
 				key, value, more = z.TagAttr()
-				if len(key) <= longestKey {
-					a.set(keyOf(string(key)), bytes.ReplaceAll(value, []byte("&"), []byte("&amp;")))
-				}
+				a.set(key, bytes.ReplaceAll(value, []byte("&"), []byte("&amp;")))
 			}
 			raw = startOracle(z, page[at:], d, t, name, a, xml && token == html.SelfClosingTagToken)
 		}

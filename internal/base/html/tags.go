@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"strings"
 )
 
 // A tag is a kind of element that affects the position of text. All other elements are inline.
@@ -30,7 +31,7 @@ const (
 	navigation
 	dialog
 	unseen // its content is not shown
-	root   // of foreign content
+	root   // svg or math
 	body
 	title
 	silent   // hidden raw text
@@ -39,91 +40,62 @@ const (
 )
 
 // tagOf maps the names of HTML elements to their tags.
-var tagOf = map[string]tag{}
+var tagOf = invert(map[tag]string{
+	link:         "a button",
+	lineBreak:    "br",
+	rule:         "hr tbody thead tfoot frameset legend optgroup",
+	paragraph:    "p figcaption address summary caption",
+	heading:      "h1 h2 h3 h4 h5 h6",
+	preformatted: "pre listing",
+	item:         "li dt dd",
+	row:          "tr",
+	cell:         "td th",
+	table:        "table",
+	list:         "ul ol dl menu dir",
+	quote:        "blockquote figure",
+	division:     "div section center form fieldset details hgroup search",
+	article:      "article",
+	mainPart:     "main",
+	header:       "header",
+	footer:       "footer",
+	aside:        "aside",
+	navigation:   "nav",
+	dialog:       "dialog",
+	unseen:       "template select datalist object canvas audio video",
+	root:         "svg math",
+	body:         "body html",
+	title:        "title",
+	silent:       "script style noscript iframe noembed noframes textarea",
+	verbatim:     "xmp plaintext",
+})
 
-func init() {
-	for t, names := range map[tag][]string{
-		link:         {"a", "button"},
-		lineBreak:    {"br"},
-		rule:         {"hr", "tbody", "thead", "tfoot", "frameset", "legend", "optgroup"},
-		paragraph:    {"p", "figcaption", "address", "summary", "caption"},
-		heading:      {"h1", "h2", "h3", "h4", "h5", "h6"},
-		preformatted: {"pre", "listing"},
-		item:         {"li", "dt", "dd"},
-		row:          {"tr"},
-		cell:         {"td", "th"},
-		table:        {"table"},
-		list:         {"ul", "ol", "dl", "menu", "dir"},
-		quote:        {"blockquote", "figure"},
-		division:     {"div", "section", "center", "form", "fieldset", "details", "hgroup", "search"},
-		article:      {"article"},
-		mainPart:     {"main"},
-		header:       {"header"},
-		footer:       {"footer"},
-		aside:        {"aside"},
-		navigation:   {"nav"},
-		dialog:       {"dialog"},
-		unseen:       {"template", "select", "datalist", "object", "canvas", "audio", "video"},
-		root:         {"svg", "math"},
-		body:         {"body", "html"},
-		title:        {"title"},
-		silent:       {"script", "style", "noscript", "iframe", "noembed", "noframes", "textarea"},
-		verbatim:     {"xmp", "plaintext"},
-	} {
-		for _, name := range names {
-			tagOf[name] = t
-			if len(name) <= longestKey {
-				place := &named[keyOf(name).place()]
-				for place.key != 0 {
-					panic("html: two names in one place: choose another factor for them")
-				}
-				*place = namedTag{keyOf(name), t}
-			}
+// invert maps each of the words to its key.
+func invert[K comparable](words map[K]string) map[string]K {
+	of := map[string]K{}
+	for k, all := range words {
+		for word := range strings.FieldsSeq(all) {
+			of[word] = k
 		}
 	}
+	return of
 }
 
-// A key packs a short name in lower case into a number, the first letter highest. A zero byte
-// becomes 1, which no known name contains, so no two names have the same key.
-type key uint64
+// lowered is a name in lower case, of at most its length.
+type lowered [len("annotation-xml")]byte
 
-// longestKey is the length of the longest name with a key, longestName that of the longest name.
-const (
-	longestKey  = 8
-	longestName = len("blockquote")
-)
-
-func keyOf(name string) (k key) {
-	for _, c := range []byte(name) {
-		k = k<<8 | key(inName[c])
+// of returns a name in lower case, or nothing for one longer than all known names.
+func (l *lowered) of(name []byte) []byte {
+	if len(name) > len(l) {
+		return nil
 	}
-	return k
-}
-
-// place returns the index of a key in named, which no other name shares. Tags are looked up more
-// often than anything else. The factor was found by trial.
-func (k key) place() uint64 { return uint64(k) * 0x8b8b39109a983805 >> (64 - 8) }
-
-var named [1 << 8]namedTag
-
-type namedTag struct {
-	key key
-	tag tag
-}
-
-// inName maps the bytes of names to those of keys, and bytes that end the name of a tag to 0.
-var inName = func() (t [256]uint8) {
-	for c := range 256 {
-		switch {
-		case isBlank[c] || c == '/' || c == '>':
-		case 'A' <= c && c <= 'Z':
-			t[c] = uint8(c) | 0x20
-		default:
-			t[c] = max(uint8(c), 1)
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
 		}
+		l[i] = c
 	}
-	return t
-}()
+	return l[:len(name)]
+}
 
 // isElement marks the tags that always open an element of the document.
 var isElement = [tags]bool{
@@ -140,12 +112,8 @@ var roles = map[string]tag{
 
 // attributes holds the attributes that matter. Of several with one name, the first counts.
 type attributes struct {
-	seen         uint8 // one bit for each attribute
-	href, hidden bool
-	font         bool // the colour, face or size of a font
-	role, style  []byte
-	encoding     []byte
-	empty        bool // the tag ends with a slash
+	href, empty         bool   // empty: the tag ends with a slash
+	role, style, hidden []byte // nil without the attribute
 }
 
 // readAttributes reads a tag's attributes and skips its end. It returns false if there is no end.
@@ -166,19 +134,12 @@ func (s *scanner) readAttributes(i int, a *attributes) bool {
 		case isBlank[c]:
 			i++
 		default:
-			from, name := i, key(inName[c])
-			for i++; i < len(page); i++ {
-				c := inName[page[i]]
-				if c == 0 || c == '=' {
-					break
-				}
-				name = name<<8 | key(c)
+			from := i
+			for i++; i < len(page) && page[i] != '=' && !endsName[page[i]]; i++ {
 			}
-			short := i-from <= longestKey
-			var value []byte
-			value, i = s.value(i)
-			if short && a != nil {
-				a.set(name, value)
+			name, value := page[from:i], []byte(nil)
+			if value, i = s.value(i); a != nil {
+				a.set(s.lower.of(name), value)
 			}
 		}
 	}
@@ -215,50 +176,29 @@ func (s *scanner) value(i int) (value []byte, next int) {
 	return page[from:i], i
 }
 
-// Keys of the attributes that matter.
-var (
-	hrefKey   = keyOf("href")
-	roleKey   = keyOf("role")
-	styleKey  = keyOf("style")
-	hiddenKey = keyOf("hidden")
-
-	colorKey, faceKey, sizeKey, encodingKey = keyOf("color"), keyOf("face"), keyOf("size"), keyOf("encoding")
-)
-
 // set records an attribute that matters.
-func (a *attributes) set(name key, value []byte) {
-	bit := uint8(0)
-	switch name {
-	case hrefKey:
-		a.href = true
-	case roleKey:
-		if bit = 1; a.seen&bit == 0 {
-			a.role = unescaped(value)
-		}
-	case styleKey:
-		if bit = 2; a.seen&bit == 0 {
-			a.style = unescaped(value)
-		}
-	case hiddenKey:
-		if bit = 4; a.seen&bit == 0 {
-			a.hidden = string(unescaped(value)) != "until-found"
-		}
-	case colorKey, faceKey, sizeKey:
-		a.font = true
-	case encodingKey:
-		if bit = 8; a.seen&bit == 0 {
-			a.encoding = unescaped(value)
-		}
+func (a *attributes) set(name, value []byte) {
+	if value == nil {
+		value = []byte{}
 	}
-	a.seen |= bit
+	switch {
+	case string(name) == "href":
+		a.href = true
+	case string(name) == "role" && a.role == nil:
+		a.role = value
+	case string(name) == "style" && a.style == nil:
+		a.style = value
+	case string(name) == "hidden" && a.hidden == nil:
+		a.hidden = value
+	}
 }
 
 // roleOr returns the tag for the role attribute, or t.
 func (a *attributes) roleOr(t tag) tag {
-	if len(a.role) == 0 || len(a.role) > 32 || !isElement[t] || t == unseen {
+	if len(a.role) == 0 || !isElement[t] || t == unseen {
 		return t
 	}
-	if role, known := roles[string(bytes.ToLower(bytes.TrimSpace(a.role)))]; known {
+	if role, known := roles[string(bytes.ToLower(bytes.TrimSpace(unescaped(a.role))))]; known {
 		return role
 	}
 	return t
@@ -266,9 +206,12 @@ func (a *attributes) roleOr(t tag) tag {
 
 // isHiding reports whether the attributes hide the content of the element.
 func (a *attributes) isHiding() bool {
-	if a.hidden || len(a.style) == 0 {
-		return a.hidden
+	if a.hidden != nil && string(unescaped(a.hidden)) != "until-found" {
+		return true
 	}
-	style := bytes.ToLower(bytes.Join(bytes.Fields(a.style), nil))
+	if len(a.style) == 0 {
+		return false
+	}
+	style := bytes.ToLower(bytes.Join(bytes.Fields(unescaped(a.style)), nil))
 	return bytes.Contains(style, []byte("display:none")) || bytes.Contains(style, []byte("visibility:hidden"))
 }

@@ -2,8 +2,6 @@ package html
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -167,66 +165,34 @@ const (
 
 var classOf = [256]uint8{' ': blank, '\t': blank, '\r': lineFeed, '\f': blank, '\n': lineFeed, 0xc2: perhapsBlank}
 
-// putWords appends text, with white space as single spaces. It appends words a single space apart
-// at once, because wordsEnd takes eight bytes at a time.
+// putWords appends text, with white space as single spaces. It appends words a single space apart at
+// once.
 func (d *document) putWords(s []byte) {
-	for i := 0; i < len(s); {
-		switch classOf[s[i]] {
-		case lineFeed:
-			d.space, d.lineSpace = true, true
-			i++
+	for len(s) > 0 {
+		if n := blankAt(s); n > 0 {
+			d.space, d.lineSpace = true, d.lineSpace || classOf[s[0]] == lineFeed
+			s = s[n:]
 			continue
-		case blank:
-			d.space = true
-			i++
-			continue
-		case perhapsBlank:
-			if i+1 < len(s) && s[i+1] == 0xa0 {
-				d.space = true
-				i += 2
-				continue
-			}
 		}
-		from := i
-		for i += wordsEnd(s[i:]); i < len(s) && (classOf[s[i]] == visible || classOf[s[i]] == perhapsBlank && !(i+1 < len(s) && s[i+1] == 0xa0)); {
-			i += 1 + wordsEnd(s[i+1:])
-		}
-		to := i
-		if s[to-1] == ' ' {
-			to--
+		n := 1
+		for n < len(s) && (classOf[s[n]] == visible || s[n] == ' ' && n+1 < len(s) && classOf[s[n+1]] == visible || blankAt(s[n:]) == 0) {
+			n++
 		}
 		if d.space || d.breaks > 0 || d.tab || len(d.text) == d.from {
-			d.separate(s[from:to])
+			d.separate(s[:n])
 		}
-		d.text = append(d.text, s[from:to]...)
-		d.space = to < i
+		d.text = append(d.text, s[:n]...)
+		s = s[n:]
 	}
 }
 
-// every is the byte 1 eight times, so every*c is the byte c eight times.
-const every = 0x0101010101010101
-
-// zeros returns a word with the high bit of each zero byte of x set. Bytes above a zero byte may
-// have theirs set too (Hacker's Delight, 6-1).
-func zeros(x uint64) uint64 { return (x - every) & ^x & (every << 7) }
-
-// wordsEnd returns the index of the first byte that may end words a single space apart. This is a
-// control character, the second of two spaces, or the first byte of a no-break space.
-func wordsEnd(s []byte) int {
-	space := uint64(0) // nonzero if the byte before the word is a space
-	for i := 0; i < len(s); i += 8 {
-		word := s[i:]
-		if len(word) < 8 {
-			word = make([]byte, 8) // zero bytes after the end
-			copy(word, s[i:])
-		}
-		x := binary.LittleEndian.Uint64(word)
-		spaces := zeros(x ^ every*' ')
-		ends := (x-every*' ')&^x&(every<<7) | zeros(x^every*0xc2) | spaces&(spaces<<8|space)
-		if ends != 0 {
-			return min(i+bits.TrailingZeros64(ends)/8, len(s))
-		}
-		space = spaces >> 56
+// blankAt returns the length of the white space character that s begins with, or 0.
+func blankAt(s []byte) int {
+	switch {
+	case classOf[s[0]] == visible, classOf[s[0]] == perhapsBlank && (len(s) < 2 || s[1] != 0xa0):
+		return 0
+	case classOf[s[0]] == perhapsBlank:
+		return 2
 	}
-	return len(s)
+	return 1
 }

@@ -32,6 +32,7 @@ var deviations = map[string]*regexp.Regexp{
 	"a list of options ends at its own end tag": regexp.MustCompile(`<select>.*(<select>|<input>|<tr>|<caption>)`),
 	"a template ends as other elements do":      regexp.MustCompile(`<template>(</div>|<td>|<object>)`),
 	"plaintext takes in all":                    regexp.MustCompile(`<noscript><plaintext>`),
+	"an svg ends at its own end tag":            regexp.MustCompile(`<foreignObject>.*<plaintext>`),
 }
 
 func deviates(page string) bool {

@@ -49,8 +49,7 @@ func TestReferences(t *testing.T) {
 func TestNames(t *testing.T) {
 	of := func(name string) tag {
 		s := scanner{page: []byte(name + ">")}
-		n, k := s.name(0)
-		return lookUp(n, k)
+		return tagOf[string(s.lower.of(s.name(0)))]
 	}
 	for name, want := range tagOf {
 		upper := strings.ToUpper(name)
