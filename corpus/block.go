@@ -61,6 +61,9 @@ type Span struct {
 // apartFrom is the size in bytes above which a piece of memory is outside the Go heap.
 const apartFrom = 256 << 10
 
+// roomBeside is the capacity of Room beyond len(Data), for parsers that write more than they read.
+const roomBeside = 64
+
 // Long reports whether the block is one record longer than BlockSize.
 func (b *Block) Long() bool { return b.long.mem != nil }
 
@@ -105,9 +108,9 @@ func (b *Block) Rewind() {
 // appended and passed to Hold stay valid until the block is filled again, parsed again or released.
 //
 // The memory holds len(Data) bytes, since no format decodes a record to more bytes. The slice has
-// capacity for the rest of them.
+// capacity for the rest of them, and for 64 more.
 func (b *Block) Room() []byte {
-	if need := len(b.Data); cap(b.room) < need {
+	if need := len(b.Data) + roomBeside; cap(b.room) < need {
 		if b.Long() {
 			b.room = b.Memory(need)
 		} else {

@@ -111,7 +111,7 @@ func (f Format) Cut(dst, raw []byte, ranges [][2]int, mark bool) ([]byte, error)
 	if err := p.scan(raw); err != nil {
 		return dst, err
 	}
-	text := p.found(textLiteral, textPath)
+	text := p.targets[p.found(textLiteral, textPath)].value
 	if text.kind != kindString {
 		return dst, fmt.Errorf("field %q is not a string", p.fields.Text)
 	}
@@ -153,6 +153,7 @@ func decodedCharacter(b []byte) (written, size int) {
 	case b[1] != 'u':
 		return 2, 1
 	}
-	r, written := longEscape(b)
-	return written, utf8.RuneLen(r)
+	var decoded [utf8.UTFMax]byte
+	written, size, _ = decodeUnicode(decoded[:], b, 0, 0) // already validated
+	return written, size
 }

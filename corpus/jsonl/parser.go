@@ -39,6 +39,7 @@ type parser struct {
 	level   int  // names matched above the object being read
 	twice   int  // a target whose name occurs twice, or -1
 	key     []byte
+	text    [2][]byte     // found by textLiteral and textPath
 	block   *corpus.Block // being parsed
 	longest int           // bytes of the longest name or path
 	doc     corpus.Document
@@ -131,7 +132,8 @@ func (p *parser) parse() (err error) {
 	if p.twice >= 0 {
 		return fmt.Errorf("field %q occurs twice", p.names[p.twice/2])
 	}
-	text, id := p.found(textLiteral, textPath), p.found(idLiteral, idPath)
+	way := p.found(textLiteral, textPath)
+	text := p.targets[way].value
 	switch {
 	case p.joins():
 		text.start = -1 // an id is not the text
@@ -141,15 +143,16 @@ func (p *parser) parse() (err error) {
 	case text.kind != kindString:
 		return unfit(p.fields.Text, text.kind, "a string")
 	default:
-		p.doc.Text = p.decoded(text)
+		p.doc.Text = p.text[way-textLiteral]
 	}
+	id := p.targets[p.found(idLiteral, idPath)].value
 	switch {
 	case id.start == text.start && len(p.doc.Text) > 0: // same field; no room to decode it twice
 		p.doc.ID = p.doc.Text
 	case !p.setID(id):
 		return unfit(p.fields.ID, id.kind, "a string or a number")
 	}
-	p.doc.Time = readTime(raw, p.found(timeLiteral, timePath))
+	p.doc.Time = readTime(raw, p.targets[p.found(timeLiteral, timePath)].value)
 	if p.answers == "" {
 		return nil
 	}
@@ -164,7 +167,7 @@ func (p *parser) joins() bool { return len(p.targets) > textPath+1 || p.page != 
 func (p *parser) join(raw []byte) (err error) {
 	names, found := p.names[textLiteral/2:], missing
 	p.block.Join(&p.doc, names, func(dst []byte, i int) []byte {
-		switch v := p.found(textLiteral+2*i, textPath+2*i); {
+		switch v := p.targets[p.found(textLiteral+2*i, textPath+2*i)].value; {
 		case v.kind == kindString:
 			found, dst = v.kind, p.appendText(dst, raw, v, names[i] == p.fields.HTML, &err)
 		case v.kind != missing && v.kind != kindNull:
@@ -183,7 +186,11 @@ func (p *parser) join(raw []byte) (err error) {
 // appendText appends the text of a string to dst, or of the page in it.
 func (p *parser) appendText(dst, raw []byte, v value, page bool, err *error) []byte {
 	from := len(dst)
-	dst = appendDecoded(dst, raw[v.start:v.end])
+	if v.escaped {
+		dst, _, _ = decodeString(dst, raw[:v.end+1], v.start)
+	} else {
+		dst = append(dst, raw[v.start:v.end]...)
+	}
 	if page {
 		var failed error
 		if dst, p.doc.Exact, failed = p.page.Append(p.block, dst[:from], dst[from:], "text/html; charset=utf-8"); failed != nil {
@@ -212,22 +219,12 @@ func unfit(field string, k kind, wanted string) error {
 	return fmt.Errorf("field %q is %s, not %s", field, k, wanted)
 }
 
-// found returns the value of a field, by its literal name or by its path.
-func (p *parser) found(literal, path int) value {
-	if v := p.targets[literal].value; v.kind != missing {
-		return v
+// found returns the target with a value, or literal if there is none.
+func (p *parser) found(literal, path int) int {
+	if p.targets[literal].value.kind == missing && p.targets[path].value.kind != missing {
+		return path
 	}
-	return p.targets[path].value
-}
-
-// decoded returns the content of a string: part of the line if nothing needs decoding, otherwise in
-// the block's memory.
-func (p *parser) decoded(v value) []byte {
-	content := p.doc.Raw[v.start:v.end:v.end]
-	if !v.escaped {
-		return content
-	}
-	return p.block.Hold(appendDecoded(p.block.Room(), content))
+	return literal
 }
 
 // setID sets the document's id. A null id counts as missing.
@@ -235,7 +232,8 @@ func (p *parser) setID(id value) bool {
 	switch {
 	case id.kind == missing || id.kind == kindNull:
 	case id.kind == kindString && id.escaped && id.end-id.start <= maxEscape*corpus.MaxID:
-		p.doc.ID = p.decoded(id)
+		decoded, _, _ := decodeString(p.block.Room(), p.doc.Raw[:id.end+1], id.start)
+		p.doc.ID = p.block.Hold(decoded)
 	case id.kind == kindString || id.kind == kindNumber:
 		p.doc.ID = p.doc.Raw[id.start:id.end]
 	default:
@@ -287,9 +285,40 @@ func (p *parser) member(b []byte, key value, i, depth int) (int, error) {
 		p.note(here, value{kindObject, false, i, end})
 		return end, err
 	}
+	if here&(1<<textLiteral|1<<textPath) != 0 && !p.joins() && i < len(b) && b[i] == '"' {
+		return p.decodeText(b, here, i)
+	}
 	v, end, err := scanValue(b, i, depth)
 	p.note(here, v)
 	return end, err
+}
+
+func (p *parser) decodeText(b []byte, here uint, i int) (int, error) {
+	way := textLiteral
+	if here>>textLiteral&1 == 0 {
+		way = textPath
+	}
+	text, end, err := p.readText(b, i+1)
+	p.text[way-textLiteral] = text
+	p.note(here, value{kindString, true, i + 1, end})
+	return end + 1, err
+}
+
+// readText returns the string whose content begins at b[i]: part of the line if nothing needs
+// decoding, otherwise in the block's memory. For a long line it touches that memory only if needed.
+func (p *parser) readText(b []byte, i int) (text []byte, end int, err error) {
+	if p.block.Long() {
+		end, escaped, err := scanString(b, i)
+		if err != nil || !escaped {
+			return b[i:end:end], end, err
+		}
+		b = b[:end+1]
+	}
+	text, end, err = decodeString(p.block.Room(), b, i)
+	if err != nil || len(text) == end-i { // nothing was decoded: decoding shortens
+		return b[i:end:end], end, err
+	}
+	return p.block.Hold(text), end, nil
 }
 
 func (p *parser) note(here uint, v value) {
@@ -307,7 +336,7 @@ func (p *parser) match(b []byte, key value) (here, below uint) {
 		if len(name) > maxEscape*p.longest {
 			return 0, 0
 		}
-		p.key = appendDecoded(p.key[:0], name)
+		p.key, _, _ = decodeString(p.key[:0], b[:key.end+1], key.start)
 		name = p.key
 	}
 	p.taken = p.taken || p.level == 0 && string(name) == p.answers

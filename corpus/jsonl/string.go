@@ -1,11 +1,11 @@
 package jsonl
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -111,36 +111,109 @@ func hex4(b []byte) rune {
 	return rune(v[0])<<8 | rune(v[1])
 }
 
-// appendDecoded appends the content of a string that scanString accepted.
-func appendDecoded(dst, b []byte) []byte {
+// decodeString is scanString that also appends the decoded content to dst. With many escapes, a
+// second pass would take as long as the first. A surrogate without its partner becomes U+FFFD.
+func decodeString(dst, b []byte, i int) (out []byte, end int, err error) {
+	// Each store writes eight bytes; the next overwrites those after a special byte. The decoded
+	// content is never longer than b, but the last store may need more room.
+	j := len(dst)
+	dst = slices.Grow(dst, len(b)-i+8)
+	d := dst[:cap(dst)]
+	pass := 0 // stops until decodeBlocks is tried again: in \u escapes it decodes nothing
 	for {
-		n := bytes.IndexByte(b, '\\')
-		if n < 0 {
-			return append(dst, b...)
+		if pass--; pass < 0 {
+			from := i
+			if i, j = decodeBlocks(d, b, i, j); i < from+fewDecoded {
+				pass = passed
+			}
 		}
-		dst, b = append(dst, b[:n]...), b[n:]
-		if c := unescaped[b[1]]; c != 0 {
-			dst, b = append(dst, c), b[2:]
-			continue
+		for i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			binary.LittleEndian.PutUint64(d[j:], w)
+			if m := special(w); m != 0 {
+				n := bits.TrailingZeros64(m) / 8
+				i, j = i+n, j+n
+				break
+			}
+			i, j = i+8, j+8
 		}
-		r, size := longEscape(b)
-		dst, b = utf8.AppendRune(dst, r), b[size:]
+		if i >= len(b) {
+			return dst, i, syntax(i, "the line ends inside a string")
+		}
+		switch c := b[i]; {
+		case c == '"':
+			return d[:j], i, nil
+		case c == '\\':
+			if i+1 < len(b) && unescaped[b[i+1]] != 0 {
+				d[j] = unescaped[b[i+1]]
+				i, j = i+2, j+1
+				continue
+			}
+			i, j, err = decodeUnicode(d, b, i, j)
+		case c < 0x20:
+			err = syntax(i, "a control character inside a string must be escaped")
+		case c >= utf8.RuneSelf:
+			start := i
+			i, err = scanWide(b, i)
+			j += copy(d[j:], b[start:i])
+		default:
+			d[j] = c
+			i, j = i+1, j+1
+		}
+		if err != nil {
+			return dst, i, err
+		}
 	}
 }
 
-// longEscape returns the character of the long escape that b begins with, and the length of the
-// escape. A surrogate without its partner becomes U+FFFD.
-func longEscape(b []byte) (r rune, size int) {
-	const length = len(`\u0061`)
-	if r = hex4(b[2:]); !utf16.IsSurrogate(r) {
-		return r, length
+const (
+	// fewDecoded bytes or more make decodeBlocks run again at once, fewer only after passed stops.
+	fewDecoded = 32
+	passed     = 8
+)
+
+// block is the number of bytes of a string decoded at once; 0 if the processor cannot do that.
+var block = maxBlock
+
+// decodeBlocks decodes blocks of b[i:] to d[j:], and returns the indexes after the last character.
+func decodeBlocks(d, b []byte, i, j int) (nextI, nextJ int) {
+	if block == 0 || i < 3 || i+64 > len(b) {
+		return i, j
 	}
-	if rest := b[length:]; len(rest) >= length && rest[0] == '\\' && rest[1] == 'u' {
-		if r := utf16.DecodeRune(r, hex4(rest[2:])); r != utf8.RuneError {
-			return r, 2 * length
+	start, escapes := i, (*[128]byte)(unescaped[:])
+	var read, written int
+	if block == 64 {
+		read, written = decodeAVX512(&d[j], &b[i], len(b)-i, escapes)
+	} else {
+		read, written = decodeAVX2(&d[j], &b[i], len(b)-i, escapes)
+	}
+	i, j = i+read, j+written
+	for i > start && b[i-1] >= utf8.RuneSelf { // it may be incomplete: decode it again
+		i, j = i-1, j-1
+		if b[i] >= 0xC0 {
+			break
 		}
 	}
-	return utf8.RuneError, length
+	return i, j
+}
+
+// decodeUnicode decodes the long escape at b[i] to d[j], and returns the indexes after both.
+func decodeUnicode(d, b []byte, i, j int) (nextI, nextJ int, err error) {
+	end, err := scanUnicode(b, i)
+	if err != nil {
+		return i, j, err
+	}
+	r := hex4(b[i+2:])
+	if utf16.IsSurrogate(r) {
+		low := rune(-1)
+		if end+1 < len(b) && b[end] == '\\' && b[end+1] == 'u' {
+			low = hex4(b[end+2:])
+		}
+		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+			end += 6
+		}
+	}
+	return end, j + utf8.EncodeRune(d[j:], r), nil
 }
 
 // unescaped maps the letter of a short escape to its character.

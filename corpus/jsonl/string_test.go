@@ -2,10 +2,12 @@ package jsonl
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -25,8 +27,18 @@ func stringParts() *rapid.Generator[string] {
 	})
 }
 
-// TestDecode checks that a string is accepted and decoded as by encoding/json, and only as UTF-8.
-func TestDecode(t *testing.T) {
+// decoded returns the result of decodeString, in blocks of size bytes, for a string inside a line.
+func decoded(inside string, size int) string {
+	defer func(was int) { block = was }(block)
+	block = size
+	line := `{"text":"` + inside + `", "other": "something behind it"}`
+	out, end, err := decodeString(make([]byte, 0, len(line)+64), []byte(line), 9)
+	return fmt.Sprintf("%q %d %v", out, end, err)
+}
+
+// TestDecodeInBlocks checks that decoding in blocks changes nothing, not even errors and their
+// places. A valid string decodes as encoding/json decodes it.
+func TestDecodeInBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkDecode(t, stringParts().Draw(t, "inside")) })
 }
 
@@ -37,17 +49,16 @@ func FuzzDecode(f *testing.F) {
 }
 
 func checkDecode(t rapid.TB, inside string) {
-	line := `{"text":"` + inside + `", "other": "something behind it"}`
-	end, escaped, err := scanString([]byte(line), 9)
-	var want string
-	if !utf8.ValidString(inside) || json.Unmarshal([]byte(`"`+inside+`"`), &want) != nil {
-		if err == nil && end == 9+len(inside) {
-			t.Fatalf("%q is accepted", inside)
+	want := decoded(inside, 0)
+	for size := 32; size <= maxBlock; size *= 2 {
+		if got := decoded(inside, size); got != want {
+			t.Fatalf("%q (-bytes +blocks of %d):\n%s", inside, size, cmp.Diff(want, got))
 		}
-		return
 	}
-	got := string(appendDecoded(nil, []byte(inside)))
-	if err != nil || end != 9+len(inside) || got != want || escaped != strings.Contains(inside, `\`) {
-		t.Fatalf("%q: %q, want %q; end %d, escaped %v, %v", inside, got, want, end, escaped, err)
+	var text string
+	if utf8.ValidString(inside) && json.Unmarshal([]byte(`"`+inside+`"`), &text) == nil {
+		if text := fmt.Sprintf("%q %d %v", text, 9+len(inside), nil); text != want {
+			t.Fatalf("%q (-encoding/json +decodeString):\n%s", inside, cmp.Diff(text, want))
+		}
 	}
 }
