@@ -65,7 +65,7 @@ func rowsFile(name, as string) (to file, form bulk.Form, err error) {
 	switch {
 	case as == "documents":
 		if isTable(name) {
-			to.around, err = parquet.Features()
+			to.around, err = bulk.TabledDocuments()
 		}
 		return to, bulk.Documents, err
 	case isTable(name):

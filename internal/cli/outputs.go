@@ -19,7 +19,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
-	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/base/visible"
@@ -193,7 +192,7 @@ func (f *inputFlags) head(out string, together bool) (head []byte, err error) {
 // enclose chooses how the run writes records, and its report.
 func (f *dedupOptions) enclose() (err error) {
 	if isTable(f.Report) {
-		if f.Tabled, err = parquet.Report(); err != nil {
+		if f.Tabled, err = report.Tabled(); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/corpus/parquet"
 )
 
 // A Place identifies a key by its shard, document and slot. It has 63 bits, in the order of the
@@ -123,6 +125,19 @@ type Document struct {
 	Time  *time.Time   `json:"time,omitempty"`
 	Keys  []int64      `json:"k"` // features, then the whole text; negative from 1<<63 on
 }
+
+// documentRow is a [Document] as a row of Parquet.
+type documentRow struct {
+	Place int64        `json:"v"`
+	ID    string       `json:"id"`
+	File  string       `json:"file"`
+	Line  corpus.Place `json:"line" columns:"part line"`
+	Time  *string      `json:"time"`
+	Keys  []int64      `json:"k"`
+}
+
+// TabledDocuments returns an enclosure for documents in Parquet: their lines become rows.
+func TabledDocuments() (output.Enclosure, error) { return parquet.Lines[documentRow]() }
 
 // Documents is the form of a document as a line of JSON, a [Document].
 func Documents(dst []byte, m *Manifest, owner Place, record []byte, doc *Doc) ([]byte, error) {

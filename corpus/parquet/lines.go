@@ -9,53 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 )
-
-// Rows of our own files are structs. Fields are columns, named as in JSON. A pointer is nullable,
-// and a slice is a list. A nested struct has several columns, named by a tag. Those of a place are
-// the part, 0 if its input has no parts, and the number in the part.
-
-// reported is a line of a report (docs/manual.md, "The report"), with the fields for columns.
-type reported struct {
-	ID         string          `json:"id"`
-	Verdict    string          `json:"verdict"`
-	Kept       bool            `json:"kept"`
-	Of         *string         `json:"of"`
-	Why        *string         `json:"why"`
-	Exact      bool            `json:"exact"`
-	SameID     bool            `json:"same_id"`
-	Again      bool            `json:"again"`
-	Score      float64         `json:"score"`
-	Seen       float64         `json:"seen"`
-	Contained  float64         `json:"contained"`
-	Estimated  bool            `json:"estimated"`
-	Shared     int32           `json:"shared"`
-	Segments   int32           `json:"segments"`
-	OfSegments int32           `json:"of_segments"`
-	Also       []reportedOther `json:"also"`
-	Sample     []string        `json:"sample"`
-	Differs    *string         `json:"differs"`
-	File       string          `json:"file"`
-	Line       corpus.Place    `json:"line" columns:"part line"`
-	Time       *string         `json:"time"`
-}
-
-type reportedOther struct {
-	ID     string `json:"id"`
-	Shared int32  `json:"shared"`
-}
-
-// featured is a line of features of a document (docs/format.md, "Shards of features").
-type featured struct {
-	Place int64        `json:"v"`
-	ID    string       `json:"id"`
-	File  string       `json:"file"`
-	Line  corpus.Place `json:"line" columns:"part line"`
-	Time  *string      `json:"time"`
-	Keys  []int64      `json:"k"`
-}
 
 // annotation holds the columns of annotated rows.
 type annotation struct {
@@ -107,8 +62,12 @@ func newEnclosure(nodes []schemaElement, children int) (*enclosure, error) {
 	return e, e.addColumns(nodes, children, codecZstd)
 }
 
-// newLines returns an enclosure for lines of JSON, each a row.
-func newLines(row reflect.Type) (output.Enclosure, error) {
+// Lines returns an enclosure for lines of JSON, each a row. The fields of T, a struct, are columns, named
+// as in JSON: strings, bools, int32, int64 and float64. A pointer is nullable, and a slice is a list. A
+// nested struct has several columns, named by its tag "columns". Those of a [corpus.Place] are the part,
+// 0 if its input has no parts, and the number in the part. Other fields of the lines are left out.
+func Lines[T any]() (output.Enclosure, error) {
+	row := reflect.TypeFor[T]()
 	e, err := newEnclosure(fieldNodes(nil, row))
 	e.cut = func(lines []byte) (fields, rest []byte, err error) {
 		line, rest, _ := bytes.Cut(lines, []byte{'\n'})
@@ -120,12 +79,6 @@ func newLines(row reflect.Type) (output.Enclosure, error) {
 	}
 	return e, err
 }
-
-// Report returns an enclosure for a report: its lines become rows, their fields columns.
-func Report() (output.Enclosure, error) { return newLines(reflect.TypeFor[reported]()) }
-
-// Features returns an enclosure for features of documents: lines become rows, fields columns.
-func Features() (output.Enclosure, error) { return newLines(reflect.TypeFor[featured]()) }
 
 // Integers returns an enclosure for records of 64-bit numbers, eight bytes little-endian for each
 // of the named columns. Each record is a row. Numbers from 1<<63 on are negative in Parquet.
