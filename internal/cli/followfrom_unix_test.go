@@ -114,7 +114,7 @@ func TestFollowFrom(t *testing.T) {
 	ends(exitFailed, "a new index needs --from", follow("new", "pages")...)
 	ends(exitUsage, "--from: address", follow("new", "pages", "--from", "nowhere")...)
 	ends(exitUsage, "give the log with --brokers", "serve", "--index", "new", "--listen", "unix:n", "--from", web.URL)
-	ends(exitFailed, "gives no snapshot: 401 Unauthorized", follow("new", "pages", "--from", web.URL)...)
+	ends(exitFailed, "for a snapshot: firstseen server: Unauthorized", follow("new", "pages", "--from", web.URL)...)
 	ends(exitFailed, "the snapshot follows topic pages", follow("new", "others", from...)...)
 
 	whole, err := client.Get("http://server/v1/snapshot")

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -90,23 +89,12 @@ func Backup(ctx context.Context, dir, dest string) error {
 
 // Fetch copies the index of a server to the new folder dest, as [index.Restore] does with checks.
 func Fetch(ctx context.Context, from *client.Client, dest string, checks ...func(dir string) error) (err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from.URL+"/v1/snapshot", nil)
+	snapshot, err := from.Stream(ctx, http.MethodGet, "/v1/snapshot", "", nil)
 	if err != nil {
-		return err
+		return fmt.Errorf("asking the server that holds the index for a snapshot: %w", err)
 	}
-	if from.Token != "" {
-		r.Header.Set("Authorization", "Bearer "+from.Token)
-	}
-	a, err := from.HTTP.Do(r)
-	if err != nil {
-		return fmt.Errorf("asking the server that holds the index: %w", err)
-	}
-	defer func() { err = errors.Join(err, a.Body.Close()) }()
-	if a.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(a.Body, 64<<10))
-		return fmt.Errorf("the server that holds the index gives no snapshot: %s: %s", a.Status, why)
-	}
-	return index.Restore(ctx, a.Body, dest, checks...)
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	return index.Restore(ctx, snapshot, dest, checks...)
 }
 
 // ErrRules is returned for rules if a server judges by its own.
