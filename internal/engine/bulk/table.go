@@ -19,9 +19,9 @@ type table struct {
 	docs  []uint64  // place of each document in the arena, with onlyCounts
 	arena arena
 
-	run  func(tasks int, f func(task int)) // of Share
-	todo [holdTasks][]held
-	full atomic.Bool
+	run     func(tasks int, f func(task int)) // of Share
+	waiting [holdTasks][]held                 // for the tasks of Add
+	full    atomic.Bool
 }
 
 // held is a key to be held by a document. A task of Add has those of some parts of heads.
@@ -84,18 +84,18 @@ func (t *table) Add(ids []string, data [][]byte, keys [][]uint64, _ []uint32, ma
 		}
 		for _, key := range keys[i] {
 			if key >= unmarked {
-				todo := &t.todo[key*mixer>>56%holdTasks]
-				*todo = append(*todo, held{key, num})
+				of := &t.waiting[key*mixer>>56%holdTasks]
+				*of = append(*of, held{key, num})
 			}
 		}
 	}
 	t.run(holdTasks, func(task int) {
-		for _, h := range t.todo[task] {
+		for _, h := range t.waiting[task] {
 			if !t.hold(h.key, h.num) {
 				t.full.Store(true)
 			}
 		}
-		t.todo[task] = t.todo[task][:0]
+		t.waiting[task] = t.waiting[task][:0]
 	})
 	if t.full.Load() {
 		return 0, errTable
