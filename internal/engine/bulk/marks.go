@@ -161,10 +161,11 @@ func openMarkFile(name string, stdin io.Reader) (_ *markFile, err error) {
 	return m, nil
 }
 
-// openNumbers opens the marks of a Parquet file. It returns nil for another file.
+// openNumbers opens the marks of a Parquet file. It returns nil for another file. A file with such a name
+// is one: if it is empty or cut, its marks are lost.
 func openNumbers(f *os.File) (*parquet.Numbers, error) {
-	head := make([]byte, 4)
-	if n, _ := f.ReadAt(head, 0); !(parquet.Format{}).Recognize(head[:n]) {
+	head, end := make([]byte, 4), filepath.Ext(f.Name())
+	if n, _ := f.ReadAt(head, 0); !(parquet.Format{}).Recognize(head[:n]) && end != ".parquet" && end != ".parq" {
 		return nil, nil // an error comes again when it is read as lines
 	}
 	info, err := f.Stat()

@@ -122,7 +122,8 @@ func TestMarksOfParquet(t *testing.T) {
 	writeTable(t, filepath.Join(dir, "good"), "v", 1, 2)
 	whole, err := os.ReadFile(filepath.Join(dir, "good"))
 	if err == nil {
-		err = os.WriteFile(cut, whole[:len(whole)-3], 0o666)
+		err = errors.Join(os.WriteFile(cut, whole[:len(whole)-3], 0o666),
+			os.WriteFile(filepath.Join(dir, "empty.parquet"), nil, 0o666), os.WriteFile(filepath.Join(dir, "lines.parq"), []byte("1\n2\n"), 0o666))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +134,7 @@ func TestMarksOfParquet(t *testing.T) {
 	for name, want := range map[string]string{
 		"order": "order:3 is less than the row before", "negative": "negative:2 is -9223372036854775808, not a place",
 		"column": "column: it has no column v of 64-bit numbers: it has k, w", "cut": "cut: it does not end like a Parquet file",
+		"empty.parquet": "empty.parquet: ", "lines.parq": "lines.parq: ",
 	} {
 		m, err := openMarks(filepath.Join(dir, name), nil)
 		for err == nil && m.some {
