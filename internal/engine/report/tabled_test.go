@@ -20,9 +20,7 @@ func TestTableHasTheFields(t *testing.T) {
 	columns := names(reflect.TypeFor[tabled]())
 	// Reports with spans, passages, a fate or a shard are refused as a table.
 	left := strings.Fields("distance confirm new spans passages covered left fields shard")
-	for _, name := range names(reflect.TypeFor[Fate]()) {
-		left = append(left, name)
-	}
+	left = append(left, names(reflect.TypeFor[Fate]())...)
 	all := names(reflect.TypeFor[Reported]())
 	for _, name := range all {
 		if slices.Contains(columns, name) == slices.Contains(left, name) {
