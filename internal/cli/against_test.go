@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,12 +14,7 @@ import (
 // those of earlier parts. Together they must keep and report the bytes of one run.
 func TestAgainstEqualsOneRun(t *testing.T) {
 	t.Setenv(epochVariable, "1700000000")
-	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := bytes.SplitAfter(bytes.TrimSuffix(guide, []byte("\n")), []byte("\n"))
-	all[len(all)-1] = append(all[len(all)-1], '\n')
+	all := slices.Collect(strings.Lines(readFile(t, guide)))
 	for seed := range 6 { // each takes about ten runs with indexes on disk
 		rng := rand.New(rand.NewPCG(uint64(seed), 13))
 		lines := slices.Clone(all)
@@ -31,7 +23,7 @@ func TestAgainstEqualsOneRun(t *testing.T) {
 		}
 		parts := divided(rng, lines)
 		dir := t.TempDir()
-		dedup := func(name string, lines [][]byte, args ...string) (kept, report string) {
+		dedup := func(name string, lines []string, args ...string) (kept, report string) {
 			return dedupIn(t, 1+rng.IntN(4), dir, name, lines, args...)
 		}
 		wantKept, wantReport := dedup("in", lines)
@@ -55,7 +47,7 @@ func TestAgainstEqualsOneRun(t *testing.T) {
 }
 
 // divided divides lines at random places.
-func divided(rng *rand.Rand, lines [][]byte) (parts [][][]byte) {
+func divided(rng *rand.Rand, lines []string) (parts [][]string) {
 	for range 1 + rng.IntN(3) {
 		n := rng.IntN(len(lines) + 1)
 		parts = append(parts, lines[:n])
@@ -65,25 +57,11 @@ func divided(rng *rand.Rand, lines [][]byte) (parts [][][]byte) {
 }
 
 // dedupIn runs dedup over lines and returns the kept lines and the report.
-func dedupIn(t *testing.T, jobs int, dir, name string, lines [][]byte, args ...string) (kept, report string) {
+func dedupIn(t *testing.T, jobs int, dir, name string, lines []string, args ...string) (kept, report string) {
 	in, out, told := filepath.Join(dir, name), filepath.Join(dir, "kept"), filepath.Join(dir, "report")
-	if err := os.WriteFile(in, bytes.Join(lines, nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	args = append([]string{"dedup", "-q", "--docs", "1k", "-j", strconv.Itoa(jobs), "--out", out, "--report", told, in}, args...)
-	var stderr bytes.Buffer
-	if code := run(context.Background(), args, nil, new(bytes.Buffer), &stderr); code != exitDone {
-		t.Fatalf("%v: exit code %d, %s", args, code, &stderr)
-	}
-	k, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := os.ReadFile(told)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(k), string(r)
+	writeFile(t, in, strings.Join(lines, ""))
+	runHere(t, append([]string{"dedup", "-q", "--docs", "1k", "-j", strconv.Itoa(jobs), "--out", out, "--report", told, in}, args...)...)
+	return readFile(t, out), readFile(t, told)
 }
 
 // withoutPlaces cuts file and line from the lines of a report.

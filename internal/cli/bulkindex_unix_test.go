@@ -107,9 +107,7 @@ var samples = regexp.MustCompile(`,"sample":\[[^\n]*?\],"`)
 // decided returns a report without quotations, which features do not have, and the content of an index.
 func decided(t *testing.T, dir, name string) (report, content string) {
 	t.Helper()
-	lines, err := os.ReadFile(filepath.Join(dir, name+".jsonl"))
+	content, err := indexContent(filepath.Join(dir, name))
 	indextest.Must(t, err)
-	content, err = indexContent(filepath.Join(dir, name))
-	indextest.Must(t, err)
-	return samples.ReplaceAllString(string(lines), `,"`), content
+	return samples.ReplaceAllString(readFile(t, filepath.Join(dir, name+".jsonl")), `,"`), content
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
@@ -65,16 +66,10 @@ func writeDocs(t *testing.T, dir string, docs []chosenDoc) {
 			files[d.Folder] = new(bytes.Buffer)
 		}
 		d.place = fmt.Sprintf("%s/a.jsonl:%d", d.Folder, bytes.Count(files[d.Folder].Bytes(), []byte("\n"))+1)
-		line, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[d.Folder].Write(append(line, '\n'))
+		indextest.Must(t, json.NewEncoder(files[d.Folder]).Encode(d))
 	}
 	for folder, text := range files {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
 		writeFile(t, filepath.Join(dir, folder, "a.jsonl"), text.String())
 	}
 }
@@ -101,16 +96,10 @@ func judgedBy(t *testing.T, name string, docs []chosenDoc, rank func(*chosenDoc)
 }
 
 func linesByPlace(t *testing.T, name string) map[string]report.Reported {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := map[string]report.Reported{}
-	for line := range bytes.Lines(text) {
+	for line := range strings.Lines(readFile(t, name)) {
 		var r report.Reported
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, json.Unmarshal([]byte(line), &r))
 		lines[fmt.Sprintf("%s:%v", r.File, r.Line)] = r
 	}
 	return lines

@@ -39,15 +39,22 @@ func asked(t *testing.T, c *http.Client, path string) string {
 	return ""
 }
 
+// newCluster starts a broker, and returns a client of it.
+func newCluster(t *testing.T, options ...kfake.Opt) (*kfake.Cluster, *kgo.Client) {
+	t.Helper()
+	c, err := kfake.NewCluster(append(options, kfake.NumBrokers(1))...)
+	indextest.Must(t, err)
+	t.Cleanup(c.Close)
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+	indextest.Must(t, err)
+	t.Cleanup(client.Close)
+	return c, client
+}
+
 // TestFollow runs a front end, a follower and a producer on one log, and commands that are refused.
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "judged", "early", "open"), kfake.SeedTopics(2, "wide"))
-	indextest.Must(t, err)
-	t.Cleanup(c.Close)
-	producer, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	indextest.Must(t, err)
-	t.Cleanup(producer.Close)
+	c, producer := newCluster(t, kfake.SeedTopics(1, "pages", "judged", "early", "open"), kfake.SeedTopics(2, "wide"))
 	produce := func(topic, line string) {
 		t.Helper()
 		indextest.Must(t, producer.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: []byte(line)}).FirstErr())
@@ -187,9 +194,7 @@ func TestFollowWaits(t *testing.T) {
 	indextest.Must(t, err)
 	number, err := strconv.Atoi(port)
 	indextest.Must(t, err)
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(number), kfake.SeedTopics(1, "pages"))
-	indextest.Must(t, err)
-	t.Cleanup(c.Close)
+	newCluster(t, kfake.Ports(number), kfake.SeedTopics(1, "pages"))
 	if got := asked(t, unixClient(filepath.Join(dir, "w")), "/readyz"); got != "ok\n" {
 		t.Errorf("ready: %q", got)
 	}

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -66,12 +65,7 @@ func (s *cutting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // other server. Its index equals the other's.
 func TestFollowFrom(t *testing.T) {
 	t.Parallel()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "pages", "others"))
-	indextest.Must(t, err)
-	t.Cleanup(c.Close)
-	producer, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	indextest.Must(t, err)
-	t.Cleanup(producer.Close)
+	c, producer := newCluster(t, kfake.SeedTopics(1, "pages", "others"))
 	given := 0
 	produce := func(n int) {
 		t.Helper()
@@ -101,10 +95,7 @@ func TestFollowFrom(t *testing.T) {
 	from := []string{"--from", web.URL, "--token-file", "token"}
 	ends := func(code int, says string, args ...string) {
 		t.Helper()
-		cmd := program(t, dir, args...)
-		start(t, cmd)
-		exits(t, cmd, code)
-		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, says) {
+		if _, said := runProgram(t, dir, code, args...); !strings.Contains(said, says) {
 			t.Errorf("%q does not say %q: %s", args, says, said)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "new*")); len(left) > 0 {
@@ -140,10 +131,7 @@ func TestFollowFrom(t *testing.T) {
 	exits(t, cmd, exitDone)
 
 	cuts.bytes = -1
-	cmd = program(t, dir, follow("folder/new", "pages", append(from, "--threshold", "0.9")...)...)
-	start(t, cmd)
-	exits(t, cmd, exitFailed)
-	if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, "leave those flags out") {
+	if _, said := runProgram(t, dir, exitFailed, follow("folder/new", "pages", append(from, "--threshold", "0.9")...)...); !strings.Contains(said, "leave those flags out") {
 		t.Errorf("other settings: %s", said)
 	}
 	copied := unixClient(filepath.Join(dir, "n"))
@@ -169,15 +157,9 @@ func TestFollowFrom(t *testing.T) {
 	exits(t, cmd, exitDone)
 	exits(t, other, exitDone)
 	for _, what := range []string{"documents", "keys"} {
-		var dumps [][]byte
-		for _, index := range []string{"old", "new"} {
-			cmd := program(t, dir, "index", "dump", index, "--what", what)
-			out, err := cmd.Output()
-			indextest.Must(t, err)
-			dumps = append(dumps, out)
-		}
-		if len(dumps[0]) < 1000 || !bytes.Equal(dumps[0], dumps[1]) {
-			t.Errorf("%s: %d bytes and %d bytes differ", what, len(dumps[0]), len(dumps[1]))
+		old, _ := runProgram(t, dir, exitDone, "index", "dump", "old", "--what", what)
+		if copied, _ := runProgram(t, dir, exitDone, "index", "dump", "new", "--what", what); len(old) < 1000 || copied != old {
+			t.Errorf("%s: %d bytes and %d bytes differ", what, len(old), len(copied))
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestHelpIsWrapped checks that help texts and flags fit 90 columns.
@@ -28,9 +30,7 @@ func TestHelpIsWrapped(t *testing.T) {
 // TestSections checks that each visible flag of dedup is in exactly one section of its help.
 func TestSections(t *testing.T) {
 	cmd, _, err := newRoot(new([]string)).Find([]string{"dedup"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	cmd.InitDefaultHelpFlag()
 	help := cmd.UsageString()
 	shown := 0
@@ -64,9 +64,7 @@ func TestReference(t *testing.T) {
 	writeReference(&b, root, &[]*cobra.Command{dedup})
 	page := b.String()
 	if *update {
-		if err := os.WriteFile(referencePage, []byte(page), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.WriteFile(referencePage, []byte(page), 0o666))
 	}
 	if was, err := os.ReadFile(referencePage); err != nil || string(was) != page {
 		t.Errorf("docs/reference/commands.md is not of this help (%v): go test ./internal/cli -run TestReference -update writes it", err)

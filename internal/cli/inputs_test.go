@@ -15,6 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // twoLines is two documents as lines. wetHead is the format of a WET record.
@@ -75,23 +77,15 @@ func TestCompressions(t *testing.T) {
 		for name, pack := range packers {
 			var b bytes.Buffer
 			w, err := pack(&b)
-			if err == nil {
-				_, err = io.WriteString(w, content)
-			}
-			if err == nil {
-				err = w.Close()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, err)
+			give(t, w, content)
+			indextest.Must(t, w.Close())
 			check(what+" in "+name, b.String())
 		}
 	}
 	for what, packed := range map[string]string{"lines": linesBzip2, "WET": wetBzip2} {
 		content, err := base64.StdEncoding.DecodeString(packed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, err)
 		check(what+" in bzip2", string(content))
 		check(what+" in bzip2 behind an empty stream", emptyBzip2+string(content))
 	}
@@ -134,14 +128,10 @@ func TestPageOfMostMemory(t *testing.T) {
 	dir := t.TempDir()
 	var in bytes.Buffer
 	page := bytes.Repeat([]byte("<p>a sentence of a long page, "), 23_000_000/30)
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(page)
-	_ = z.Close()
 	for i := range 2 {
 		writePage(&in, 3*i, "Content-Type: text/html\r\n", []byte("<p>short"))
 		writePage(&in, 3*i+1, "Content-Type: text/html\r\n", page)
-		writePage(&in, 3*i+2, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", packed.Bytes())
+		writePage(&in, 3*i+2, "Content-Type: text/html\r\nContent-Encoding: gzip\r\n", gzipped(page))
 	}
 	writeFile(t, filepath.Join(dir, "in.warc"), in.String())
 	if _, told := runProgram(t, dir, exitDone, "dedup", "--docs", "1000", "-j", "1", "--report", "report", "in.warc"); !strings.Contains(told, "6 documents: 2 kept, 4 copies") {
@@ -176,15 +166,8 @@ func TestListOfLinesInNames(t *testing.T) {
 // than a thousand times its size. The same limits hold for any compressed input.
 func TestPackedInPacked(t *testing.T) {
 	t.Parallel()
-	packed := func(data []byte) []byte {
-		var b bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		_, _ = w.Write(data)
-		_ = w.Close()
-		return b.Bytes()
-	}
-	content := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n" + string(packed(make([]byte, 60<<20)))
-	member := packed(fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: urn:x\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(content), content))
+	content := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n" + string(gzipped(make([]byte, 60<<20)))
+	member := gzipped(fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: urn:x\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(content), content))
 	dir := t.TempDir()
 	bomb := filepath.Join(dir, "bomb.warc.gz")
 	writeFile(t, bomb, strings.Repeat(string(member), 19))

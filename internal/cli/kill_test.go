@@ -126,10 +126,8 @@ func newKilling(t *testing.T) *killing {
 // bad records, blank lines, two files and no final newline.
 func resumeInput(t *testing.T, dir string) {
 	t.Helper()
-	guide, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
-	indextest.Must(t, err)
 	var b strings.Builder
-	b.WriteString(strings.Join(strings.SplitAfterN(string(guide), "\n", 151)[:150], ""))
+	b.WriteString(readFile(t, guide))
 	for i := range 300 {
 		b.WriteString(document(i) + "\n")
 		switch {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 var update = flag.Bool("update", false, "write the golden files inside the scripts, and docs/reference/commands.md, anew")
@@ -26,18 +30,18 @@ func TestMain(m *testing.M) {
 // processorsVariable sets the number of processors that the program sees in a test.
 const processorsVariable = "FIRSTSEEN_TEST_PROCESSORS"
 
+const guide = "../../testdata/bilingual/guide.jsonl"
+
 // TestScripts runs the scripts of testdata/script.
 func TestScripts(t *testing.T) {
-	guide, err := filepath.Abs("../../testdata/bilingual/guide.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide, err := filepath.Abs(guide)
+	indextest.Must(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                scriptCommands,
+		Cmds:                commandsOfScripts(),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GUIDE", guide)
 			e.Setenv("PARQUET", filepath.Join(filepath.Dir(guide), "../../corpus/parquet/testdata"))
@@ -65,9 +69,30 @@ func plainText(n int) string {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
+	indextest.Must(t, os.WriteFile(path, []byte(text), 0o666))
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	indextest.Must(t, err)
+	return string(data)
+}
+
+// guideLines returns lines of the bilingual guide.
+func guideLines(t *testing.T, from, to int) string {
+	t.Helper()
+	return strings.Join(strings.SplitAfter(readFile(t, guide), "\n")[from:to], "")
+}
+
+// runHere runs a command in this process, and returns what it prints.
+func runHere(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), args, nil, &stdout, &stderr); code != exitDone {
+		t.Fatalf("%v: exit code %d, %s", args, code, &stderr)
 	}
+	return stdout.String()
 }
 
 func documents(n int) string {

@@ -26,6 +26,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 var longMemory = flag.Bool("long", false, "test memory with as much input as a user may have: minutes instead of seconds")
@@ -261,9 +262,7 @@ func runMemory(t *testing.T, c *memoryCase, jobs string, n int) {
 	args := []string{"dedup", "-q", "--docs", "10k", "--limit", "full=warn,window=" + strconv.FormatInt(window, 10), "-j", jobs, "-"}
 	cmd := program(t, dir, append(args, c.args...)...)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	holdToMemory(t, cmd, c, func() {
 		c.write(in, n)
 		in.Close()
@@ -357,16 +356,12 @@ func TestLongLinesAnyJobs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "in.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	for _, size := range []int{1 << 20, 300, 1<<20 + 1, 5 << 20, 100, 17 << 20, 5000} {
 		textLines(size)(f, 2)
 		repeated(`{"text":"%d"}`)(f, 2000)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, f.Close())
 	want := map[string]string{}
 	for _, jobs := range []string{"1", "64"} {
 		for _, end := range []string{"", ".zst"} {
@@ -377,24 +372,17 @@ func TestLongLinesAnyJobs(t *testing.T) {
 			start(t, cmd)
 			exits(t, cmd, exitBadRecords)
 			content, err := indexContent(filepath.Join(dir, "index"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, err)
 			writeFile(t, filepath.Join(dir, "content"), content)
 			for _, name := range names {
-				data, err := os.ReadFile(filepath.Join(dir, name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if sum := fmt.Sprintf("%d bytes, %x", len(data), sha256.Sum256(data)); want[name] == "" {
+				data := readFile(t, filepath.Join(dir, name))
+				if sum := fmt.Sprintf("%d bytes, %x", len(data), sha256.Sum256([]byte(data))); want[name] == "" {
 					want[name] = sum
 				} else if want[name] != sum {
 					t.Errorf("-j %s: %s has %s, want %s", jobs, name, sum, want[name])
 				}
 			}
-			if err := os.RemoveAll(filepath.Join(dir, "index")); err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, os.RemoveAll(filepath.Join(dir, "index")))
 		}
 	}
 }

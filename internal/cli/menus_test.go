@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // shortNews holds articles of a few sentences, the title first.
@@ -51,9 +53,7 @@ func sitePage(site int, title, rest string) string {
 // pages of links, only an identical page is a copy.
 func TestMenusAreNoCopies(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "in"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, os.Mkdir(filepath.Join(dir, "in"), 0o777))
 	var want []string
 	write := func(name, page string, isCopy bool) {
 		writeFile(t, filepath.Join(dir, "in", name+".html"), page)
@@ -95,9 +95,7 @@ func removedPages(t *testing.T, dir string, args []string) (names []string) {
 			ID   string
 			Kept bool
 		}
-		if err := json.Unmarshal(line, &told); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, json.Unmarshal(line, &told))
 		if !told.Kept {
 			names = append(names, strings.TrimSuffix(filepath.Base(told.ID), ".html"))
 		}
@@ -110,9 +108,7 @@ func removedPages(t *testing.T, dir string, args []string) (names []string) {
 func TestSubtitleCopies(t *testing.T) {
 	const films = 100
 	dir, random := t.TempDir(), rand.New(rand.NewPCG(1, 2))
-	if err := os.Mkdir(filepath.Join(dir, "in"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, os.Mkdir(filepath.Join(dir, "in"), 0o777))
 	for film := range films {
 		srt, vtt, shifted := "", "WEBVTT\n\nNOTE made by hand\n\n", ""
 		for cue := range 60 {

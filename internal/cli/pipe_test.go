@@ -24,6 +24,7 @@ import (
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/index/filterlog"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // daemon is a run that reads one pipe and answers every line on another.
@@ -31,33 +32,19 @@ type daemon struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	in      io.WriteCloser
-	out     *os.File
 	answers *bufio.Reader
 }
 
 func startDaemon(t *testing.T, dir string, args ...string) *daemon {
 	t.Helper()
 	d := &daemon{t: t, cmd: program(t, dir, append([]string{"dedup", "-q", "--annotate", "--index", "index", "--out", "-", "-"}, args...)...)}
-	var err error
-	if d.in, err = d.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	d.cmd.Stdout, d.out, d.answers = w, r, bufio.NewReader(r)
-	start(t, d.cmd)
-	w.Close()
+	d.in, d.answers = startPiped(t, d.cmd)
 	return d
 }
 
 func (d *daemon) send(line string) {
 	d.t.Helper()
-	if _, err := io.WriteString(d.in, line+"\n"); err != nil {
-		d.t.Fatal(err)
-	}
+	give(d.t, d.in, line+"\n")
 }
 
 // verdict has the verdict fields of an annotated line.
@@ -96,15 +83,11 @@ func parseVerdict(t *testing.T, line []byte) verdict {
 // kill kills the run and returns the answers in flight.
 func (d *daemon) kill() (rest []verdict) {
 	d.t.Helper()
-	if err := d.cmd.Process.Kill(); err != nil {
-		d.t.Fatal(err)
-	}
+	indextest.Must(d.t, d.cmd.Process.Kill())
 	_ = d.cmd.Wait() // killed
 	d.in.Close()
 	left, err := io.ReadAll(d.answers)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	indextest.Must(d.t, err)
 	for line := range bytes.Lines(left) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // cut off and useless
@@ -177,13 +160,11 @@ func TestKilledIdlePipe(t *testing.T) {
 	for _, flags := range [][]string{{"--filter-only"}, {}} {
 		dir := t.TempDir()
 		d := startDaemon(t, dir, append(flags, "--docs", "1k", "--limit", "checkpoint=1ms")...)
-		d.send(withID("a", 0))
-		if !d.answer().Kept {
-			t.Fatal("it is not kept")
-		}
-		d.send(withID("b", 1))
-		if !d.answer().Kept {
-			t.Fatal("it is not kept")
+		for i, id := range []string{"a", "b"} {
+			d.send(withID(id, i))
+			if !d.answer().Kept {
+				t.Fatal("it is not kept")
+			}
 		}
 		for !savedSomething(t, dir) { // an idle pipe is saved
 			time.Sleep(time.Millisecond)
@@ -211,9 +192,7 @@ func TestEndingSignals(t *testing.T) {
 				d.send(withID("a", i))
 				d.answer()
 			}
-			if err := d.cmd.Process.Signal(sig); err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, d.cmd.Process.Signal(sig))
 			exits(t, d.cmd, exitInterrupted)
 			if known, said := remembered(t, dir, 4, flags...); known != 3 || said != "" {
 				t.Errorf("%v, %v: %d documents remembered, want 3; it said %q", sig, flags, known, said)
@@ -231,33 +210,23 @@ func TestInterruptedPipeIsSpared(t *testing.T) {
 		args := append([]string{"dedup", "-q", "--docs", "1k", "--limit", "checkpoint=1ms", "--index", "index", "--out", "kept.jsonl.zst", "-"}, flags...)
 		run := program(t, dir, args...)
 		in, _ := startPiped(t, run)
-		if _, err := io.WriteString(in, withID("a", 0)+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		give(t, in, withID("a", 0)+"\n")
 		partial := filepath.Join(dir, "kept.jsonl.zst"+input.PartialSuffix)
 		for info, err := os.Stat(partial); err != nil || info.Size() == 0; info, err = os.Stat(partial) {
 			time.Sleep(time.Millisecond)
 		}
-		if err := run.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, run.Process.Signal(os.Interrupt))
 		exits(t, run, exitInterrupted)
 		kept := filepath.Join(dir, "kept.jsonl.zst")
-		before, err := os.ReadFile(kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := readFile(t, kept)
 		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
 		for _, again := range [][]string{args, append([]string{"dedup", "--index", "index", "--out", "kept.jsonl.zst", "in.jsonl"}, flags...)} {
 			_, said := runProgram(t, dir, exitFailed, again...)
-			after, err := os.ReadFile(kept)
-			if err != nil || !bytes.Equal(after, before) || !strings.Contains(said, "name another output, or move it away") {
-				t.Errorf("%v: %v, it said %q", flags, err, said)
+			if readFile(t, kept) != before || !strings.Contains(said, "name another output, or move it away") {
+				t.Errorf("%v: it said %q", flags, said)
 			}
 		}
-		if err := os.Rename(kept, kept+".old"); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.Rename(kept, kept+".old"))
 		runProgram(t, dir, exitDone, args...)
 	}
 }
@@ -269,9 +238,7 @@ func TestNohup(t *testing.T) {
 	d := startDaemon(t, t.TempDir(), "--docs", "1k")
 	d.send(withID("a", 1))
 	d.answer()
-	if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, d.cmd.Process.Signal(syscall.SIGHUP))
 	d.send(withID("b", 2))
 	if !d.answer().Kept {
 		t.Error("the second document is not kept")
@@ -310,9 +277,7 @@ func TestFramedPipe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := startDaemon(t, t.TempDir(), append(c.flags, "--docs", "1k")...)
 			for i, text := range c.sent {
-				if _, err := io.WriteString(d.in, text); err != nil {
-					t.Fatal(err)
-				}
+				give(t, d.in, text)
 				for _, want := range c.want[i] {
 					if got := d.line(); !strings.Contains(got, want) {
 						t.Errorf("answer %q to %q, want %q", got, text, want)
@@ -327,22 +292,20 @@ func TestFramedPipe(t *testing.T) {
 // TestMarkedPipe checks that pipes may have a byte order mark before arrays and multi-line values.
 func TestMarkedPipe(t *testing.T) {
 	for _, order := range []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian} {
-		for _, c := range [][]string{
-			{"[\n{\"text\":\"第一 first\"},{\"text\":\"second\"}]"},
-			{"{\n\"text\":\"第一 first\"}\n{\n\"text\":\"second\"}\n"},
-			{"{\"text\":\"第一 first\"}\n{\"text\":\"second\"}\n"},
+		for _, c := range []string{
+			"[\n{\"text\":\"第一 first\"},{\"text\":\"second\"}]",
+			"{\n\"text\":\"第一 first\"}\n{\n\"text\":\"second\"}\n",
+			"{\"text\":\"第一 first\"}\n{\"text\":\"second\"}\n",
 		} {
-			text, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(c[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := program(t, t.TempDir(), append([]string{"read", "-"}, c[1:]...)...)
+			text, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(c)
+			indextest.Must(t, err)
+			cmd := program(t, t.TempDir(), "read", "-")
 			var out bytes.Buffer
 			cmd.Stdin, cmd.Stdout = strings.NewReader(text), &out
 			start(t, cmd)
 			exits(t, cmd, exitDone)
 			if got := out.String(); !strings.Contains(got, "第一 first") || !strings.Contains(got, "second") {
-				t.Errorf("%q of %q: %q", c[1:], c[0], got)
+				t.Errorf("%q: %q", c, got)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
 	"github.com/firstseen/firstseen/internal/engine/sizes"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // pages returns n documents with a common menu of menu segments and ten segments of their own.
@@ -46,9 +47,7 @@ func TestPlannedDisk(t *testing.T) {
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			said, _ := runProgram(t, dir, exitDone, "plan", "--json", "in.jsonl")
 			var plan forecast.Forecast
-			if err := json.Unmarshal([]byte(said), &plan); err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, json.Unmarshal([]byte(said), &plan))
 			if plan.Documents != uint64(n) {
 				t.Errorf("%d documents planned, of %d", plan.Documents, n)
 			}
@@ -56,9 +55,7 @@ func TestPlannedDisk(t *testing.T) {
 			disk := uint64(0)
 			for _, name := range []string{index.TableFile, index.FilterFile} {
 				info, err := os.Stat(filepath.Join(dir, "index", name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				indextest.Must(t, err)
 				if disk += uint64(info.Size()); name == index.TableFile {
 					holdPlan(t, fmt.Sprintf("%d pages with a menu of %d", n, menu), disk, plan.TableBytes, 1<<20)
 				}
@@ -88,17 +85,11 @@ func TestTableDiskOfRuns(t *testing.T) {
 			writeFile(t, filepath.Join(dir, "in.jsonl"), pages(n, menu))
 			runProgram(t, dir, exitDone, "dedup", "-q", "--docs", "50k", "--memtable-keys", fmt.Sprint(memtable),
 				"--summary", "sum.json", "--index", "index", "in.jsonl")
-			data, err := os.ReadFile(filepath.Join(dir, "sum.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
 			var sum struct {
 				Kept  float64
 				Table index.TableStats
 			}
-			if err := json.Unmarshal(data, &sum); err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, json.Unmarshal([]byte(readFile(t, filepath.Join(dir, "sum.json"))), &sum))
 			if sum.Kept != float64(n) {
 				t.Fatalf("%v of %d pages kept", sum.Kept, n)
 			}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // program returns the program itself as a command: the test binary, called firstseen, runs main. As in
@@ -25,9 +26,7 @@ import (
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	cmd := exec.Command(exe)
 	cmd.Args = append([]string{"firstseen"}, args...)
 	cmd.Dir = dir
@@ -53,32 +52,54 @@ func start(t *testing.T, cmd *exec.Cmd) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = &bytes.Buffer{}
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, cmd.Start())
 }
 
-// startPiped starts a command with pipes to its input and from its output.
+// startPiped starts a command with pipes to its input and from its output, which outlives it.
 func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out *bufio.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
+	r, w, err := os.Pipe()
+	indextest.Must(t, err)
+	t.Cleanup(func() { r.Close() })
+	cmd.Stdout = w
 	start(t, cmd)
-	return in, bufio.NewReader(answers)
+	w.Close()
+	return in, bufio.NewReader(r)
+}
+
+// interrupted starts a command with -v, sends it a signal after its first message, and returns what
+// else it says. The first message follows the preparation for signals and comes before the outputs.
+func interrupted(t *testing.T, cmd *exec.Cmd, sig os.Signal, wait time.Duration) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	indextest.Must(t, err)
+	defer r.Close()
+	cmd.Stderr = w
+	start(t, cmd)
+	w.Close()
+	_, err = io.ReadFull(r, make([]byte, len("firstseen: filter")))
+	indextest.Must(t, err)
+	time.Sleep(wait)
+	indextest.Must(t, cmd.Process.Signal(sig))
+	said, err := io.ReadAll(r)
+	indextest.Must(t, err)
+	exits(t, cmd, exitInterrupted)
+	return string(said)
+}
+
+// give writes text to the input of a command.
+func give(t *testing.T, in io.Writer, text string) {
+	t.Helper()
+	_, err := io.WriteString(in, text)
+	indextest.Must(t, err)
 }
 
 // wantKept sends text and expects its first line back as a kept document.
 func wantKept(t *testing.T, in io.Writer, out *bufio.Reader, text string) {
 	t.Helper()
-	if _, err := io.WriteString(in, text); err != nil {
-		t.Fatal(err)
-	}
+	give(t, in, text)
 	want, _, _ := strings.Cut(text, "\n")
 	if got, err := out.ReadString('\n'); got != want+"\n" || err != nil {
 		t.Fatalf("answer %q, %v, want %q", got, err, want)
@@ -111,9 +132,7 @@ func TestReaderGone(t *testing.T) {
 			runProgram(t, dir, 0, "dedup", "-q", "--docs", "5k", "--index", "index", "in.jsonl")
 		}
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, err)
 		cmd := program(t, dir, args...)
 		cmd.Stdout = w
 		r.Close()
@@ -131,42 +150,20 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	dir := t.TempDir()
 	cmd := program(t, dir, "dedup", "-v", "--docs", "1k", "--index", "index", "-")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = w
-	start(t, cmd)
-	w.Close()
-	// The first message follows the preparation for signals.
-	if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	said, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exits(t, cmd, exitInterrupted)
-	if !bytes.Contains(said, []byte("the 0 records read")) {
+	indextest.Must(t, err)
+	defer in.Close()
+	said := interrupted(t, cmd, os.Interrupt, 0)
+	if !strings.Contains(said, "the 0 records read") {
 		t.Errorf("it said %q", said)
 	}
-	noInsides(t, string(said))
-	in.Close()
+	noInsides(t, said)
 }
 
 // TestStoppedWhileReaderWaits checks that a bad record ends a run whose input pipe stays open.
 func TestStoppedWhileReaderWaits(t *testing.T) {
 	cmd := program(t, t.TempDir(), "dedup", "--docs", "1k", "--limit", "bad=0", "-")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	defer in.Close()
 	start(t, cmd)
 	// More than a chunk, so that the reader hands it on.
@@ -184,13 +181,9 @@ func TestSecondProcess(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
 	scheme := &dedupOptions{}
-	if err := scheme.check([]string{filepath.Join(dir, "in.jsonl")}); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, scheme.check([]string{filepath.Join(dir, "in.jsonl")}))
 	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	_, said := runProgram(t, dir, 1, "dedup", "-q", "--index", "index", "in.jsonl")
 	if !strings.Contains(said, fmt.Sprintf("another process is using this index (process %d); wait for it to end, or give another --index", os.Getpid())) {
 		t.Errorf("dedup said %q", said)
@@ -200,9 +193,7 @@ func TestSecondProcess(t *testing.T) {
 			t.Errorf("%s said %q", args[0], said)
 		}
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, x.Close())
 	runProgram(t, dir, 0, "dedup", "-q", "--index", "index", "in.jsonl")
 }
 
@@ -215,16 +206,12 @@ func TestOutputWithoutName(t *testing.T) {
 		cmd := program(t, dir, append(args, "r.jsonl")...)
 		in, out := startPiped(t, cmd)
 		wantKept(t, in, out, document(0)+"\n"+document(0)+"\n") // the second is in the report
-		if err := os.MkdirAll(filepath.Join(dir, "r.jsonl", "in the way"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.MkdirAll(filepath.Join(dir, "r.jsonl", "in the way"), 0o777))
 		end := in.Close
 		if interrupt {
 			end = func() error { return cmd.Process.Signal(os.Interrupt) }
 		}
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, end())
 		exits(t, cmd, exitFailed)
 		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, "r.jsonl") {
 			t.Errorf("it does not say which output has no name:\n%s", said)
@@ -254,9 +241,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 	// The test cannot see when a signal was noticed, so it may have to send more than two.
 	for sent := 1; ; sent++ {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, cmd.Process.Signal(syscall.SIGTERM))
 		select {
 		case err := <-ended:
 			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -275,29 +260,11 @@ func TestInterruptedWhileOpening(t *testing.T) {
 	for _, flag := range []string{"--out", "--report", "--summary"} {
 		dir := t.TempDir()
 		writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
-		if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666))
 		cmd := program(t, dir, "dedup", "-v", "--docs", "1k", "--index", "index", flag, "fifo", "in.jsonl")
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		cmd.Stderr = w
-		start(t, cmd)
-		w.Close()
-		// The program writes this before it opens its outputs.
-		if _, err := io.ReadFull(r, make([]byte, len("firstseen: filter"))); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(50 * time.Millisecond) // most likely it waits by now
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		exits(t, cmd, exitInterrupted)
-		if said, err := io.ReadAll(r); err != nil || !strings.Contains(string(said), "firstseen: interrupted; an output is a pipe without a reader") {
-			t.Errorf("%s: it said %q, %v", flag, said, err)
+		said := interrupted(t, cmd, syscall.SIGTERM, 50*time.Millisecond) // most likely it waits by then
+		if !strings.Contains(said, "firstseen: interrupted; an output is a pipe without a reader") {
+			t.Errorf("%s: it said %q", flag, said)
 		}
 		runProgram(t, dir, exitDone, "dedup", "-q", "--index", "index", "in.jsonl")
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/firstseen/firstseen/internal/testing/corpustest"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestReadOnlyMount reads inputs on a mount that nothing can be written to, as those of object stores:
@@ -19,9 +20,7 @@ import (
 func TestReadOnlyMount(t *testing.T) {
 	dir := t.TempDir()
 	mount := filepath.Join(dir, "mount")
-	if err := os.Mkdir(mount, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, os.Mkdir(mount, 0o777))
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // the thread, which alone has the mount, ends with the goroutine

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,32 +27,42 @@ import (
 	"github.com/firstseen/firstseen/internal/testing/corpustest"
 )
 
-// scriptCommands has the commands of scripts beyond those of testscript.
-var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"exits":     scriptExits,
-	"same":      scriptSame,
-	"split":     scriptSplit,
-	"twice":     scriptTwice,
-	"documents": scriptDocuments,
-	"unpack":    scriptUnpack,
-	"joined":    scriptJoined,
-	"relations": scriptRelations,
-	"content":   scriptContent,
-	"older":     scriptOlder,
-	"flip":      scriptFlip,
-	"pad":       scriptPad,
-	"archive":   scriptArchive,
-	"encodings": scriptEncodings,
-	"encode":    scriptEncode,
-	"pack":      scriptPack,
-	"links":     scriptLinks,
-	"cut":       scriptCut,
+// scriptCommands has the commands of scripts beyond those of testscript, by their usage. The last
+// argument before "..." may be left out or repeated.
+var scriptCommands = map[string]func(ts *testscript.TestScript, args []string){
+	"exits code command args...":      scriptExits,
+	"split file n prefix":             scriptSplit,
+	"twice n file":                    scriptTwice,
+	"documents from to file":          scriptDocuments,
+	"unpack file.gz|file.zst file":    scriptUnpack,
+	"joined folder file":              scriptJoined,
+	"relations report file":           scriptRelations,
+	"content index file":              scriptContent,
+	"older index":                     scriptOlder,
+	"flip file offset":                scriptFlip,
+	"pad file n":                      scriptPad,
+	"archive from to file":            scriptArchive,
+	"encodings text file encoding...": scriptEncodings,
+	"encode from to encoding mark...": scriptEncode,
+	"pack archive folder":             scriptPack,
+	"links archive":                   scriptLinks,
+	"cut file":                        scriptCut,
 }
 
-func check(ts *testscript.TestScript, neg bool, args []string, want int, usage string) {
-	if neg || len(args) != want {
-		ts.Fatalf("usage: %s", usage)
+// commandsOfScripts returns the commands, which check the number of their arguments.
+func commandsOfScripts() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){"same": scriptSame}
+	for usage, run := range scriptCommands {
+		words := strings.Fields(usage)
+		all[words[0]] = func(ts *testscript.TestScript, neg bool, args []string) {
+			more, several := len(args)+1-len(words), strings.HasSuffix(usage, "...")
+			if neg || more < -1 || more != 0 && !several {
+				ts.Fatalf("usage: %s", usage)
+			}
+			run(ts, args)
+		}
 	}
+	return all
 }
 
 func number(ts *testscript.TestScript, s string) int {
@@ -63,10 +72,7 @@ func number(ts *testscript.TestScript, s string) int {
 }
 
 // scriptExits runs a command that must end with the given code.
-func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits code command args...")
-	}
+func scriptExits(ts *testscript.TestScript, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	code := 0
 	var exit *exec.ExitError
@@ -92,8 +98,7 @@ func scriptSame(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptSplit splits a file between lines into prefix0.jsonl to prefix(n-1).jsonl.
-func scriptSplit(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 3, "split file n prefix")
+func scriptSplit(ts *testscript.TestScript, args []string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
 	n := number(ts, args[1])
 	for i := range n {
@@ -103,8 +108,7 @@ func scriptSplit(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptTwice writes n documents, each twice in a row.
-func scriptTwice(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "twice n file")
+func scriptTwice(ts *testscript.TestScript, args []string) {
 	var b strings.Builder
 	for i := range number(ts, args[0]) {
 		fmt.Fprintf(&b, "{\"id\":\"a%d\",\"text\":%q}\n{\"id\":\"b%d\",\"text\":%[2]q}\n", i, plainText(i), i)
@@ -113,8 +117,7 @@ func scriptTwice(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptDocuments writes the documents in [from, to), which share nothing.
-func scriptDocuments(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 3, "documents from to file")
+func scriptDocuments(ts *testscript.TestScript, args []string) {
 	var b strings.Builder
 	for i := number(ts, args[0]); i < number(ts, args[1]); i++ {
 		b.WriteString(document(i) + "\n")
@@ -124,8 +127,7 @@ func scriptDocuments(ts *testscript.TestScript, neg bool, args []string) {
 
 // scriptArchive writes the documents in [from, to) as pages of a web archive, with their requests.
 // Every other page is followed by one not found. If the name ends in .gz, each record is a member.
-func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 3, "archive from to file")
+func scriptArchive(ts *testscript.TestScript, args []string) {
 	var file bytes.Buffer
 	write := func(kind, uri, content string) {
 		record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:uuid:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n"+
@@ -134,9 +136,7 @@ func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
 			file.WriteString(record)
 			return
 		}
-		z := gzip.NewWriter(&file)
-		_, err := z.Write([]byte(record))
-		ts.Check(errors.Join(err, z.Close()))
+		file.Write(gzipped([]byte(record)))
 	}
 	for i := number(ts, args[0]); i < number(ts, args[1]); i++ {
 		uri := fmt.Sprintf("http://example.org/%d", i)
@@ -150,11 +150,16 @@ func scriptArchive(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), file.Bytes(), 0o666))
 }
 
+func gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
 // scriptEncodings writes a web archive with a text in several encodings, named in HTTP headers.
-func scriptEncodings(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: encodings text file encoding...")
-	}
+func scriptEncodings(ts *testscript.TestScript, args []string) {
 	var file bytes.Buffer
 	for _, name := range args[2:] {
 		e, err := htmlindex.Get(name)
@@ -168,10 +173,7 @@ func scriptEncodings(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptEncode writes a file in an encoding, with a byte order mark on request.
-func scriptEncode(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: encode from to encoding [mark]")
-	}
+func scriptEncode(ts *testscript.TestScript, args []string) {
 	e, err := htmlindex.Get(args[2])
 	ts.Check(err)
 	text := ts.ReadFile(args[0])
@@ -183,37 +185,22 @@ func scriptEncode(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 }
 
-func scriptUnpack(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "unpack file.gz|file.zst file")
-	data, err := unpack(args[0], []byte(ts.ReadFile(args[0])))
+func scriptUnpack(ts *testscript.TestScript, args []string) {
+	var r io.Reader
+	var err error
+	if packed := strings.NewReader(ts.ReadFile(args[0])); filepath.Ext(args[0]) == ".gz" {
+		r, err = gzip.NewReader(packed)
+	} else {
+		r, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1))
+	}
+	ts.Check(err)
+	data, err := io.ReadAll(r)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o666))
 }
 
-// unpack decompresses data according to the extension of name.
-func unpack(name string, data []byte) ([]byte, error) {
-	var r io.Reader = bytes.NewReader(data)
-	switch filepath.Ext(name) {
-	case ".gz":
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
-		r = z
-	case ".zst":
-		z, err := zstd.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
-		defer z.Close()
-		r = z
-	}
-	return io.ReadAll(r)
-}
-
 // scriptRelations writes the id, verdict and source of each line of a report.
-func scriptRelations(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "relations report file")
+func scriptRelations(ts *testscript.TestScript, args []string) {
 	var b strings.Builder
 	lines := bufio.NewScanner(strings.NewReader(ts.ReadFile(args[0])))
 	lines.Buffer(nil, 1<<20)
@@ -231,16 +218,14 @@ func scriptRelations(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptContent writes the documents of an index and the holders of each key.
-func scriptContent(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "content index file")
+func scriptContent(ts *testscript.TestScript, args []string) {
 	content, err := indexContent(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(content), 0o666))
 }
 
 // scriptOlder makes the table of an index without documents, by rules that are gone.
-func scriptOlder(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 1, "older index")
+func scriptOlder(ts *testscript.TestScript, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.Mkdir(dir, 0o777))
 	table, err := docmap.Open(filepath.Join(dir, index.TableFile), docmap.Options{Scheme: "fs1-u15b-xxh3-n50-w10"})
@@ -276,8 +261,7 @@ func indexContent(dir string) (_ string, err error) {
 }
 
 // scriptFlip flips one bit of the byte at an offset. A negative offset counts from the end.
-func scriptFlip(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "flip file offset")
+func scriptFlip(ts *testscript.TestScript, args []string) {
 	data := []byte(ts.ReadFile(args[0]))
 	at := number(ts, args[1])
 	if at < 0 {
@@ -288,21 +272,18 @@ func scriptFlip(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptPad appends zeros to a file.
-func scriptPad(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "pad file n")
+func scriptPad(ts *testscript.TestScript, args []string) {
 	data := append([]byte(ts.ReadFile(args[0])), make([]byte, number(ts, args[1]))...)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
 }
 
 // scriptPack packs a folder into an archive.
-func scriptPack(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "pack archive folder")
+func scriptPack(ts *testscript.TestScript, args []string) {
 	ts.Check(corpustest.Pack(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
 }
 
 // scriptLinks makes a tar archive of a link, a pipe, a device and a file named ../../up.jsonl.
-func scriptLinks(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 1, "links archive")
+func scriptLinks(ts *testscript.TestScript, args []string) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	line := []byte(`{"id":"one","text":"some text"}` + "\n")
@@ -321,41 +302,17 @@ func scriptLinks(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // scriptCut cuts off the second half of a file.
-func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 1, "cut file")
+func scriptCut(ts *testscript.TestScript, args []string) {
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(len(ts.ReadFile(args[0]))/2)))
 }
 
-// scriptJoined concatenates all files of a folder, in the order of their names.
-func scriptJoined(ts *testscript.TestScript, neg bool, args []string) {
-	check(ts, neg, args, 2, "joined folder file")
-	files, err := treeFiles(ts.MkAbs(args[0]))
+// scriptJoined concatenates the files in a folder, in the order of their names.
+func scriptJoined(ts *testscript.TestScript, args []string) {
+	files, err := os.ReadDir(ts.MkAbs(args[0]))
 	ts.Check(err)
-	var all bytes.Buffer
+	all := ""
 	for _, f := range files {
-		all.Write(f.data)
+		all += ts.ReadFile(filepath.Join(args[0], f.Name()))
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), all.Bytes(), 0o666))
-}
-
-type treeFile struct {
-	name string
-	data []byte
-}
-
-// treeFiles returns the files below a folder, sorted by name.
-func treeFiles(dir string) (files []treeFile, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		name, relErr := filepath.Rel(dir, path)
-		files = append(files, treeFile{name, data})
-		if err == nil {
-			err = relErr
-		}
-		return err
-	})
-	return files, err
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(all), 0o666))
 }

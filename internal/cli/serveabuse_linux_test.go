@@ -17,20 +17,17 @@ import (
 	"time"
 
 	"github.com/firstseen/firstseen/internal/engine/server"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // peakOf returns the peak memory of a process, in bytes.
 func peakOf(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	kb, err := strconv.ParseInt(string(m[1]), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	return kb << 10
 }
 
@@ -38,9 +35,7 @@ func peakOf(t *testing.T, pid int) int64 {
 func dialed(t *testing.T, path string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -154,9 +149,7 @@ func TestServerAbused(t *testing.T) {
 		t.Errorf("%d MiB of memory, and %d MiB before; the word of plan is %d", peak>>20, before>>20, allowed>>20)
 	}
 	client.CloseIdleConnections()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, cmd.Process.Signal(syscall.SIGTERM))
 	exits(t, cmd, 0)
 	runProgram(t, dir, 0, "index", "check", "seen")
 }
@@ -187,9 +180,7 @@ func takeAllRoom(t *testing.T, socket string, waiting int) {
 	client := unixClient(socket)
 	code := func() int {
 		r, err := client.Post("http://server/v1/see", "", strings.NewReader(documentLine("first", 1)+strings.Repeat(" ", 1<<19)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, err)
 		defer r.Body.Close()
 		if r.StatusCode == http.StatusTooManyRequests && r.Header.Get("Retry-After") == "" {
 			t.Error("429 does not say when to try again")

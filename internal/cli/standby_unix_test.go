@@ -103,10 +103,7 @@ func TestStandby(t *testing.T) {
 		"serve --index i9 --standby-of nowhere --listen unix:s9":               exitUsage,
 		"serve --index i9 --standby-of unix:s2 --log x --brokers y --listen z": exitUsage,
 	} {
-		cmd := program(t, dir, strings.Fields(args)...)
-		start(t, cmd)
-		exits(t, cmd, code)
-		if said := fmt.Sprint(cmd.Stderr); !strings.Contains(said, "standby") {
+		if _, said := runProgram(t, dir, code, strings.Fields(args)...); !strings.Contains(said, "standby") {
 			t.Error(said)
 		}
 	}

@@ -3,8 +3,9 @@ package cli
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"encoding/base64"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/tools/txtar"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // storedIndex is an index as an earlier version left it in testdata/stored, with what it must answer.
@@ -48,6 +51,7 @@ var storedIndexes = []storedIndex{
 // it makes them anew, as only a new format needs.
 func TestStoredIndexes(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	t.Setenv("TMPDIR", t.TempDir())
 	for _, s := range storedIndexes {
 		t.Run(s.name, func(t *testing.T) {
 			path := filepath.Join("../../testdata/stored", s.name+".txtar")
@@ -55,9 +59,7 @@ func TestStoredIndexes(t *testing.T) {
 				s.write(t, path)
 			}
 			stored, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			indextest.Must(t, err)
 			dir := t.TempDir()
 			unpackStored(t, filepath.Join(dir, "seen"), stored.Files[0].Data)
 			for i, got := range s.answers(t, dir) {
@@ -74,19 +76,15 @@ func TestStoredIndexes(t *testing.T) {
 func (s *storedIndex) answers(t *testing.T, dir string) []string {
 	seen, asked, report := filepath.Join(dir, "seen"), filepath.Join(dir, "asked"), filepath.Join(dir, "report")
 	writeFile(t, asked, guideLines(t, 0, 30))
-	storedRun(t, dir, "index", "check", seen)
+	runHere(t, "index", "check", seen)
 	dump := ""
 	if !strings.HasSuffix(s.name, "filter") {
-		dump = storedRun(t, dir, "index", "dump", seen)
+		dump = runHere(t, "index", "dump", seen)
 	}
-	query := strings.ReplaceAll(storedRun(t, dir, "query", seen, asked), asked, "asked")
-	storedRun(t, dir, "dedup", "-q", "--index", seen, "-o", os.DevNull, "--report", report, asked)
-	lines, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := strings.ReplaceAll(runHere(t, "query", seen, asked), asked, "asked")
+	runHere(t, "dedup", "-q", "--index", seen, "-o", os.DevNull, "--report", report, asked)
 	verdicts := ""
-	for line := range strings.Lines(string(lines)) {
+	for line := range strings.Lines(readFile(t, report)) {
 		line, _, _ = strings.Cut(line, `,"exact"`)
 		verdicts += line + "\n"
 	}
@@ -111,7 +109,7 @@ func (s *storedIndex) write(t *testing.T, path string) {
 				}
 			}
 		}
-		storedRun(t, dir, args...)
+		runHere(t, args...)
 	}
 	packed := packStored(t, seen)
 	answers := s.answers(t, dir)
@@ -121,42 +119,16 @@ func (s *storedIndex) write(t *testing.T, path string) {
 		{Name: "query", Data: []byte(answers[1])},
 		{Name: "report of a run", Data: []byte(answers[2])},
 	}})
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, os.MkdirAll(filepath.Dir(path), 0o777))
 	writeFile(t, path, string(text))
-}
-
-func storedRun(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	t.Setenv("TMPDIR", dir)
-	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), args, nil, &stdout, &stderr); code != exitDone {
-		t.Fatalf("%v: exit code %d, %s", args, code, &stderr)
-	}
-	return stdout.String()
-}
-
-func guideLines(t *testing.T, from, to int) string {
-	text, err := os.ReadFile("../../testdata/bilingual/guide.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(strings.SplitAfter(string(text), "\n")[from:to], "")
 }
 
 func packStored(t *testing.T, dir string) []byte {
 	var packed bytes.Buffer
 	w, err := zstd.NewWriter(&packed, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	files := tar.NewWriter(w)
-	for _, err := range []error{files.AddFS(os.DirFS(dir)), files.Close(), w.Close()} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	indextest.Must(t, errors.Join(files.AddFS(os.DirFS(dir)), files.Close(), w.Close()))
 	var text bytes.Buffer
 	for line := []byte(base64.StdEncoding.EncodeToString(packed.Bytes())); len(line) > 0; {
 		n := min(100, len(line))
@@ -168,9 +140,7 @@ func packStored(t *testing.T, dir string) []byte {
 
 func unpackStored(t *testing.T, dir string, text []byte) {
 	r, err := zstd.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	defer r.Close()
 	for files := tar.NewReader(r); ; {
 		head, err := files.Next()
@@ -181,16 +151,7 @@ func unpackStored(t *testing.T, dir string, text []byte) {
 		if head.FileInfo().IsDir() {
 			continue
 		}
-		var content bytes.Buffer
-		if _, err := content.ReadFrom(files); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, path, content.String())
-		if err := os.Chmod(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		content, err := io.ReadAll(files)
+		indextest.Must(t, errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o600)))
 	}
 }

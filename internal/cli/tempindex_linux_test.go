@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // TestTemporaryIndexLosesItsLockLast checks the order in which a run removes its temporary index. A
@@ -22,14 +23,10 @@ func TestTemporaryIndexLosesItsLockLast(t *testing.T) {
 		defer unix.Close(watch)
 		_, err = unix.InotifyAddWatch(watch, task.openedIn, unix.IN_DELETE)
 	}
-	if err := errors.Join(err, x.Close(), remove()); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, errors.Join(err, x.Close(), remove()))
 	events := make([]byte, 4096)
 	n, err := unix.Read(watch, events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	var removed []string
 	for e := events[:n]; len(e) >= unix.SizeofInotifyEvent; {
 		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(e[12:]))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/engine/temporary"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // startWithoutIndex starts a run without an index, keeps its input open, and waits for an answer.
@@ -32,9 +33,7 @@ func startWithoutIndex(t *testing.T, dir string) (*exec.Cmd, io.Closer) {
 func tempIndexes(t *testing.T, dir string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, temporary.Prefix+"*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	return names
 }
 
@@ -52,24 +51,17 @@ func TestFilterOfATemporaryIndex(t *testing.T) {
 		fmt.Fprintf(&lines, `{"id":"%d","text":"%s"}`+"\n", i, strings.Join(words, " "))
 	}
 	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	writeFile(t, filepath.Join(dir, "in.jsonl"), lines.String())
 	writeFile(t, filepath.Join(dir, "in.jsonl.zst"), string(w.EncodeAll([]byte(lines.String()), nil)))
 	filter := func(args ...string) string {
 		_, told := runProgram(t, dir, 0, append([]string{"dedup", "-v", "--out", "out", "--report", "report"}, args...)...)
 		_, told, _ = strings.Cut(told, "firstseen: filter of ")
 		size, _, _ := strings.Cut(told, " for")
-		kept, err := os.ReadFile(filepath.Join(dir, "out"))
-		removed, err2 := os.ReadFile(filepath.Join(dir, "report"))
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
 		if grown := strings.Contains(told, "filter: 0.5 MiB"); size == "128 KiB" && !grown {
 			t.Errorf("the filter has not grown: %s", told)
 		}
-		return size + " " + string(kept) + string(removed)
+		return size + " " + readFile(t, filepath.Join(dir, "out")) + readFile(t, filepath.Join(dir, "report"))
 	}
 	rest := strings.TrimPrefix(filter("--docs", "1M", "in.jsonl"), "97.3 MiB ")
 	for _, c := range []struct {
@@ -95,13 +87,9 @@ func openTemporary(t *testing.T) (task *dedupOptions, x *index.Index, remove fun
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	writeFile(t, path, documents(1))
 	task = &dedupOptions{indexFlags: indexFlags{docs: "1k"}}
-	err := task.check([]string{path})
-	if err == nil {
-		x, remove, err = task.openIndex(context.Background(), index.Options{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, task.check([]string{path}))
+	x, remove, err := task.openIndex(context.Background(), index.Options{})
+	indextest.Must(t, err)
 	return task, x, remove
 }
 
@@ -111,9 +99,7 @@ func TestSecretOfATemporaryIndex(t *testing.T) {
 	if stored, err := index.ReadKey(task.openedIn); len(task.scheme.Key) == 0 || stored != nil || err != nil {
 		t.Errorf("the secret is %x, the stored one %x, %v", task.scheme.Key, stored, err)
 	}
-	if err := errors.Join(x.Close(), remove()); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, errors.Join(x.Close(), remove()))
 }
 
 // TestTemporaryIndexIsSwept checks that the next run removes the index of a killed one. It touches
@@ -122,9 +108,7 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	dir := t.TempDir()
 	killed, _ := startWithoutIndex(t, dir)
 	left := tempIndexes(t, dir)
-	if err := killed.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, killed.Process.Kill())
 	_ = killed.Wait()
 	alive, in := startWithoutIndex(t, dir)
 	if len(left) != 1 || slices.Contains(tempIndexes(t, dir), left[0]) {
@@ -133,34 +117,24 @@ func TestTemporaryIndexIsSwept(t *testing.T) {
 	stay := tempIndexes(t, dir) // the live run's
 	make := func(name string, mode os.FileMode, files ...string) {
 		path := filepath.Join(dir, temporary.Prefix+name)
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.Mkdir(path, 0o700))
 		for _, file := range files {
 			writeFile(t, filepath.Join(path, file), "x")
 		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.Chmod(path, mode))
 		stay = append(stay, path)
 	}
 	seen := filepath.Join(dir, "firstseen-seen") // for later use, and closed to others
 	runProgram(t, dir, 0, "index", "create", "--no-key", "--docs", "1k", seen)
-	if err := os.Chmod(seen, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, os.Chmod(seen, 0o700))
 	make("empty", 0o700)
 	make("starting", 0o700, "lock")
 	make("unlocked", 0o700, index.TableFile)
 	make("notes", 0o700, "lock", index.TableFile, "notes.txt")
 	make("shared", 0o777, "lock", index.TableFile)
 	make("links", 0o700, "lock")
-	if err := os.Symlink("/", filepath.Join(dir, temporary.Prefix+"links", index.TableFile)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(left[0], filepath.Join(dir, temporary.Prefix+"link")); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, os.Symlink("/", filepath.Join(dir, temporary.Prefix+"links", index.TableFile)))
+	indextest.Must(t, os.Symlink(left[0], filepath.Join(dir, temporary.Prefix+"link")))
 	stay = append(stay, filepath.Join(dir, temporary.Prefix+"link"))
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(3))
 	_, said := runProgram(t, dir, 0, "dedup", "-v", "--docs", "1k", "in.jsonl")
@@ -201,9 +175,7 @@ func TestTemporaryReportIsSwept(t *testing.T) {
 		t.Fatalf("there are %q", left)
 	}
 	sweep("alive", left)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	sweep("killed", nil)
 }

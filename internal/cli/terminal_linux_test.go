@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // terminalOfColumns returns the two ends of a terminal, a new one of that width.
 func terminalOfColumns(t *testing.T, columns int) (user, program *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	t.Cleanup(func() { user.Close() })
 	fd := int(user.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -25,13 +25,9 @@ func terminalOfColumns(t *testing.T, columns int) (user, program *os.File) {
 	if err == nil {
 		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	indextest.Must(t, err)
 	t.Cleanup(func() { program.Close() })
 	return user, program
 }

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"bytes"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -31,14 +30,7 @@ func newTwoRuns(t *testing.T, n int) *twoRuns {
 	return r
 }
 
-func (r *twoRuns) out() string {
-	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.dir, "kept.jsonl"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return string(data)
-}
+func (r *twoRuns) out() string { return readFile(r.t, filepath.Join(r.dir, "kept.jsonl")) }
 
 const busyMessage = "kept.jsonl.partial: another run is writing it; wait for it to end, or choose another name"
 
@@ -52,19 +44,14 @@ func TestSecondRunIsRefused(t *testing.T) {
 		{"--report", "else.jsonl", "--summary", "kept.jsonl"},
 	} {
 		r := newTwoRuns(t, 50)
-		if err := os.Symlink("kept.jsonl", filepath.Join(r.dir, "link.jsonl")); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.Symlink("kept.jsonl", filepath.Join(r.dir, "link.jsonl")))
 		cmd := program(t, r.dir, "dedup", "-q", "--docs", "1k", "--out", "kept.jsonl", "--report", "-", "-")
 		in, out := startPiped(t, cmd)
 		// The answer to a duplicate shows that the outputs are open.
 		line := document(0) + "\n"
-		if _, err := io.WriteString(in, line+line); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := out.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
+		give(t, in, line+line)
+		_, err := out.ReadString('\n')
+		indextest.Must(t, err)
 		_, said := runProgram(t, r.dir, exitFailed, append([]string{"dedup", "-q", "--docs", "1k", "in1.jsonl"}, flags...)...)
 		if !strings.Contains(said, busyMessage) {
 			t.Errorf("%q said %q", flags, said)
@@ -72,9 +59,7 @@ func TestSecondRunIsRefused(t *testing.T) {
 		if left, err := filepath.Glob(filepath.Join(r.dir, "else*")); len(left) > 0 || err != nil {
 			t.Errorf("%q left %q, %v", flags, left, err)
 		}
-		if _, err := io.WriteString(in, strings.TrimPrefix(r.texts[0], line)); err != nil {
-			t.Fatal(err)
-		}
+		give(t, in, strings.TrimPrefix(r.texts[0], line))
 		in.Close()
 		exits(t, cmd, exitDone)
 		if r.out() != r.texts[0] {
@@ -96,9 +81,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	refused := 0
 	// If the load drops after the measurement, most second runs come too late to meet a first one.
 	for n := 0; n < times || refused == 0 && n < 10*times; n++ {
-		if err := os.Remove(filepath.Join(r.dir, "kept.jsonl")); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, os.Remove(filepath.Join(r.dir, "kept.jsonl")))
 		first := program(t, r.dir, "dedup", "-q", "--docs", "5k", "--out", "kept.jsonl", "in0.jsonl")
 		second := program(t, r.dir, "dedup", "-q", "--docs", "5k", "--out", "kept.jsonl", "in1.jsonl")
 		start(t, first)
