@@ -27,6 +27,7 @@ import (
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/terminal"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 )
 
@@ -190,8 +191,6 @@ func usage(err error) error {
 	return err
 }
 
-var errBadRecords = errors.New("some records were bad")
-
 var errInterrupted = errors.New("interrupted")
 
 // exitCode returns the exit code of an error. Among joined errors a failure decides: a run with bad
@@ -209,7 +208,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitReaderGone
 	case errors.Is(err, errInterrupted): // even with bad records: the work is not done
 		return exitInterrupted
-	case errors.Is(err, errBadRecords):
+	case errors.Is(err, badrecords.Err):
 		return exitBadRecords
 	case errors.Is(err, index.ErrFull):
 		return exitFull
@@ -230,7 +229,7 @@ func hasFailure(ctx context.Context, err error) bool {
 		}
 	}
 	switch err {
-	case output.ErrReaderGone, syscall.EPIPE, errBadRecords, index.ErrFull, pipeline.ErrTooManyBad, errInterrupted:
+	case output.ErrReaderGone, syscall.EPIPE, badrecords.Err, index.ErrFull, pipeline.ErrTooManyBad, errInterrupted:
 		return false
 	case context.Canceled:
 		return ctx.Err() == nil

@@ -84,15 +84,11 @@ func appendNumbers(r bulk.Row, dst []byte) []byte {
 
 func newMarksCommand() *cobra.Command {
 	return command("bulk-marks", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-		in := cmd.InOrStdin()
-		if len(args) > 0 && args[0] != input.Stdin {
-			f, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer f.Close() // only read
-			in = f
+		in, err := openInput(cmd, append(args, input.Stdin)[0])
+		if err != nil {
+			return err
 		}
+		defer in.Close() // only read
 		out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<20)
 		var line []byte
 		return flushed(out, bulk.Reduce(in, func(p bulk.Place) error {

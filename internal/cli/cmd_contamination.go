@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/compare/contamination"
 	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/report/table"
@@ -65,24 +66,24 @@ func (f *contaminationFlags) run(cmd *cobra.Command, pages []string) error {
 		return badItems
 	}
 	s := contamination.NewSearch(items)
-	var met bads
+	met := f.counter(cmd)
 	columns := []string{"item", "repeats", "page", "file", "line", "share", "units", "start", "end", "text"}
 	var bad error
 	err := writeTable(cmd, f.report, columns, func(t *table.Table) error {
-		bad = inParallel(cmd, &f.inputFlags, f.jobs, &met, s.NewReader, func(b *corpus.Block, hits *[]contamination.PageHit) error {
+		bad = badrecords.EachParallel(cmd.Context(), f.documents(), f.jobs, met, s.NewReader, func(b *corpus.Block, hits *[]contamination.PageHit) error {
 			return s.Emit(*hits, func(h *contamination.PageHit) error {
 				return t.Write(h.Item, h.Repeats, h.Page, b.File, h.At, h.Share, h.Units, h.Start, h.End, h.Text)
 			})
 		})
-		met.noun = "page"
-		bad = cmp.Or(bad, met.end())
-		if errors.Is(bad, errBadRecords) {
+		met.Noun = "page"
+		bad = cmp.Or(bad, met.End())
+		if errors.Is(bad, badrecords.Err) {
 			return nil // the others were searched
 		}
 		return bad
 	})
 	if err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.Summary(met.all-met.n))
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", s.Summary(met.All-met.Bad))
 	}
 	return cmp.Or(err, errors.Join(badItems, bad))
 }
@@ -97,7 +98,7 @@ func readItems(cmd *cobra.Command, f *inputFlags) (*contamination.Items, error) 
 	if items.Ready(); items.Len() == 0 && err == nil {
 		err = fmt.Errorf("no item has %d words or more: is --item-field the field of their text?", contamination.Run)
 	}
-	if items.Len() == 0 || err != nil && !errors.Is(err, errBadRecords) {
+	if items.Len() == 0 || err != nil && !errors.Is(err, badrecords.Err) {
 		return nil, err
 	}
 	return items, err

@@ -1,14 +1,9 @@
 package cli
 
 import (
-	"bufio"
-	"cmp"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strings"
 	"text/tabwriter"
 
@@ -78,13 +73,13 @@ func newStatsCommand() *cobra.Command {
 func newBatchesCommand() *cobra.Command {
 	var out printed
 	cmd := onIndex("index-batches", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
-		files, err := openTable(dir, "has no batches")
+		files, err := ask.OpenTable(dir, "has no batches")
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, files.Close()) }()
 		if out.asJSON {
-			return encodeAll(visible.NewEncoder(cmd.OutOrStdout()), files.Table.Batches())
+			return ask.Dump(cmd.Context(), files, "batches", cmd.OutOrStdout())
 		}
 		t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "batch\tkept\tforgotten since")
@@ -95,15 +90,6 @@ func newBatchesCommand() *cobra.Command {
 	})
 	out.register(cmd.Flags())
 	return cmd
-}
-
-// openTable opens an index for reading, and requires a side table.
-func openTable(dir, lacks string) (*index.Files, error) {
-	files, err := index.OpenFiles(dir)
-	if err == nil && files.Table == nil {
-		err = errors.Join(fmt.Errorf("index %s: an index without a side table %s", dir, lacks), files.Close())
-	}
-	return files, err
 }
 
 func newCompactCommand() *cobra.Command {
@@ -134,62 +120,17 @@ func newBackupCommand() *cobra.Command {
 }
 
 func newAbandonCommand() *cobra.Command {
-	return onIndex("index-abandon", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
-		made, err := index.ReadMade(dir)
-		if err == nil && made == nil {
-			err = fmt.Errorf("%s holds no index that this version can continue; firstseen index check says why", dir)
+	return onIndex("index-abandon", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
+		run, left, err := pipeline.Abandon(cmd.Context(), dir)
+		if run != nil && !run.Foreign {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: gave up the interrupted run over %s; the %d documents it kept up to its last checkpoint stay known\n",
+				strings.Join(run.Args, " "), run.Progress.Tally.Kept)
 		}
-		if err != nil {
-			return err
+		for _, name := range left {
+			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: the only copy of what it wrote is %s\n", name)
 		}
-		o := index.Options{Scheme: made.Scheme, FilterOnly: made.FilterOnly}
-		x, err := index.Open(cmd.Context(), dir, o)
-		if errors.Is(err, index.ErrServed) {
-			return abandonServer(cmd.Context(), dir, o, err)
-		}
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, x.Close()) }()
-		return abandon(x, dir, cmd.ErrOrStderr())
+		return err
 	})
-}
-
-// abandonServer gives up the lost journals of a server. Existing ones are needed, so an index with
-// all its journals is refused as before.
-func abandonServer(ctx context.Context, dir string, o index.Options, refused error) (err error) {
-	o.Serve = true
-	x, err := index.Open(ctx, dir, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	lost, err := x.ForgetServer()
-	if err == nil && !lost {
-		err = refused
-	}
-	return err
-}
-
-func abandon(x *index.Index, dir string, stderr io.Writer) error {
-	ledger, err := pipeline.OpenLedger(x, &pipeline.Job{})
-	if err != nil {
-		return err
-	}
-	if ledger.Unfinished() == nil {
-		started, err := x.Started()
-		switch {
-		case err != nil:
-			return err
-		case started != nil:
-			return fmt.Errorf("index %s: a run on it was interrupted before its first checkpoint: nothing is remembered, so there is nothing to abandon, and any command can run", dir)
-		}
-		return fmt.Errorf("index %s has no interrupted run", dir)
-	}
-	if err := giveUp(ledger, stderr); err != nil {
-		return err
-	}
-	return x.Finish(map[string][]byte{pipeline.LedgerName: nil})
 }
 
 func newExportCommand() *cobra.Command {
@@ -224,8 +165,8 @@ func newExportCommand() *cobra.Command {
 	})
 }
 
-// onIndex returns a command on the index named by its first argument. Earlier versions used
-// --index, and the flag still serves the environment and --config.
+// onIndex returns a command on the index named by its first argument, or else by the hidden flag
+// --index, for the environment and --config.
 func onIndex(name string, args cobra.PositionalArgs, run func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command {
 	dir := ""
 	cmd := command(name, nil, func(cmd *cobra.Command, rest []string) error {
@@ -257,40 +198,14 @@ func shortPath(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.Comman
 func newDumpCommand() *cobra.Command {
 	what := ""
 	cmd := onIndex("index-dump", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
-		files, err := openTable(dir, "stores neither documents nor their keys")
+		files, err := ask.OpenTable(dir, "stores neither documents nor their keys")
 		if err != nil {
 			return err
 		}
-		buffer := bufio.NewWriterSize(cmd.OutOrStdout(), 64<<10)
-		err = dump(cmd.Context(), files, what, visible.NewEncoder(buffer))
-		return errors.Join(flushed(buffer, err), files.Close())
+		return errors.Join(ask.Dump(cmd.Context(), files, what, cmd.OutOrStdout()), files.Close())
 	})
 	flags.OneWord(cmd.Flags(), &what, "what", "what to print: documents, keys, runs or batches", "documents", "keys", "runs", "batches")
 	return cmd
-}
-
-func dump(ctx context.Context, files *index.Files, what string, out *json.Encoder) error {
-	switch what {
-	case "keys":
-		return dumpLines(ctx, out, files.Keys())
-	case "runs":
-		return encodeAll(out, files.Table.Runs())
-	case "batches":
-		return encodeAll(out, files.Table.Batches())
-	}
-	return dumpLines(ctx, out, files.Documents())
-}
-
-func dumpLines[T any](ctx context.Context, out *json.Encoder, lines iter.Seq2[T, error]) error {
-	for line, err := range lines {
-		if err = cmp.Or(err, ctx.Err()); err == nil {
-			err = out.Encode(line)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func newCheckCommand() *cobra.Command {

@@ -14,6 +14,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/report/clusters"
 	"github.com/firstseen/firstseen/internal/engine/report/cut"
@@ -117,7 +118,7 @@ func (r *rereading) open(cmd *cobra.Command, args []string) (err error) {
 var errEmptyReport = errors.New("the report is empty: it was cut off, or its run found every document unique; firstseen dedup --out writes the kept records of such a run")
 
 // rewrite writes record's results for good records to --out, unless nil, and returns the bad ones.
-func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]byte, error)) (bad bads, err error) {
+func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]byte, error)) (bad *badrecords.Counter, err error) {
 	around, err := r.enclosure(r.out, r.inputs, false)
 	if err != nil {
 		return bad, err
@@ -126,13 +127,13 @@ func (r *rereading) rewrite(cmd *cobra.Command, record func(derive.Record) ([]by
 	if err != nil {
 		return bad, err
 	}
-	bad.most = r.maxBad
+	bad = &badrecords.Counter{Most: r.maxBad}
 	err = writeOutput(cmd, file{name: r.out, around: around, head: head}, func(out *output.Writer) error {
 		empty := true
 		for one, err := range derive.Records(cmd.Context(), r.documents(), r.report) {
 			empty = empty && one.Line == nil
 			var raw []byte
-			good, err := bad.check(one.Record, err)
+			good, err := bad.Check(one.Record, err)
 			if good {
 				raw, err = record(one)
 			}
@@ -165,9 +166,9 @@ func newAttributesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		bad := bads{most: r.maxBad}
+		bad := badrecords.Counter{Most: r.maxBad}
 		opened := func(w *output.Writer) { tellAside(cmd.ErrOrStderr(), w) }
-		return derive.Attributes(cmd.Context(), r.documents(), names, r.report, plan.Documents, r.out, opened, bad.check)
+		return derive.Attributes(cmd.Context(), r.documents(), names, r.report, plan.Documents, r.out, opened, bad.Check)
 	})
 	cmd.PreRunE = r.open
 	r.registerOut(cmd.Flags(), "write the tree of attributes below this folder")
@@ -190,11 +191,11 @@ func newKeptCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		bad := bads{most: r.maxBad, fate: "are in no list"}
+		bad := badrecords.Counter{Most: r.maxBad, Fate: "are in no list"}
 		err = writeOutput(cmd, file{name: r.out}, func(names *output.Writer) error {
-			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, bad.check)
+			return derive.Kept(cmd.Context(), r.documents(), r.inputs, r.report, r.others, names, bad.Check)
 		})
-		return cmp.Or(err, bad.end())
+		return cmp.Or(err, bad.End())
 	})
 	cmd.PreRunE = r.open
 	r.registerOut(cmd.Flags(), "write the names here, one a line; - is standard output")
@@ -248,8 +249,8 @@ func newApplyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", bad.all, bad.n)
-		return bad.end()
+		fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d records read, %d of them bad\n", bad.All, bad.Bad)
+		return bad.End()
 	})
 	cmd.PreRunE = r.open
 	r.registerOut(cmd.Flags(), "write the kept records to this `file`, as they came; .gz or .zst compresses; - is standard output")
@@ -323,7 +324,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var bad bads
+	var bad *badrecords.Counter
 	write := func(list *table.Table) (err error) {
 		var row func(id string, q *cut.Cut, dropped bool) error
 		if list != nil {
@@ -345,7 +346,7 @@ func (f *cutFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %s\n", cutSummary(&plan.Counts, f.mark))
-	return bad.end()
+	return bad.End()
 }
 
 func cutSummary(n *cut.Counts, mark bool) string {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +21,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/page"
 	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/cli/flags"
-	"github.com/firstseen/firstseen/internal/engine/advice"
-	"github.com/firstseen/firstseen/internal/engine/pipeline"
-	"github.com/firstseen/firstseen/internal/engine/report"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
@@ -94,36 +91,24 @@ func (f *inputFlags) findInputs(cmd *cobra.Command, args []string) error {
 
 func (f *inputFlags) documents() *corpus.Source { return f.formats.source(f.inputs, f.source) }
 
-// eachDocument reads the documents of all inputs and names the bad records on standard error.
-func eachDocument(cmd *cobra.Command, f *inputFlags, do func(corpus.Record) error) error {
-	bad := bads{most: f.maxBad, named: cmd.ErrOrStderr(), fate: "are passed over"}
-	for r, err := range corpus.Records(cmd.Context(), f.documents()) {
-		good, err := bad.check(r, err)
-		if good {
-			err = do(r)
-		}
-		if err != nil {
-			return err
-		}
+// openInput opens a file, or standard input.
+func openInput(cmd *cobra.Command, name string) (io.ReadCloser, error) {
+	if name == input.Stdin {
+		return io.NopCloser(cmd.InOrStdin()), nil
 	}
-	return bad.end()
+	return os.Open(name)
 }
 
-// inParallel reads the documents of all inputs in several goroutines, each with its own reader.
-// emit gets the results in order. bad counts all records, and takes the bad ones.
-func inParallel[T any](cmd *cobra.Command, f *inputFlags, jobs int, bad *bads, newReader func() (corpus.Reader[T], error), emit func(*corpus.Block, *T) error) error {
-	bad.most, bad.named = f.maxBad, cmd.ErrOrStderr()
-	return corpus.EachParallel(cmd.Context(), f.documents(), jobs, newReader, func(p *corpus.Part[T]) error {
-		bad.noun = p.Block.Format.Noun()
-		bad.all += p.Good + int64(len(p.Bad))
-		for _, record := range p.Bad {
-			bad.add(record)
-		}
-		if err := bad.over(); err != nil {
-			return err
-		}
-		return emit(&p.Block, &p.Result)
-	})
+// counter counts the records of the inputs, and names the bad ones on standard error.
+func (f *inputFlags) counter(cmd *cobra.Command) *badrecords.Counter {
+	return &badrecords.Counter{Most: f.maxBad, Named: cmd.ErrOrStderr()}
+}
+
+// eachDocument reads the documents of all inputs. Bad records do not end it.
+func eachDocument(cmd *cobra.Command, f *inputFlags, do func(corpus.Record) error) error {
+	bad := f.counter(cmd)
+	bad.Fate = "are passed over"
+	return bad.Each(cmd.Context(), f.documents(), do)
 }
 
 // isFolder returns an error for a file in place of an index.
@@ -299,71 +284,4 @@ func (f *formats) expand(args []string, cfg corpus.SourceConfig) ([]input.Input,
 		return inputs, passed, err
 	}
 	return nil, nil, f.holdsOther(args, usual, cfg, err)
-}
-
-// maxNamed is the most bad records named one by one: a wrong field makes all records bad.
-const maxNamed = 10
-
-type bads struct {
-	most  int64 // allowed; negative: any number
-	n     int64
-	all   int64            // all records, bad ones included
-	noun  string           // name of a record
-	first *report.Rejected // nil if a run of an earlier version met it
-	named io.Writer        // receives the first bad records; nil for none
-	run   bool             // the command is a run, which has --rejects
-	fate  string           // of bad records; "" if they are not kept
-}
-
-// check counts a record that was read without err, and reports whether it is good. It fails beyond
-// --limit bad.
-func (b *bads) check(r corpus.Record, err error) (good bool, _ error) {
-	if err != nil {
-		return false, err
-	}
-	b.noun = r.Block.Format.Noun()
-	b.all++
-	if r.Bad == nil {
-		return true, nil
-	}
-	b.add(r.Bad)
-	return false, b.over()
-}
-
-func (b *bads) add(bad *corpus.BadRecord) {
-	if b.n++; b.first == nil {
-		b.first = report.Reject(bad)
-	}
-	switch {
-	case b.named == nil || b.n > maxNamed:
-	case b.n == maxNamed:
-		fmt.Fprintf(b.named, "firstseen: %v; further ones are only counted\n", bad)
-	default:
-		fmt.Fprintln(b.named, "firstseen:", bad)
-	}
-}
-
-// over returns an error if more records are bad than allowed.
-func (b *bads) over() error {
-	if b.most < 0 || b.n <= b.most {
-		return nil
-	}
-	return fmt.Errorf("%w: %d, the first %s:%v: %s", pipeline.ErrTooManyBad, b.n, b.first.File, b.first.Line, b.first.Reason)
-}
-
-// end returns the error of a command that came to its end, or nil without bad records.
-func (b *bads) end() error {
-	if b.n == 0 {
-		return nil
-	}
-	err := fmt.Errorf("%w and %s: %d of %d %ss", errBadRecords, cmp.Or(b.fate, "are not kept"), b.n, b.all, b.noun)
-	if b.first == nil {
-		return err
-	}
-	first := b.first
-	err = fmt.Errorf("%w, the first %s:%v: %s", err, first.File, first.Line, first.Reason)
-	if remedy := advice.For(first, 2*b.n > b.all, b.run); remedy != "" {
-		return fmt.Errorf("%w; %s", err, remedy)
-	}
-	return err
 }

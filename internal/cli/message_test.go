@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // noInsides fails if a message has words that only a reader of the source understands.
@@ -29,10 +31,7 @@ func noInsides(t *testing.T, said string) {
 func TestInterruptedMessages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "in.jsonl", documents(50))
-	var made bytes.Buffer
-	if code := run(t.Context(), []string{"dedup", "-q", "--docs", "1k", "--index", "made", "in.jsonl"}, nil, &made, &made); code != exitDone {
-		t.Fatal(made.String())
-	}
+	runHere(t, "dedup", "-q", "--docs", "1k", "--index", "made", "in.jsonl")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct{ args, want string }{
@@ -86,7 +85,7 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{fmt.Errorf("%w: 3 lines", errBadRecords), exitBadRecords},
+		{fmt.Errorf("%w: 3 lines", badrecords.Err), exitBadRecords},
 		{fmt.Errorf("%w; go on", index.ErrFull), exitFull},
 		{fmt.Errorf("%w: 3", pipeline.ErrTooManyBad), exitTooManyBad},
 		{fmt.Errorf("reading: %w", context.Canceled), exitInterrupted},
@@ -105,7 +104,7 @@ func TestExitCodes(t *testing.T) {
 	if got := exitCode(t.Context(), context.Canceled); got != exitFailed {
 		t.Errorf("canceled by nobody: %d", got)
 	}
-	if got := exitCode(over, errors.Join(usageError{errBadRecords}, failure)); got != exitUsage {
+	if got := exitCode(over, errors.Join(usageError{badrecords.Err}, failure)); got != exitUsage {
 		t.Errorf("wrong usage: %d", got)
 	}
 }
@@ -118,12 +117,8 @@ func TestNoRoomMessages(t *testing.T) {
 		"dedup --index seen in.jsonl": true, "dedup in.jsonl": false, "index check seen": false, "plan in.jsonl": false,
 	} {
 		cmd, rest, err := newRoot(new([]string)).Find(strings.Fields(args))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.ParseFlags(rest); err != nil {
-			t.Fatal(err)
-		}
+		indextest.Must(t, err)
+		indextest.Must(t, cmd.ParseFlags(rest))
 		got := message(exitFailed, full, keepsIndex(cmd))
 		if !strings.HasSuffix(got, again) || strings.Contains(got, "the index is intact") != want {
 			t.Errorf("%s: %q", args, got)

@@ -283,15 +283,6 @@ func (p *printed) print(cmd *cobra.Command, value any, text string, data any) er
 
 func float(n any) float64 { return reflect.ValueOf(n).Convert(reflect.TypeFor[float64]()).Float() }
 
-func encodeAll[T any](out *json.Encoder, values []T) error {
-	for _, v := range values {
-		if err := out.Encode(v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // newEncoder returns an encoder of JSON lines that leaves <, > and & readable, as ids often have them.
 func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)

@@ -19,6 +19,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/amount"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/bulk"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
@@ -281,14 +282,14 @@ func (f *dedupOptions) badRecords(s *report.Summary) error {
 	if f.shards != nil {
 		return nil // bulk features ended with their error
 	}
-	bad := bads{n: s.Bad, all: s.Bad + s.Documents, noun: "line", first: s.FirstBad, run: true}
+	bad := badrecords.Counter{Bad: s.Bad, All: s.Bad + s.Documents, Noun: "line", First: s.FirstBad, Run: true}
 	if f.found != nil {
-		bad.noun = f.found.Noun()
+		bad.Noun = f.found.Noun()
 	}
 	if f.Annotate {
-		bad.fate = `have the verdict "bad" in the output`
+		bad.Fate = `have the verdict "bad" in the output`
 	}
-	return bad.end()
+	return bad.End()
 }
 
 // prepare completes the job, and continues or abandons an unfinished run.
@@ -329,20 +330,6 @@ func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.W
 	}
 	f.Outputs, err = opened(ctx, ledger.OpenOutputs)
 	f.Retries = f.Annotate && f.readsPipe() && f.Outputs.Kept != nil && f.Outputs.Kept.Live()
-	return err
-}
-
-// giveUp abandons the unfinished run and reports the consequences.
-func giveUp(ledger *pipeline.Ledger, stderr io.Writer) error {
-	u := ledger.Unfinished()
-	if !u.Foreign {
-		fmt.Fprintf(stderr, "firstseen: gave up the interrupted run over %s; the %d documents it kept up to its last checkpoint stay known\n",
-			strings.Join(u.Args, " "), u.Progress.Tally.Kept)
-	}
-	left, err := ledger.GiveUp()
-	for _, name := range left {
-		fmt.Fprintf(stderr, "firstseen: the only copy of what it wrote is %s\n", name)
-	}
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/feature/terms"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/ending"
 )
 
@@ -44,7 +45,7 @@ func newTermsCommand() *cobra.Command {
 		}
 		var counter terms.Counter
 		bad := countTerms(cmd, &f, &counter) // bad records are reported and left out
-		if bad != nil && !errors.Is(bad, errBadRecords) {
+		if bad != nil && !errors.Is(bad, badrecords.Err) {
 			return bad
 		}
 		table := counter.Table(uint32(least))

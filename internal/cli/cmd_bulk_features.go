@@ -21,6 +21,7 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/internal/cli/flags"
+	"github.com/firstseen/firstseen/internal/engine/badrecords"
 	"github.com/firstseen/firstseen/internal/engine/bulk"
 	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/follow"
@@ -86,11 +87,11 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 	stderr := cmd.ErrOrStderr()
 	tellTwice(f.inputs, stderr)
 	f.prepare(stderr)
-	var bad bads
+	bad := f.counter(cmd)
 	err = writeOutput(cmd, rows, func(w *output.Writer) error {
 		return bulk.Write(f.dir, m, func(add func(*bulk.Frame) error) error {
-			return inParallel(cmd, &f.inputFlags, f.jobs, &bad, bulk.Reader(f.scheme), func(_ *corpus.Block, frame *bulk.Frame) error {
-				m.Bad = uint64(bad.n)
+			return badrecords.EachParallel(cmd.Context(), f.documents(), f.jobs, bad, bulk.Reader(f.scheme), func(_ *corpus.Block, frame *bulk.Frame) error {
+				m.Bad = uint64(bad.Bad)
 				if w != nil {
 					if err := frame.Export(w, m, form); err != nil {
 						return err
@@ -104,7 +105,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(stderr, "firstseen: shard %d of %d: %d documents, %d rows\n", m.Shard, m.Of, m.Documents, m.Rows)
-	return bad.end()
+	return bad.End()
 }
 
 func (f *featuresFlags) prepare(stderr io.Writer) {
@@ -180,7 +181,7 @@ func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 	if err := f.findInputs(cmd, args); err != nil {
 		return err
 	}
-	reach, cancel := context.WithTimeout(cmd.Context(), reaching)
+	reach, cancel := context.WithTimeout(cmd.Context(), follow.Reaching)
 	defer cancel()
 	topic, err := follow.Dial(reach, f.log.brokers, f.log.topic, "")
 	if err != nil {
@@ -196,9 +197,9 @@ func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	f.prepare(cmd.ErrOrStderr())
-	var bad bads
+	bad := f.counter(cmd)
 	n := int64(0)
-	err = inParallel(cmd, &f.inputFlags, f.jobs, &bad, follow.FeatureReader(scheme, now), func(_ *corpus.Block, records *[][]byte) error {
+	err = badrecords.EachParallel(cmd.Context(), f.documents(), f.jobs, bad, follow.FeatureReader(scheme, now), func(_ *corpus.Block, records *[][]byte) error {
 		added, err := topic.AppendAll(cmd.Context(), *records)
 		if n += added; err != nil {
 			err = fmt.Errorf("after %d documents were appended to the log: %w; give the inputs again: those in the log get the same answers", n, err)
@@ -209,5 +210,5 @@ func (f *featuresFlags) appendToLog(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: %d documents in the log\n", n)
-	return bad.end()
+	return bad.End()
 }

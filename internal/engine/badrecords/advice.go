@@ -1,5 +1,4 @@
-// Package advice says what may be wrong with the first bad record of a run, and what to do.
-package advice
+package badrecords
 
 import (
 	"cmp"
@@ -23,7 +22,7 @@ const seeRejects = "see them all with --rejects FILE"
 var remedies = []struct {
 	reason  *regexp.Regexp
 	forMost bool
-	advice  func(first *report.Rejected) string
+	says    func(first *report.Rejected) string
 }{
 	{regexp.MustCompile(`--[a-z]|jq -c `), false, says("")}, // the reason itself names the remedy
 	{regexp.MustCompile(`^field ".*" is .*, not a string or a number$`), true, stringsFor("name another id field with --id-field")},
@@ -40,15 +39,15 @@ func says(advice string) func(*report.Rejected) string {
 	return func(*report.Rejected) string { return advice }
 }
 
-// For returns advice about bad records by the first one, "" for none. most reports that most
+// advice returns advice about bad records by the first one, "" for none. most reports that most
 // records are bad, and run that the command is one with --rejects.
-func For(first *report.Rejected, most, run bool) string {
+func advice(first *report.Rejected, most, run bool) string {
 	for _, r := range remedies {
 		if !r.reason.MatchString(first.Reason) || r.forMost && !most {
 			continue
 		}
-		if advice := r.advice(first); advice != "" && (run || advice != seeRejects) {
-			return advice
+		if says := r.says(first); says != "" && (run || says != seeRejects) {
+			return says
 		}
 		if !r.forMost {
 			break

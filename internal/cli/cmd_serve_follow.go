@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -55,12 +52,6 @@ func newFollowCommand() *cobra.Command {
 	return cmd
 }
 
-// reaching is the time in which brokers must answer at the start.
-const reaching = 30 * time.Second
-
-// sayEvery is the time between two lines about brokers that do not answer at the start.
-const sayEvery = time.Minute
-
 func (f *serving) checkLog(cmd *cobra.Command) error {
 	switch {
 	case len(f.log.brokers) == 0 || f.log.topic == "":
@@ -75,43 +66,18 @@ func (f *serving) checkLog(cmd *cobra.Command) error {
 	return nil
 }
 
-// dial connects to the log, and waits until a broker answers. It fetches a new index for --from.
+// dial connects to the log when a broker answers. It fetches a new index for --from. Any other new
+// index takes the log's method, unless flags choose another.
 func (f *serving) dial(ctx context.Context) (*follow.Topic, error) {
-	said := time.Time{}
-	for {
-		reach, cancel := context.WithTimeout(ctx, reaching/3)
-		topic, err := f.reach(reach)
-		gone := err != nil && unreached(reach, err)
-		cancel()
-		switch {
-		case err == nil:
-			if err = f.fetch(ctx, topic); err != nil {
-				topic.Close()
-			}
-			return topic, err
-		case !gone || ctx.Err() != nil:
-			return nil, err
-		case time.Since(said) >= sayEvery:
-			said = time.Now()
-			slog.Warn("waiting: "+noBroker, "brokers", strings.Join(f.log.brokers, ","), "error", err)
-		}
-		time.Sleep(time.Second)
-	}
-}
-
-// reach connects to the log. A new index takes the log's method, unless flags choose another.
-func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
-	topic, err := follow.Dial(ctx, f.log.brokers, f.log.topic, f.log.verdicts)
-	if err == nil && topic.Unfit() != "" {
-		slog.Warn(topic.Unfit())
-	}
-	if err != nil || f.log.from != "" || index.Exists(f.dir) {
-		return topic, err
-	}
-	settings, err := follow.First(ctx, topic)
+	l, isNew := &f.log, f.log.from == "" && !index.Exists(f.dir)
+	topic, settings, err := follow.Await(ctx, l.brokers, l.topic, l.verdicts, isNew, func(err error) {
+		slog.Warn("waiting: "+noBroker, "brokers", strings.Join(l.brokers, ","), "error", err)
+	})
 	if err != nil {
-		topic.Close()
 		return nil, err
+	}
+	if topic.Unfit() != "" {
+		slog.Warn(topic.Unfit())
 	}
 	if settings != nil {
 		if made, known := feature.Named(settings.Scheme, nil); known {
@@ -119,7 +85,10 @@ func (f *serving) reach(ctx context.Context) (*follow.Topic, error) {
 			f.unkeyed = f.unkeyed || settings.NoKey
 		}
 	}
-	return topic, nil
+	if err = f.fetch(ctx, topic); err != nil {
+		topic.Close()
+	}
+	return topic, err
 }
 
 // fetch makes a new index from that of the other server.
@@ -147,15 +116,9 @@ func (f *serving) fetch(ctx context.Context, topic *follow.Topic) error {
 
 const noBroker = "no broker answers; check --brokers and their advertised addresses"
 
-// unreached reports whether err means that no broker answered in time.
-func unreached(ctx context.Context, err error) bool {
-	var dial *net.OpError
-	return errors.As(err, &dial) || errors.Is(err, io.EOF) || errors.Is(ctx.Err(), context.DeadlineExceeded)
-}
-
 // unreached adds a remedy to an error of connecting to the brokers.
 func (l *logFlags) unreached(ctx context.Context, err error) error {
-	if unreached(ctx, err) {
+	if follow.Unreached(ctx, err) {
 		return fmt.Errorf("%s, or start this again when they are up: %s (%w)", noBroker, strings.Join(l.brokers, ","), err)
 	}
 	return err
