@@ -232,7 +232,7 @@ func TestFaultInPackingIsNoDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := table.sizes.newRun(runInfo{id: 1, log: 9, first: 1, last: 1})
-	from := &space{mem: table.spaces[ofKeys].mem, limit: keyLimit}
+	from := &space{mem: table.spaces[ofKeys].mem, limit: MaxHolders}
 	must(t, from.mem.AddAll([][]uint64{{r.Lowest(4)}}, 1, memtable.Alone))
 	from.keep = func([]uint32) []uint32 { panic("in the middle") }
 	err := table.pack(r, 0, make([]packed, 5), from)

@@ -161,7 +161,7 @@ func equalClosed(t tb, table *Table, keys []uint64, want func(key uint64) bool) 
 		t.Fatalf("%v", err)
 	}
 	for i, key := range keys {
-		if closed := p.n[i]&ClosedKey > 0; closed != want(key) && p.n[i] != keyLimit {
+		if closed := p.n[i]&ClosedKey > 0; closed != want(key) && p.n[i] != MaxHolders {
 			t.Fatalf("key %x: closed %v, want %v", key, closed, !closed)
 		}
 	}

@@ -21,7 +21,7 @@ func (t *Table) All() iter.Seq2[Posting, error] {
 		s := &t.spaces[ofKeys]
 		// A bin of this shape covers about 8192 entries at most, for any number of runs.
 		shape := t.sizes.division.Shape(sorted.LogFor(s.entries()), 0, 0)
-		b := sorted.Builder{Limit: keyLimit}
+		b := sorted.Builder{Limit: MaxHolders}
 		if t.tombstones.unnamed() {
 			b.Keep = t.tombstones.posted
 		}

@@ -17,15 +17,16 @@ import (
 // counts. If fewer are returned and MaxHolders once held the key, Lookup adds ClosedKey to n[i]: a
 // document added now would be no holder. Per key, holders needs MaxHolders elements and n one.
 func (r *reader) Lookup(keys []uint64, holders []uint32, n []uint8) error {
-	if len(n) < len(keys) || len(holders) < len(keys)*keyLimit {
+	if len(n) < len(keys) || len(holders) < len(keys)*MaxHolders {
 		return fmt.Errorf("looking %d keys up: room for %d counts and %d documents only", len(keys), len(n), len(holders))
 	}
 	err := r.look(func(s *snapshot) error { return r.find(s, keys, holders, n) })
 	return wrap(err, "looking keys up")
 }
 
-// MaxHolders is the number of documents kept for a key, the earliest. A key with all is common.
-const MaxHolders = keyLimit
+// MaxHolders is the number of documents kept for a key, the earliest: dedup.MaxHolders. A key with all
+// is common.
+const MaxHolders = 8
 
 // ClosedKey is added to the number of holders of a key that accepts no more; see Lookup.
 const ClosedKey = 1 << 7
@@ -36,12 +37,12 @@ const lookupGroup = 256
 // A question is a group of keys on their way through the runs.
 type question struct {
 	keys    []uint64
-	holders []uint32 // keyLimit for each key
+	holders []uint32 // MaxHolders for each key
 	n       []uint8
 }
 
 func (q *question) room(i int) []uint32 {
-	return q.holders[i*keyLimit : i*keyLimit+int(q.n[i]) : i*keyLimit+keyLimit]
+	return q.holders[i*MaxHolders : i*MaxHolders+int(q.n[i]) : i*MaxHolders+MaxHolders]
 }
 
 func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) error {
@@ -49,7 +50,7 @@ func (r *reader) find(s *snapshot, keys []uint64, holders []uint32, n []uint8) e
 	mem := r.table.spaces[ofKeys].mem
 	for from := 0; from < len(keys); from += lookupGroup {
 		to := min(from+lookupGroup, len(keys))
-		q := question{keys[from:to], holders[from*keyLimit : to*keyLimit], n[from:to]}
+		q := question{keys[from:to], holders[from*MaxHolders : to*MaxHolders], n[from:to]}
 		for _, run := range r.table.spaces[ofKeys].runs {
 			if err := r.search(s, run, &q); err != nil {
 				return err
@@ -77,7 +78,7 @@ type located struct {
 func (r *reader) search(s *snapshot, in *run, q *question) error {
 	blocks := r.blocks[:0]
 	for i, k := range q.keys {
-		if in.holds(k) && q.n[i] < keyLimit {
+		if in.holds(k) && q.n[i] < MaxHolders {
 			blocks = append(blocks, located{in.Locate(k), i})
 		}
 	}

@@ -186,7 +186,7 @@ func (t *Table) putHeader(c *change, state map[string][]byte) {
 }
 
 func (t *Table) load() error {
-	for i, limit := range []int{ofKeys: keyLimit, ofIDs: idLimit} {
+	for i, limit := range []int{ofKeys: MaxHolders, ofIDs: idLimit} {
 		mem, err := memtable.New(t.opt.MemtableKeys, limit)
 		if err != nil {
 			return err

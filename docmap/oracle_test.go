@@ -37,7 +37,7 @@ func (o *oracle) add(d Doc, keys []uint64) uint32 {
 	o.content = contentAfter(o.content, num, d, keys)
 	for _, k := range keys {
 		l := o.keys[k]
-		if len(l) < keyLimit && !slices.Contains(l, num) {
+		if len(l) < MaxHolders && !slices.Contains(l, num) {
 			o.keys[k] = append(l, num)
 		}
 	}

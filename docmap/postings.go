@@ -12,37 +12,37 @@ import (
 // count reads docs up to the one that closes the key. It returns their number n, and appends the
 // holders at that moment to held. For an open key, n counts all, and holders may be dead.
 func (g *tombstones) count(held, docs []uint32) (n int, counted []uint32) {
-	if len(docs) < keyLimit { // the usual case: the key is open
+	if len(docs) < MaxHolders { // the usual case: the key is open
 		return len(docs), append(held, docs...)
 	}
 	for n, doc := range docs {
 		if doc != 0 {
 			held = slices.DeleteFunc(held, func(h uint32) bool { return h != 0 && g.goneBefore(h, doc) })
 		}
-		if held = append(held, doc); len(held) == keyLimit {
+		if held = append(held, doc); len(held) == MaxHolders {
 			return n + 1, held
 		}
 	}
 	return len(docs), held
 }
 
-// named appends the live holders to dst, after zeros that make them keyLimit if the key is common.
+// named appends the live holders to dst, after zeros that make them MaxHolders if the key is common.
 // With a window, each slice closes keys independently; closed refers to the open slice.
 func (g *tombstones) named(dst, docs []uint32) (named []uint32, closed bool) {
-	var room, all [keyLimit]uint32
+	var room, all [MaxHolders]uint32
 	n, common := 0, false
 	for len(docs) > 0 {
 		last := g.win.last(docs[0], never)
 		end := sort.Search(len(docs), func(i int) bool { return docs[i] > last })
 		_, held := g.count(room[:0], docs[:end])
 		live := g.living(held)
-		common = common || len(held) == keyLimit && len(live) > 0
-		closed = len(held) == keyLimit && last == never
+		common = common || len(held) == MaxHolders && len(live) > 0
+		closed = len(held) == MaxHolders && last == never
 		n += copy(all[n:], live)
 		docs = docs[end:]
 	}
 	if common {
-		for range keyLimit - n {
+		for range MaxHolders - n {
 			dst = append(dst, 0)
 		}
 	}
@@ -51,7 +51,7 @@ func (g *tombstones) named(dst, docs []uint32) (named []uint32, closed bool) {
 
 // posted returns the documents of a Posting. It reuses docs.
 func (g *tombstones) posted(docs []uint32) []uint32 {
-	var room [keyLimit]uint32
+	var room [MaxHolders]uint32
 	found, _ := g.named(room[:0], docs)
 	named := docs[:0]
 	for _, d := range found {
@@ -59,10 +59,10 @@ func (g *tombstones) posted(docs []uint32) []uint32 {
 			named = append(named, d)
 		}
 	}
-	if len(found) < keyLimit || len(named) == 0 {
+	if len(found) < MaxHolders || len(named) == 0 {
 		return named
 	}
-	return slices.Insert(named, 0, make([]uint32, keyLimit-len(named))...)
+	return slices.Insert(named, 0, make([]uint32, MaxHolders-len(named))...)
 }
 
 func (g *tombstones) living(held []uint32) []uint32 {
@@ -84,7 +84,7 @@ func (g *tombstones) emit(dst, held []uint32) []uint32 {
 // matter if they were among the most that held the key at one moment: only such a moment can close
 // it, whatever documents before these hold it. So at most 36 are kept. gone limits what may go.
 func (g *tombstones) trim(docs []uint32, next uint32, gone func(num uint32) bool) []uint32 {
-	var room, all [keyLimit]uint32
+	var room, all [MaxHolders]uint32
 	n, _ := g.count(room[:0], docs)
 	useless := func(d uint32) bool { return gone(d) && g.goneBefore(d, next) }
 	if docs = docs[:n]; !slices.ContainsFunc(docs, useless) {
@@ -104,8 +104,8 @@ func (g *tombstones) trim(docs []uint32, next uint32, gone func(num uint32) bool
 
 // spare implements Spare of a memory table of keys.
 func (g *tombstones) spare(docs []uint32, next uint32) int {
-	var room [keyLimit]uint32
-	if n, held := g.count(room[:0], docs); n < len(docs) || len(held) == keyLimit {
+	var room [MaxHolders]uint32
+	if n, held := g.count(room[:0], docs); n < len(docs) || len(held) == MaxHolders {
 		return -1
 	}
 	kept := g.trim(slices.Clone(docs), next, g.gone)
@@ -126,14 +126,14 @@ func (g *tombstones) spareID(docs []uint32, next uint32) int {
 
 // trimFirst selects a key's documents for a run of all documents up to last.
 func (g *tombstones) trimFirst(docs []uint32, last uint32, gone func(num uint32) bool) []uint32 {
-	var room [keyLimit]uint32
+	var room [MaxHolders]uint32
 	n, held := g.count(room[:0], docs)
-	if len(held) < keyLimit {
+	if len(held) < MaxHolders {
 		return slices.DeleteFunc(docs[:n], func(d uint32) bool { return gone(d) && g.goneBefore(d, last+1) })
 	}
 	live := slices.DeleteFunc(held, func(h uint32) bool { return h == 0 || gone(h) })
-	docs = docs[:keyLimit]
-	zeros := keyLimit - len(live)
+	docs = docs[:MaxHolders]
+	zeros := MaxHolders - len(live)
 	clear(docs[:zeros])
 	copy(docs[zeros:], live)
 	return docs
@@ -191,7 +191,7 @@ func (t *Table) settled(num uint32) bool {
 func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 	g := &r.table.tombstones
 	for i, key := range q.keys {
-		found := q.holders[i*keyLimit : i*keyLimit+int(q.n[i])]
+		found := q.holders[i*MaxHolders : i*MaxHolders+int(q.n[i])]
 		if !slices.ContainsFunc(found, func(d uint32) bool { return d == 0 || g.gone(d) }) {
 			g.emit(found[:0], found)
 			continue
@@ -200,8 +200,8 @@ func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 		if err != nil {
 			return err
 		}
-		named, closed := g.named(q.holders[i*keyLimit:i*keyLimit:(i+1)*keyLimit], docs)
-		if q.n[i] = uint8(len(named)); closed && len(named) < keyLimit {
+		named, closed := g.named(q.holders[i*MaxHolders:i*MaxHolders:(i+1)*MaxHolders], docs)
+		if q.n[i] = uint8(len(named)); closed && len(named) < MaxHolders {
 			q.n[i] |= ClosedKey
 		}
 	}
@@ -211,7 +211,7 @@ func (r *reader) leaveOutDead(s *snapshot, q *question) error {
 // all returns every stored entry of a key, ascending. It is valid until the next call.
 func (r *reader) all(s *snapshot, of int, key uint64) ([]uint32, error) {
 	space := &r.table.spaces[of]
-	room := max(cap(r.entries), keyLimit)
+	room := max(cap(r.entries), MaxHolders)
 	for {
 		if room > cap(r.entries) {
 			r.entries = make([]uint32, 0, room)

@@ -175,7 +175,7 @@ func TestForgetCountsNamedDocuments(t *testing.T) {
 	if n, err := table.Forget([]uint32{1, 2}); n != 1 || err != nil {
 		t.Errorf("%d were live, %v, want 1", n, err)
 	}
-	holders, n := make([]uint32, keyLimit), make([]uint8, 1)
+	holders, n := make([]uint32, MaxHolders), make([]uint8, 1)
 	must(t, table.Lookup(keys[0], holders, n))
 	if n[0] != 1 || holders[0] != 3 {
 		t.Errorf("held by %v", holders[:n[0]])

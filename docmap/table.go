@@ -50,8 +50,7 @@ import (
 )
 
 const (
-	keyLimit = 8    // documents kept for a key: dedup.MaxHolders
-	idLimit  = 1024 // documents kept for an id
+	idLimit = 1024 // documents kept for an id
 
 	pageSize     = boltcheck.PageSize
 	lockPatience = time.Second

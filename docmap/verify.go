@@ -145,10 +145,10 @@ func (v *verifier) bin(s *snapshot, r *run, bin uint64, e *sorted.Entries, space
 		}
 		kept := min(len(docs), idLimit)
 		if space == ofKeys {
-			var room [keyLimit]uint32
+			var room [MaxHolders]uint32
 			kept, _ = v.t.tombstones.count(room[:0], docs)
 		}
-		if disorder || kept < len(docs) || docs[0] == 0 && len(docs) != keyLimit {
+		if disorder || kept < len(docs) || docs[0] == 0 && len(docs) != MaxHolders {
 			return damage("run %d is out of order at key %x", r.id, key)
 		}
 	}

@@ -124,10 +124,10 @@ func TestWindowSlicesCloseKeysAlone(t *testing.T) {
 		_, err := table.Add([]string{fmt.Sprint(num)}, [][]byte{nil}, [][]uint64{key}, []uint32{time}, nil)
 		must(t, err)
 	}
-	for num := uint32(1); num < keyLimit; num++ {
+	for num := uint32(1); num < MaxHolders; num++ {
 		add(num, 1000)
 	}
-	add(keyLimit, 1500)
+	add(MaxHolders, 1500)
 	if n := len(table.tombstones.win.slices); n != 2 {
 		t.Fatalf("%d slices, want 2", n)
 	}
@@ -147,9 +147,9 @@ func TestWindowClosedSliceIsNotTheOpenOne(t *testing.T) {
 	must(t, table.SetWindow(800))
 	key := []uint64{12345}
 	var p postings
-	for num := uint32(1); num <= 3*keyLimit; num++ {
+	for num := uint32(1); num <= 3*MaxHolders; num++ {
 		time := uint32(1000)
-		if num > keyLimit {
+		if num > MaxHolders {
 			time = 1500
 		}
 		table.Advance(time)
@@ -158,14 +158,14 @@ func TestWindowClosedSliceIsNotTheOpenOne(t *testing.T) {
 		}
 		_, err := table.Add([]string{fmt.Sprint(num)}, [][]byte{nil}, [][]uint64{key}, []uint32{time}, nil)
 		must(t, err)
-		if num%keyLimit != 0 {
+		if num%MaxHolders != 0 {
 			must(t, table.ask(key, &p))
-			if closed := p.n[0]&ClosedKey > 0; closed != (num > 2*keyLimit) {
+			if closed := p.n[0]&ClosedKey > 0; closed != (num > 2*MaxHolders) {
 				t.Errorf("after document %d: closed %v, %v", num, closed, p.of(0))
 			}
 			continue
 		}
-		for gone := num - keyLimit + 1; gone <= num; gone++ {
+		for gone := num - MaxHolders + 1; gone <= num; gone++ {
 			_, err := table.Forget([]uint32{gone})
 			must(t, err)
 		}
