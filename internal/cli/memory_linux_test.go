@@ -355,13 +355,12 @@ func TestMemoryAhead(t *testing.T) {
 func TestLongLinesAnyJobs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, "in.jsonl"))
-	indextest.Must(t, err)
+	var in strings.Builder
 	for _, size := range []int{1 << 20, 300, 1<<20 + 1, 5 << 20, 100, 17 << 20, 5000} {
-		textLines(size)(f, 2)
-		repeated(`{"text":"%d"}`)(f, 2000)
+		textLines(size)(&in, 2)
+		repeated(`{"text":"%d"}`)(&in, 2000)
 	}
-	indextest.Must(t, f.Close())
+	writeFile(t, filepath.Join(dir, "in.jsonl"), in.String())
 	want := map[string]string{}
 	for _, jobs := range []string{"1", "64"} {
 		for _, end := range []string{"", ".zst"} {

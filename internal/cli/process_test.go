@@ -5,7 +5,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -180,9 +179,7 @@ func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
 	runProgram(t, dir, 0, "dedup", "-q", "--docs", "1k", "--index", "index", "in.jsonl")
-	scheme := &dedupOptions{}
-	indextest.Must(t, scheme.check([]string{filepath.Join(dir, "in.jsonl")}))
-	x, err := index.Open(context.Background(), filepath.Join(dir, "index"), index.Options{Key: index.KeyAsIs, Scheme: scheme.scheme})
+	x, err := index.Edit(filepath.Join(dir, "index"))
 	indextest.Must(t, err)
 	_, said := runProgram(t, dir, 1, "dedup", "-q", "--index", "index", "in.jsonl")
 	if !strings.Contains(said, fmt.Sprintf("another process is using this index (process %d); wait for it to end, or give another --index", os.Getpid())) {

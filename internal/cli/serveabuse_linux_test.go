@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -23,10 +22,8 @@ import (
 // peakOf returns the peak memory of a process, in bytes.
 func peakOf(t *testing.T, pid int) int64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	indextest.Must(t, err)
-	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	kb, err := strconv.ParseInt(string(m[1]), 10, 64)
+	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(readFile(t, fmt.Sprintf("/proc/%d/status", pid)))
+	kb, err := strconv.ParseInt(m[1], 10, 64)
 	indextest.Must(t, err)
 	return kb << 10
 }

@@ -19,10 +19,9 @@ import (
 func TestTemporaryIndexLosesItsLockLast(t *testing.T) {
 	task, x, remove := openTemporary(t)
 	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK)
-	if err == nil {
-		defer unix.Close(watch)
-		_, err = unix.InotifyAddWatch(watch, task.openedIn, unix.IN_DELETE)
-	}
+	indextest.Must(t, err)
+	defer unix.Close(watch)
+	_, err = unix.InotifyAddWatch(watch, task.openedIn, unix.IN_DELETE)
 	indextest.Must(t, errors.Join(err, x.Close(), remove()))
 	events := make([]byte, 4096)
 	n, err := unix.Read(watch, events)

@@ -19,13 +19,9 @@ func terminalOfColumns(t *testing.T, columns int) (user, program *os.File) {
 	t.Cleanup(func() { user.Close() })
 	fd := int(user.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
-	}
 	indextest.Must(t, err)
+	indextest.Must(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	indextest.Must(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}))
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	indextest.Must(t, err)
 	t.Cleanup(func() { program.Close() })
