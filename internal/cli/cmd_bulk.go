@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -45,8 +44,7 @@ func newRowsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		jobs = checkJobs(jobs, cmd.ErrOrStderr())
-		runtime.GOMAXPROCS(jobs)
+		useJobs(&jobs, cmd.ErrOrStderr())
 		return writeOutput(cmd, to, func(w *output.Writer) error {
 			return bulk.Export(cmd.Context(), w, set, jobs, form)
 		})
@@ -103,14 +101,10 @@ func registerSecret(fs *pflag.FlagSet, secret *string) {
 	fs.StringVar(secret, "secret", "", "`file` with a secret for the keys, 32 hexadecimal digits, the same for all shards")
 }
 
+// decideOptions are flags of the run with an index, and those of a decision without.
 type decideOptions struct {
-	methodFlags
-	policy          choose.Policy
-	marks, secret   string
-	report, summary string
-	quiet           bool
-
-	seen dedupOptions // the run with an index
+	dedupOptions
+	marks, secretFile string
 }
 
 func newDecideCommand() *cobra.Command {
@@ -119,44 +113,44 @@ func newDecideCommand() *cobra.Command {
 		if err := f.check(); err != nil {
 			return usageError{err}
 		}
-		if f.seen.dir != "" {
+		if f.dir != "" {
 			return f.remember(cmd, dirs)
 		}
 		return f.run(cmd, dirs)
 	})
 	fs := cmd.Flags()
 	fs.StringVar(&f.marks, "marks", "", "sorted `file`, or folder of sorted files, with the places of keys that two documents share; see firstseen bulk rows --help")
-	fs.StringVar(&f.seen.dir, "index", "", "`folder` of the index that remembers the documents, as for dedup; it takes the place of --marks")
-	fs.StringArrayVar(&f.seen.against, "against", nil, "with --index, as for dedup")
-	fs.StringVar(&f.seen.docs, "docs", "", "with --index, as for dedup (default the documents of the shards)")
-	flags.Jobs(fs, &f.seen.Workers, "processors to use; the output is the same for any number")
-	registerSecret(fs, &f.secret)
+	fs.StringVar(&f.dir, "index", "", "`folder` of the index that remembers the documents, as for dedup; it takes the place of --marks")
+	fs.StringArrayVar(&f.against, "against", nil, "with --index, as for dedup")
+	fs.StringVar(&f.docs, "docs", "", "with --index, as for dedup (default the documents of the shards)")
+	flags.Jobs(fs, &f.Workers, "processors to use; the output is the same for any number")
+	registerSecret(fs, &f.secretFile)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "as for dedup")
 	f.registerMethod(fs).Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, []string{"keep", "remove"}, false, true))
 	registerPolicy(fs, &f.policy)
-	fs.StringVarP(&f.report, "report", "r", "", "write to this `file`, or below this folder for each shard, one JSON line for every document that is not unique")
+	fs.StringVarP(&f.Report, "report", "r", "", "write to this `file`, or below this folder for each shard, one JSON line for every document that is not unique")
 	fs.StringVar(&f.summary, "summary", "", "write the counts to this `file` as JSON")
-	flags.Size(fs, &f.seen.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "with --index, bytes of features between checkpoints")
+	flags.Size(fs, &f.CheckpointBytes, "checkpoint-bytes", 1, math.MaxInt64, "with --index, bytes of features between checkpoints")
 	flags.Hide(fs, "checkpoint-bytes")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no forecast, no counts on standard error")
 	return cmd
 }
 
 func (f *decideOptions) check() error {
-	p, indexed := &f.policy, f.seen.dir != ""
+	p, indexed := &f.policy, f.dir != ""
 	ranked := p.Field == "" || p.Field == choose.Folder && p.By == "" || p.Field == "time" && p.By != "longest" && p.By != ""
 	if err := meaning(
 		conflict{f.marks == "" && !indexed, "bulk decide needs the marks of keys that two documents share: make them as firstseen bulk features --help says, and give them with --marks; or give an --index, which needs none"},
 		conflict{f.marks != "" && indexed, "--index finds by itself the keys that documents share: leave out --marks"},
-		conflict{!indexed && (f.seen.docs != "" || len(f.seen.against) > 0), "--docs and --against need an --index"},
+		conflict{!indexed && (f.docs != "" || len(f.against) > 0), "--docs and --against need an --index"},
 		conflict{p.Given() && indexed, "--prefer and --remove-within need --marks: an index remembers the first copy of each; leave out --index"},
-		conflict{indexed && bulk.IsFolder(f.report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
+		conflict{indexed && bulk.IsFolder(f.Report), "with --index, --report is one file: name a file, or decide with --marks for a report of each shard"},
 		conflict{!ranked || p.Batch != "", "features have no document fields: use --prefer folder=A,B, time=newest or time=oldest, and --remove-within folder"},
 		conflict{p.Given() && f.marks == input.Stdin, "--prefer and --remove-within read the marks twice, and these are a pipe: give a file"},
 	); err != nil {
 		return err
 	}
-	return checkEnding("--report", f.report, ending.JSON)
+	return checkEnding("--report", f.Report, ending.JSON)
 }
 
 // read reads the set of shards and its secret.
@@ -164,7 +158,7 @@ func (f *decideOptions) read(dirs []string) (set []*bulk.Manifest, key []byte, e
 	if set, err = bulk.ReadSet(dirs); err != nil {
 		return nil, nil, err
 	}
-	if key, err = readSecret(f.secret); err != nil {
+	if key, err = readSecret(f.secretFile); err != nil {
 		return nil, nil, usageError{err}
 	}
 	if made := feature.MethodOf(set[0].Scheme); f.method != "" && f.method != made {
@@ -175,7 +169,7 @@ func (f *decideOptions) read(dirs []string) (set []*bulk.Manifest, key []byte, e
 
 // remember decides with an index, as dedup does over the inputs of the shards.
 func (f *decideOptions) remember(cmd *cobra.Command, dirs []string) (err error) {
-	d := &f.seen
+	d := &f.dedupOptions
 	if d.shards, d.secret, err = f.read(dirs); err != nil {
 		return err
 	}
@@ -183,8 +177,7 @@ func (f *decideOptions) remember(cmd *cobra.Command, dirs []string) (err error) 
 		return err
 	}
 	d.scheme.Key = nil // the index stores the secret
-	d.method, d.rules = d.scheme.Method, f.rules
-	d.Report, d.summary, d.quiet, d.Sketch = f.report, f.summary, f.quiet, bulk.ParseSketch
+	d.method, d.Sketch = d.scheme.Method, bulk.ParseSketch
 	if err := d.checkShards(dirs); err != nil {
 		return err
 	}
@@ -236,9 +229,8 @@ func (f *decideOptions) run(cmd *cobra.Command, dirs []string) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	jobs := checkJobs(f.seen.Workers, cmd.ErrOrStderr())
-	runtime.GOMAXPROCS(jobs)
-	d := &bulk.Decision{Set: set, Marks: f.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.rules, Jobs: jobs}
+	useJobs(&f.Workers, cmd.ErrOrStderr())
+	d := &bulk.Decision{Set: set, Marks: f.marks, Stdin: cmd.InOrStdin(), Key: key, Rules: f.rules, Jobs: f.Workers}
 	if !f.quiet {
 		d.Forecast = func(e bulk.Forecast) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "firstseen: about %d marks of %d documents: at most %s of memory\n", e.Marks, e.Documents, amount.Size(uint64(e.Bytes)))
@@ -251,8 +243,8 @@ func (f *decideOptions) run(cmd *cobra.Command, dirs []string) (err error) {
 			return f.policy.GroupOf(file, nil), f.policy.Rank(file, nil, made)
 		}
 	}
-	out := bulk.NewReports(f.report)
-	if f.report != "" {
+	out := bulk.NewReports(f.Report)
+	if f.Report != "" {
 		d.Begin, d.Line = out.Begin, out.Line
 	}
 	defer func() { err = errors.Join(err, out.Discard()) }()

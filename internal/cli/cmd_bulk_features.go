@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,8 +108,7 @@ func (f *featuresFlags) run(cmd *cobra.Command, args []string) error {
 }
 
 func (f *featuresFlags) prepare(stderr io.Writer) {
-	f.jobs = checkJobs(f.jobs, stderr)
-	runtime.GOMAXPROCS(f.jobs)
+	useJobs(&f.jobs, stderr)
 	limitHeap(f.source.MaxWindow, 0)
 }
 

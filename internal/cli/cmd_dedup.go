@@ -32,7 +32,7 @@ type dedupOptions struct {
 	pipeline.Job
 
 	// Copies.
-	verify verifyFlag
+	verify string // condition of removals by the text beside the earlier one; "" for none
 	sameID string
 	policy choose.Policy
 
@@ -89,7 +89,8 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	method.Add("segments", "mosaics", flags.Word(&f.rules.RemoveMosaics, keepRemove, false, true))
 	method.Add("segments", "consumed", flags.Word(&f.rules.RemoveConsumed, keepRemove, false, true))
 	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65; 0.5 by segments; 0.8 with --filter-only); with --method shingles the Jaccard similarity (default 0.6)")
-	f.verify.register(fs)
+	fs.StringVar(&f.verify, "verify", "", "read the earlier text again before a removal: for doubtful copies, from a score of 0.5; or for every copy, with a condition such as --verify='lcs>=0.8', on contained, containment, edit, jaccard or lcs")
+	fs.Lookup("verify").NoOptDefVal = doubtful
 	f.registerPassages(fs)
 	f.sameID = "keep"
 	sameID := flags.Refine(fs, &f.sameID, "same-id", "a document with the id of a kept one and another text: keep both, or replace the earlier one; keep:again=drop removes a document that is sent again", "keep", "replace")
@@ -98,8 +99,7 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 	section(fs, "Copies")
 
 	fs.StringVar(&f.dir, "index", "", "`folder` of the index, which remembers documents from run to run; firstseen index create makes one with a window or key")
-	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M, fewer for small files without --index; it grows when full)")
-	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
+	f.registerSize(fs, "1M, fewer for small files without --index; it grows when full")
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
 	fs.StringArrayVar(&f.against, "against", nil, "`folder` of a further index, only read, whose documents count as earlier; may be given several times, the earliest first")
 	fs.StringVar(&f.Batch, "batch", "", "`name` for the documents kept by this run; firstseen index forget --batch takes them back")
@@ -174,6 +174,12 @@ func (f *dedupOptions) checkReading() error {
 	if !slices.Contains([]string{"", "keep", "replace"}, f.sameID) {
 		return fmt.Errorf("--same-id %q: want one of keep, replace", f.sameID)
 	}
+	switch f.verify { // as the environment may say
+	case "true":
+		f.verify = doubtful
+	case "false":
+		f.verify = ""
+	}
 	f.ReplaceSameID = f.sameID == "replace"
 	f.Window.Told = f.formats.jsonl.Fields.Time != ""
 	if f.every < 0 {
@@ -189,7 +195,9 @@ func (f *dedupOptions) checkReading() error {
 
 // furtherConflicts are those for any inputs. Others stand beside the flags that they are about.
 func (f *dedupOptions) furtherConflicts() []conflict {
-	return slices.Concat(f.formats.conflicts(f), f.verify.conflicts(f), f.outputConflicts(), []conflict{
+	return slices.Concat(f.formats.conflicts(f), f.outputConflicts(), []conflict{
+		{f.verify != "" && f.filterOnly, "--verify reads the earlier text again, and --filter-only does not know the earlier document"},
+		{f.verify != "" && f.rules.RemoveMosaics, "--verify compares with one earlier text, and --method segments:mosaics=remove compares with several: give one of the two"},
 		{f.DropRetries && !f.Annotate, "--same-id keep:again=drop applies to the answers of --annotate to a pipe: leave it out; without --annotate a document sent again is removed anyway, as a copy"},
 		{f.filterOnly && f.Batch != "", "--batch needs the side table, and --filter-only has none: a filter cannot take anything back"},
 		{f.filterOnly && f.sameID == "replace", "--same-id replace needs the side table, and --filter-only has none: a filter cannot take anything back"},

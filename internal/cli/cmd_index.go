@@ -1,15 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/base/visible"
@@ -21,8 +20,8 @@ import (
 )
 
 func newIndexCommand() *cobra.Command {
-	return group("index", newCreateCommand(), newStatsCommand(), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
-		newForgetCommand(), newCompactCommand(), newAbandonCommand(), newExportCommand(), newBackupCommand(), newTermsCommand())
+	return group("index", newCreateCommand(), printing("stats", ask.Stats), newDumpCommand(), newCheckCommand(), newBatchesCommand(),
+		newForgetCommand(), printing("compact", compact), newAbandonCommand(), newExportCommand(), newBackupCommand(), newTermsCommand())
 }
 
 func newCreateCommand() *cobra.Command {
@@ -49,22 +48,20 @@ func newCreateCommand() *cobra.Command {
 	fs := cmd.Flags()
 	f.registerMethod(fs)
 	f.registerPassages(fs)
-	fs.StringVar(&f.docs, "docs", "", "size the filter for this many documents, such as 10M (default 1M)")
-	fs.StringVar(&f.memory, "memory", "", "size the filter by memory, such as 1GiB (10.5 million documents)")
+	f.registerNew(fs)
 	fs.BoolVar(&f.filterOnly, "filter-only", false, "no side table: fixed memory, no earlier document named")
-	f.registerWindow(fs)
-	f.registerKey(fs)
 	return cmd
 }
 
-func newStatsCommand() *cobra.Command {
+// printing returns a command on an index that prints what do returns, as JSON or by a template of help.
+func printing[T any](name string, do func(ctx context.Context, dir string) (T, error)) *cobra.Command {
 	var out printed
-	cmd := onIndex("index-stats", noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
-		s, err := ask.Stats(cmd.Context(), dir)
+	cmd := onIndex("index-"+name, noArgs, func(cmd *cobra.Command, dir string, _ []string) error {
+		value, err := do(cmd.Context(), dir)
 		if err != nil {
 			return err
 		}
-		return out.print(cmd, s, "stats", s)
+		return out.print(cmd, value, name, value)
 	})
 	out.register(cmd.Flags())
 	return cmd
@@ -92,22 +89,14 @@ func newBatchesCommand() *cobra.Command {
 	return cmd
 }
 
-func newCompactCommand() *cobra.Command {
-	var out printed
-	cmd := onIndex("index-compact", noArgs, func(cmd *cobra.Command, dir string, _ []string) (err error) {
-		e, err := index.Edit(dir)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, e.Close()) }()
-		c, err := e.Compact(cmd.Context())
-		if err != nil {
-			return err
-		}
-		return out.print(cmd, c, "compact", &c)
-	})
-	out.register(cmd.Flags())
-	return cmd
+func compact(ctx context.Context, dir string) (_ *index.Compacted, err error) {
+	e, err := index.Edit(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	c, err := e.Compact(ctx)
+	return &c, err
 }
 
 func newBackupCommand() *cobra.Command {
@@ -145,15 +134,10 @@ func newExportCommand() *cobra.Command {
 			return err
 		}
 		scheme := ""
-		export := func(w io.Writer) error {
+		err = writeOutput(cmd, file{name: args[0]}, func(w *output.Writer) (err error) {
 			scheme, err = index.Export(cmd.Context(), dir, w)
 			return err
-		}
-		if args[0] == input.Stdin {
-			err = export(cmd.OutOrStdout())
-		} else {
-			err = writeOutput(cmd, file{name: args[0]}, func(w *output.Writer) error { return export(w) })
-		}
+		})
 		key, keyErr := index.ReadKey(dir)
 		if err == nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "firstseen: the keys are made by the scheme", scheme)

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/internal/base/amount"
@@ -49,14 +47,11 @@ func newPlanCommand() *cobra.Command {
 // of the inputs or, without any, of --format.
 type planning struct {
 	inputFlags
-	methodFlags
+	indexFlags
 	printed
-	docs, memory string
-	window       uint32  // seconds
-	rate         float64 // documents a second
-	jobs         int
-	shape        bloomstore.Shape
-	documents    uint64 // 0 if the inputs decide it
+	rate      float64 // documents a second
+	jobs      int
+	documents uint64 // 0 if the inputs decide it
 }
 
 func (p *planning) foresee(args []string) (err error) {
@@ -108,11 +103,10 @@ func (p *planning) measure(cmd *cobra.Command) (*forecast.Sample, error) {
 	if err := p.findInputs(cmd, p.args); err != nil {
 		return nil, err
 	}
-	p.jobs = checkJobs(p.jobs, cmd.ErrOrStderr())
 	if err := p.formats.check(p.found, "", false); err != nil {
 		return nil, err
 	}
-	runtime.GOMAXPROCS(p.jobs)
+	useJobs(&p.jobs, cmd.ErrOrStderr())
 	cfg := p.source
 	cfg.BlockSize = forecast.BlockSize
 	open := func(inputs []input.Input) *corpus.Source { return p.formats.source(inputs, cfg) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,11 @@ import (
 
 type serving struct {
 	indexFlags
-	jobs      int
 	listen    []string
 	lines     []string
 	tokenFile string
 	standbyOf string
+	given     jsonl.Fields // by flags
 	config    server.Config
 	log       logFlags
 }
@@ -50,34 +51,31 @@ func newServeCommand() *cobra.Command {
 	var f serving
 	cmd := command("serve", noArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	fs := cmd.Flags()
-	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
+	f.registerDeciding(fs)
 	fs.StringArrayVar(&f.lines, "lines", nil, "answer lines of JSON at this `address`, unix:PATH: a line in, the line with its verdict out")
-	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
 	flags.Size(fs, &f.config.MaxBody, "max-body", 1, 1<<30, "most bytes in a request, or in a line (default 16MiB)")
 	f.config.MaxDocuments, f.config.Waiting = 1000, 32
 	flags.Integer(fs, &f.config.MaxDocuments, "max-documents", 1, flags.Unbounded, "most documents in a request")
 	flags.Integer(fs, &f.config.Waiting, "waiting", 1, 1<<20, "most requests in memory at a time; others get the answer 429")
 	fs.StringVar(&f.standbyOf, "standby-of", "", "keep a copy of the index of the server at this `address`, and take its place after POST /v1/promote")
 	f.log.register(fs, "log")
-	f.registerDeciding(fs)
 	cmd.AddCommand(newFollowCommand())
 	return cmd
 }
 
-// registerDeciding registers the flags of the page, of the index and of the decisions.
+// registerDeciding registers the flags of HTTP, of the index and of the decisions.
 func (f *serving) registerDeciding(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.listen, "listen", nil, "answer HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
+	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
 	fs.BoolVar(&f.config.NoPage, "no-page", false, "no page for browsers at /, and no texts in memory for it")
 	fs.StringVar(&f.dir, "index", "", "`folder` of the index; a new one is made")
-	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default 1M; it grows when full)")
-	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
+	f.registerNew(fs)
 	f.limitFull(flags.Refine(fs, nil, "limit", strings.TrimPrefix(limitFull, ", ")))
-	f.registerKey(fs)
-	f.registerWindow(fs)
 	f.registerMethod(fs)
 	flags.Share(fs, &f.rules.Threshold, "threshold", "share of its text that a document must have in common with an earlier one to be removed (default 0.65)")
-	fs.StringVar(&f.config.Fields.Text, "text-field", "text", "field with the text; dots lead into objects; title,abstract joins several")
-	fs.StringVar(&f.config.Fields.ID, "id-field", "id", "field with the id")
-	flags.Jobs(fs, &f.jobs, "processors to use")
+	fs.StringVar(&f.given.Text, "text-field", "", "field with the text; dots lead into objects; title,abstract joins several (default \"text\")")
+	fs.StringVar(&f.given.ID, "id-field", "", "field with the id (default \"id\")")
+	flags.Jobs(fs, &f.config.Workers, "processors to use")
 }
 
 func (f *serving) checkAddresses() error {
@@ -118,6 +116,7 @@ func (f *serving) check() error {
 	if f.filterOnly {
 		return usageError{fmt.Errorf("index %s has no side table: serve names earlier documents, so give another --index", f.dir)}
 	}
+	f.config.Fields = jsonl.Fields{Text: cmp.Or(f.given.Text, "text"), ID: cmp.Or(f.given.ID, "id")}
 	f.config.Page = page.TextOf(html.Main)
 	f.config.Archive = warc.Format{Text: f.config.Page}
 	_, err := jsonl.Format{Fields: f.config.Fields}.NewParser("")
@@ -163,7 +162,7 @@ func (f *serving) run(cmd *cobra.Command) (err error) {
 		reach, cancel := context.WithTimeout(cmd.Context(), follow.Reaching)
 		defer cancel()
 		follower, err := follow.Open(reach, follow.Config{
-			Index: x, Dir: f.dir, Log: topic, Fields: f.givenFields(cmd), Change: f.log.change, Appends: !f.log.follows,
+			Index: x, Dir: f.dir, Log: topic, Fields: f.given, Change: f.log.change, Appends: !f.log.follows,
 			Policy: f.config.Policy, Workers: f.config.Workers,
 		})
 		if err != nil {
@@ -204,11 +203,15 @@ func (f *serving) openServed(cmd *cobra.Command, o index.Options) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkFinished(x); err != nil {
+	err = pipeline.CheckCompleted(x.Value)
+	if errors.Is(err, pipeline.ErrUnfinished) {
+		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.dir, f.dir)
+	}
+	if err != nil {
 		return errors.Join(err, x.Close())
 	}
 	f.config.Index, f.config.Dir, f.config.Version = x, f.dir, versionString()
-	f.config.Workers = checkJobs(f.jobs, cmd.ErrOrStderr())
+	f.config.Workers = checkJobs(f.config.Workers, cmd.ErrOrStderr())
 	f.config.Policy = index.Policy{Rules: f.rules, Now: f.now, OnFull: f.onFull, Window: f.window}
 	return nil
 }
@@ -228,15 +231,6 @@ func (f *serving) answer(ctx context.Context, service listen.Service, token stri
 	err := sockets.Serve(ctx, service)
 	if errors.Is(err, listen.ErrNone) {
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
-	}
-	return err
-}
-
-// checkFinished refuses an index on which a run over files was interrupted.
-func (f *serving) checkFinished(x *index.Index) error {
-	err := pipeline.CheckCompleted(x.Value)
-	if errors.Is(err, pipeline.ErrUnfinished) {
-		err = fmt.Errorf("index %s: a run on it was interrupted; run its command again to finish it, or give it up with firstseen index abandon %s", f.dir, f.dir)
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/firstseen/firstseen/client"
-	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/feature"
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/engine/ask"
@@ -46,8 +45,6 @@ func newFollowCommand() *cobra.Command {
 	cmd := command("serve-follow", noArgs, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	fs := cmd.Flags()
 	f.log.register(fs, "topic")
-	fs.StringArrayVar(&f.listen, "listen", nil, "answer questions by HTTP at this `address`: unix:PATH or HOST:PORT; may be given several times")
-	fs.StringVar(&f.tokenFile, "token-file", "", "`file` with a token that HTTP clients send as Authorization: Bearer TOKEN; needed beyond this machine")
 	f.registerDeciding(fs)
 	return cmd
 }
@@ -122,16 +119,4 @@ func (l *logFlags) unreached(ctx context.Context, err error) error {
 		return fmt.Errorf("%s, or start this again when they are up: %s (%w)", noBroker, strings.Join(l.brokers, ","), err)
 	}
 	return err
-}
-
-// givenFields returns the fields named by flags. The log has the others.
-func (f *serving) givenFields(cmd *cobra.Command) jsonl.Fields {
-	fields := f.config.Fields
-	if !cmd.Flags().Changed("text-field") {
-		fields.Text = ""
-	}
-	if !cmd.Flags().Changed("id-field") {
-		fields.ID = ""
-	}
-	return fields
 }

@@ -40,13 +40,17 @@ type indexFlags struct {
 	openedIn string // folder of the index, which may be temporary
 }
 
-func (f *indexFlags) registerKey(fs *pflag.FlagSet) {
+// registerNew registers the flags about a new index, after those about its size.
+func (f *indexFlags) registerNew(fs *pflag.FlagSet) {
+	f.registerSize(fs, "1M; it grows when full")
+	flags.Seconds(fs, &f.window, "window", "documents count for this long, such as 48h or 2d, and no longer")
 	fs.BoolVar(&f.keyed, "key", false, "fingerprints keyed with a random secret, stored in the index: the default, unless SOURCE_DATE_EPOCH is set")
 	fs.BoolVar(&f.unkeyed, "no-key", false, "fingerprints without a secret, for indexes that are to be compared; an author of the input can then have chosen documents removed")
 }
 
-func (f *indexFlags) registerWindow(fs *pflag.FlagSet) {
-	flags.Seconds(fs, &f.window, "window", "documents count for this long, such as 48h or 2d, and no longer")
+func (f *indexFlags) registerSize(fs *pflag.FlagSet, usual string) {
+	fs.StringVar(&f.docs, "docs", "", "size the filter for this `number` of documents, such as 10M (default "+usual+")")
+	fs.StringVar(&f.memory, "memory", "", "size the filter by memory in `bytes`, such as 1GiB (10.5 million documents)")
 }
 
 // conflicts are those of any command that opens an index.
@@ -221,11 +225,9 @@ func (f *dedupOptions) openAgainst(ctx context.Context) (err error) {
 		}
 	}
 	if f.key == index.KeyNew || f.key == index.KeyAsIs { // a new index must be comparable with them
-		key := index.KeyAsIs
-		if secret != nil {
-			key = index.KeyNew
+		if f.key = index.KeyAsIs; secret != nil {
+			f.key = index.KeyNew
 		}
-		f.key = key
 	}
 	f.Against = f.further.IDs()
 	if f.dir == "" {

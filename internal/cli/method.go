@@ -128,42 +128,22 @@ func (m *methodFlags) takeMade(made feature.Scheme) {
 	m.scheme = plain
 }
 
-// verifyFlag is the condition for removing a copy, by its text beside the earlier one. The word
-// doubtful stands for the condition of the two-stage rules.
-type verifyFlag struct{ condition string }
-
+// doubtful stands for the condition of --verify for the two-stage rules.
 const doubtful = "doubtful"
-
-func (f *verifyFlag) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.condition, "verify", "", "read the earlier text again before a removal: for doubtful copies, from a score of 0.5; or for every copy, with a condition such as --verify='lcs>=0.8', on contained, containment, edit, jaccard or lcs")
-	fs.Lookup("verify").NoOptDefVal = doubtful
-}
-
-func (f *verifyFlag) given() bool { return f.condition != "" && f.condition != "false" }
-
-// doubtful reports whether texts decide only on doubtful copies. The environment says true.
-func (f *verifyFlag) doubtful() bool { return f.condition == doubtful || f.condition == "true" }
-
-func (f *verifyFlag) conflicts(d *dedupOptions) []conflict {
-	return []conflict{
-		{f.given() && d.filterOnly, "--verify reads the earlier text again, and --filter-only does not know the earlier document"},
-		{f.given() && d.rules.RemoveMosaics, "--verify compares with one earlier text, and --method segments:mosaics=remove compares with several: give one of the two"},
-	}
-}
 
 // checkVerify parses the condition for removals, after the rules are known.
 func (f *dedupOptions) checkVerify() (err error) {
 	for _, arg := range f.args {
-		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify.condition == doubtful {
+		if _, err := similarity.ParseCondition(arg); (err == nil || arg == doubtful) && f.verify == doubtful {
 			return fmt.Errorf("--verify %s: join it to the flag with an equals sign: --verify='%s'", arg, arg)
 		}
 	}
-	if !f.verify.given() {
+	if f.verify == "" {
 		return nil
 	}
 	c := similarity.Verified
-	if f.rules.Verify = f.verify.doubtful(); !f.rules.Verify {
-		if c, err = similarity.ParseCondition(f.verify.condition); err != nil {
+	if f.rules.Verify = f.verify == doubtful; !f.rules.Verify {
+		if c, err = similarity.ParseCondition(f.verify); err != nil {
 			return fmt.Errorf("--verify: %w", err)
 		}
 	}

@@ -333,9 +333,6 @@ func writeOutput(cmd *cobra.Command, f file, write func(*output.Writer) error) (
 
 // writeSummary writes a summary to the file of --summary, unless "".
 func writeSummary(cmd *cobra.Command, name string, s any) error {
-	if name == input.Stdin {
-		return encodeIndented(cmd.OutOrStdout(), s)
-	}
 	return writeOutput(cmd, file{name: name}, func(w *output.Writer) error {
 		if w == nil {
 			return nil

@@ -177,7 +177,7 @@ func (f *dedupOptions) stopped(err error, ledger *pipeline.Ledger) error {
 }
 
 func (f *dedupOptions) openSummary() (*output.Writer, error) {
-	if f.summary == "" || f.summary == input.Stdin || f.watched != nil {
+	if f.summary == "" || f.watched != nil {
 		return nil, nil
 	}
 	return output.Create(f.summary)
@@ -259,10 +259,7 @@ func (f *dedupOptions) tell(cmd *cobra.Command, s *report.Summary, file *output.
 		}
 		_ = s.WriteText(cmd.ErrOrStderr(), report, f.verbose) // a failure cannot be reported elsewhere
 	}
-	switch {
-	case f.summary == input.Stdin:
-		return encodeIndented(cmd.OutOrStdout(), s)
-	case file == nil:
+	if file == nil {
 		return nil
 	}
 	if err := encodeIndented(file, s); err != nil {
@@ -351,6 +348,12 @@ var processors = runtime.NumCPU
 
 // jobsPerProcessor limits the goroutines: more gain nothing, and each takes memory.
 const jobsPerProcessor = 4
+
+// useJobs makes Go use the processors of -j, after checkJobs.
+func useJobs(jobs *int, stderr io.Writer) {
+	*jobs = checkJobs(*jobs, stderr)
+	runtime.GOMAXPROCS(*jobs)
+}
 
 // checkJobs returns the number of jobs to use for -j, and reports it if it differs.
 func checkJobs(jobs int, stderr io.Writer) int {
