@@ -166,12 +166,10 @@ func checkFates(t *testing.T, dir, name string, docs []chosenDoc, fates []oracle
 			}
 		}
 		if want.Kept {
-			text, _ := json.Marshal(d)
-			kept.Write(append(text, '\n'))
+			indextest.Must(t, json.NewEncoder(&kept).Encode(d))
 		}
 	}
-	got, err := os.ReadFile(filepath.Join(dir, "kept.jsonl"))
-	if err != nil || !bytes.Equal(got, kept.Bytes()) {
-		t.Errorf("%s: the output has %d bytes, the survivors %d (%v)", name, len(got), kept.Len(), err)
+	if got := readFile(t, filepath.Join(dir, "kept.jsonl")); got != kept.String() {
+		t.Errorf("%s: the output has %d bytes, the survivors %d", name, len(got), kept.Len())
 	}
 }

@@ -119,7 +119,7 @@ func (f *dedupOptions) register(fs *pflag.FlagSet) {
 
 	fs.StringVarP(&f.Out, "out", "o", "", "write the kept records to this `file`, as they came, but decoded to UTF-8 if --encoding is given; a .json has arrays as one array; .gz or .zst compresses; - is standard output")
 	fs.StringVar(&f.outDir, "out-dir", "", "write the kept records of each input to a file of its own below this `folder`, with the subfolder, name and compression of the input")
-	f.split.register(fs)
+	flags.By(fs, f.split.set, "split", "files of --out-dir: each (one for each input), nonempty (none for an input without kept records), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
 	fs.BoolVar(&f.Annotate, "annotate", false, "write all records to --out, each with its verdict in the field \"firstseen\", or in columns of a table")
 	fs.StringVarP(&f.Report, "report", "r", "", "write to this `file` one JSON line for every document that is not unique")
 	fs.BoolVar(&f.Spans, "spans", false, "have --report give the places of the shared passages, in characters")

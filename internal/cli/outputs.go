@@ -22,7 +22,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/warc"
 	"github.com/firstseen/firstseen/internal/base/amount"
 	"github.com/firstseen/firstseen/internal/base/visible"
-	"github.com/firstseen/firstseen/internal/cli/flags"
 	"github.com/firstseen/firstseen/internal/engine/ending"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
 	"github.com/firstseen/firstseen/internal/engine/report"
@@ -34,10 +33,6 @@ type splitFlag struct {
 	given     bool
 	size      int64 // bytes of a file; 0 for a file for each input
 	skipEmpty bool
-}
-
-func (f *splitFlag) register(fs *pflag.FlagSet) {
-	flags.By(fs, f.set, "split", "files of --out-dir: each (one for each input), nonempty (none for an input without kept records), or a size such as 1GiB: shard-00000 and so on, of that size before compression (default each)")
 }
 
 func (f *splitFlag) set(text string) error {

@@ -289,8 +289,8 @@ func (f *dedupOptions) badRecords(s *report.Summary) error {
 	return bad.End()
 }
 
-// prepare completes the job, and continues or abandons an unfinished run.
-func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) error {
+// prepare completes the job, and continues an unfinished run.
+func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.Writer, ledger *pipeline.Ledger) (err error) {
 	f.Live, f.Save = &pipeline.Live{}, ledger.Save
 	f.Warn = func(s string) { fmt.Fprintln(stderr, "firstseen: warning:", s) }
 	if err := f.readEarlier(ctx); err != nil {
@@ -299,18 +299,15 @@ func (f *dedupOptions) prepare(ctx context.Context, stdin io.Reader, stderr io.W
 	source := f.source
 	source.Stdin = stdin
 	source.Ahead, _ = decodersFor(f.Workers, f.filterOnly)
-	var err error
 	switch u := ledger.Unfinished(); {
 	case u != nil && u.Gone:
 		f.notice = missing(u)
 	case u != nil:
-		if f.Resume, err = ledger.Continue(); err == nil {
-			at := f.Resume.At
-			source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
+		if f.Resume, err = ledger.Continue(); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
+		at := f.Resume.At
+		source.SkipInputs, source.SkipTo, source.SkipSum = at.Input, at.At, at.Sum
 	}
 	f.Pipe = !f.Temporary && f.readsPipe()
 	if f.Pipe && f.every > 0 {

@@ -3,9 +3,10 @@
 package cli
 
 import (
-	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,13 +89,11 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		<-time.After(time.Duration(rng.Int64N(int64(took))))
 		start(t, second)
 		var done []int
-		for i, cmd := range []interface{ Wait() error }{first, second} {
+		for i, cmd := range []*exec.Cmd{first, second} {
 			if cmd.Wait() == nil {
 				done = append(done, i)
 			}
-		}
-		for _, cmd := range []*bytes.Buffer{first.Stderr.(*bytes.Buffer), second.Stderr.(*bytes.Buffer)} {
-			if said := cmd.String(); said != "" {
+			if said := fmt.Sprint(cmd.Stderr); said != "" {
 				refused++
 				if !strings.Contains(said, busyMessage) {
 					t.Fatalf("one said %q", said)

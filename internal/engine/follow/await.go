@@ -21,7 +21,13 @@ func Await(ctx context.Context, brokers []string, topic, verdicts string, isNew 
 	said := time.Time{}
 	for {
 		reach, cancel := context.WithTimeout(ctx, Reaching/3)
-		t, settings, err := dialFirst(reach, brokers, topic, verdicts, isNew)
+		t, err := Dial(reach, brokers, topic, verdicts)
+		var settings *Settings
+		if err == nil && isNew {
+			if settings, err = First(reach, t); err != nil {
+				t.Close()
+			}
+		}
 		gone := err != nil && Unreached(reach, err)
 		cancel()
 		switch {
@@ -33,19 +39,6 @@ func Await(ctx context.Context, brokers []string, topic, verdicts string, isNew 
 		}
 		time.Sleep(time.Second)
 	}
-}
-
-// dialFirst connects to a log, and reads its settings for a new index.
-func dialFirst(ctx context.Context, brokers []string, topic, verdicts string, isNew bool) (*Topic, *Settings, error) {
-	t, err := Dial(ctx, brokers, topic, verdicts)
-	if err != nil || !isNew {
-		return t, nil, err
-	}
-	settings, err := First(ctx, t)
-	if err != nil {
-		t.Close()
-	}
-	return t, settings, err
 }
 
 // Unreached reports whether err means that no broker answered before ctx ended.
