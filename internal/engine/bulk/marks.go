@@ -3,13 +3,14 @@ package bulk
 import (
 	"bufio"
 	"bytes"
-	"container/heap"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus/compress"
@@ -22,23 +23,9 @@ var ErrMarks = errors.New("the marks do not belong to these features")
 // marks reads ascending places from one file, or from the files of a folder, which it merges: engines
 // write sorted parts.
 type marks struct {
-	files markFiles
-	next  Place // the next mark
-	some  bool  // whether there is a next mark
-}
-
-// markFiles is a heap of the files that have a next mark, by that.
-type markFiles []*markFile
-
-func (f markFiles) Len() int           { return len(f) }
-func (f markFiles) Less(i, j int) bool { return f[i].next < f[j].next }
-func (f markFiles) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
-func (f *markFiles) Push(x any)        { *f = append(*f, x.(*markFile)) }
-func (f *markFiles) Pop() any {
-	all := *f
-	last := all[len(all)-1]
-	*f = all[:len(all)-1]
-	return last
+	files []*markFile // those that have a next mark, by that
+	next  Place       // the next mark
+	some  bool        // whether there is a next mark
 }
 
 // namesOfMarks returns the files of marks: one, or those below a folder but for hidden ones and those
@@ -82,11 +69,8 @@ func openMarks(name string, stdin io.Reader) (*marks, error) {
 			m.close()
 			return nil, err
 		}
-		if m.files = append(m.files, f); !f.some {
-			m.drop(len(m.files) - 1)
-		}
+		m.insert(f)
 	}
-	heap.Init(&m.files)
 	m.look()
 	return m, nil
 }
@@ -97,9 +81,14 @@ func (m *marks) look() {
 	}
 }
 
-func (m *marks) drop(i int) {
-	m.files[i].close()
-	heap.Remove(&m.files, i)
+// insert puts a file in its place, or closes it if it has no more marks.
+func (m *marks) insert(f *markFile) {
+	if !f.some {
+		f.close()
+		return
+	}
+	at, _ := slices.BinarySearchFunc(m.files, f.next, func(f *markFile, next Place) int { return cmp.Compare(f.next, next) })
+	m.files = slices.Insert(m.files, at, f)
 }
 
 func (m *marks) close() {
@@ -115,10 +104,9 @@ func (m *marks) advance() error {
 		if err := f.advance(); err != nil {
 			return err
 		}
-		if f.some {
-			heap.Fix(&m.files, 0)
-		} else {
-			m.drop(0)
+		if !f.some || len(m.files) > 1 && f.next > m.files[1].next { // engines write parts one after the other
+			m.files = slices.Delete(m.files, 0, 1)
+			m.insert(f)
 		}
 	}
 	return nil
