@@ -1,12 +1,22 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/internal/base/journal"
+	"github.com/firstseen/firstseen/internal/engine/apply"
+	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
 // pagePattern is the pattern of the page for browsers.
@@ -44,4 +54,149 @@ func servePage(token string) http.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		_, _ = io.WriteString(w, page) // the client may be gone
 	}
+}
+
+const (
+	// pageMemory bounds the memory for the page: lastTexts, the removals and one explanation.
+	pageMemory = 48 << 20
+	// lastTexts is the most bytes of the texts of kept documents, with their ids and 256 bytes each.
+	lastTexts    = 16 << 20
+	lastRemovals = 50
+	maxShown     = 64 << 10 // bytes of a text
+)
+
+// recent holds the documents decided lately, for the page. A document that is forgotten
+// leaves it too. It is safe for concurrent use.
+type recent struct {
+	mu       sync.Mutex
+	minutes  [60]minute // by the minute, modulo 60
+	removals []removal  // the latest last
+	texts    []kept     // by number, which is the order of arrival
+	bytes    int        // of texts
+}
+
+// minute counts the documents decided in a minute. The JSON form is a contract.
+type minute struct {
+	Time    int64  `json:"time"` // its beginning, Unix seconds
+	Kept    uint64 `json:"kept"`
+	Removed uint64 `json:"removed"`
+	Again   uint64 `json:"again"`
+}
+
+// removal is a removed document. The JSON form is a contract.
+type removal struct {
+	Time  int64        `json:"time"` // of its decision, Unix seconds
+	ID    string       `json:"id"`
+	Of    string       `json:"of"`
+	Exact bool         `json:"exact"`
+	Score report.Share `json:"score"`
+	kept               // its own text, and number and batch of the earlier document
+}
+
+// kept is a kept document with its text, or the beginning of it.
+type kept struct {
+	number          uint32
+	id, batch, text string
+	cut             bool
+}
+
+func (k *kept) size() int { return len(k.id) + len(k.batch) + len(k.text) + 256 }
+
+// show sets the text, or its beginning.
+func (k *kept) show(text []byte) {
+	n := len(text)
+	if k.cut = n > maxShown; k.cut {
+		for n = maxShown; !utf8.RuneStart(text[n]); n-- {
+		}
+	}
+	k.text = string(text[:n])
+}
+
+// decided notes the decision about a document. k has the number of a kept one, 0 if it is not stored,
+// and its batch; of a removed one it has those of the earlier document.
+func (p *recent) decided(s *apply.Step, r *dedup.Result, k kept) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now().Unix()
+	m := &p.minutes[now/60%60]
+	if m.Time != now/60*60 {
+		*m = minute{Time: now / 60 * 60}
+	}
+	k.id = s.ID
+	switch {
+	case r.Again:
+		m.Again++
+		return
+	case r.Kept:
+		if m.Kept++; k.number == 0 {
+			return
+		}
+		k.show(s.Text)
+		p.texts = append(p.texts, k)
+		for p.bytes += k.size(); p.bytes > lastTexts; p.texts = p.texts[1:] {
+			p.bytes -= p.texts[0].size()
+			p.texts[0] = kept{}
+		}
+		return
+	}
+	m.Removed++
+	k.show(s.Text)
+	if len(p.removals) == lastRemovals {
+		p.removals = slices.Delete(p.removals, 0, 1)
+	}
+	p.removals = append(p.removals, removal{now, s.ID, r.Of.ID, r.Exact, report.Share(r.Score), k})
+}
+
+// forget drops what belongs to the documents that a step takes back, and to their copies.
+func (p *recent) forget(s *apply.Step) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	gone := func(k *kept) bool {
+		if s.Kind == journal.Cancelled {
+			return k.batch == s.ID
+		}
+		return k.id == s.ID
+	}
+	p.texts = slices.DeleteFunc(p.texts, func(k kept) bool {
+		if gone(&k) {
+			p.bytes -= k.size()
+		}
+		return gone(&k)
+	})
+	p.removals = slices.DeleteFunc(p.removals, func(r removal) bool {
+		return gone(&r.kept) || s.Kind == journal.Forgotten && r.Of == s.ID
+	})
+}
+
+// textOf returns the text of a kept document, by its number, if it is there.
+func (p *recent) textOf(number uint32) (kept, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i, found := slices.BinarySearchFunc(p.texts, number, func(k kept, n uint32) int { return cmp.Compare(k.number, n) })
+	if !found {
+		return kept{}, false
+	}
+	return p.texts[i], true
+}
+
+// lately is the answer of /v1/recent. The JSON form is a contract.
+type lately struct {
+	Since    int64     `json:"since"`    // start of the server, Unix seconds
+	Minutes  []minute  `json:"minutes"`  // those of the last hour that have a document, the oldest first
+	Removals []removal `json:"removals"` // the latest first
+	Texts    int       `json:"texts"`    // number of kept documents whose texts can be shown
+	Free     uint64    `json:"free_bytes"`
+}
+
+func (p *recent) lately(now time.Time) *lately {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := &lately{Since: started.Unix(), Minutes: []minute{}, Removals: append([]removal{}, p.removals...), Texts: len(p.texts)}
+	slices.Reverse(l.Removals)
+	for i := range int64(60) {
+		if m := p.minutes[(now.Unix()/60+1+i)%60]; m.Time > now.Unix()-3600 {
+			l.Minutes = append(l.Minutes, m)
+		}
+	}
+	return l
 }

@@ -1,19 +1,125 @@
+// Package derive reads inputs again, with the report of their run, for the attributes of every
+// document and the list of kept files. A report has the order of the inputs, so memory is fixed.
 package derive
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/engine/report"
 	"github.com/firstseen/firstseen/internal/engine/report/lines"
 )
+
+// ErrOther is returned if a report does not belong to the inputs.
+var ErrOther = errors.New("the report belongs to other inputs, or they have changed since, or are read with another --format, --text-field or --id-field: give those of that run, or run firstseen dedup again")
+
+// Record is a record of an input with its line of the report, or nil.
+type Record struct {
+	corpus.Record
+	Line *lines.Line
+}
+
+// Records yields every record of a source, bad ones too, with its line of the report. Ids are as in
+// the report. An error comes last.
+func Records(ctx context.Context, source *corpus.Source, all *lines.Reports) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		next, stop := iter.Pull2(all.All(ctx))
+		defer stop()
+		line, err, _ := next() // the next line of the report, nil at its end
+		var met report.End
+		for r, failed := range corpus.Records(ctx, source) {
+			if err = cmp.Or(err, failed); err != nil {
+				break
+			}
+			switch {
+			case r.Bad != nil:
+				met.Bad++
+			case !r.Empty && !r.Other:
+				met.Documents++
+				met.Texts += report.SumText(r.At, r.ID, r.Text)
+			}
+			if !utf8.Valid(r.ID) {
+				r.ID = []byte(asReported(string(r.ID)))
+			}
+			own := line
+			if own == nil || r.At != own.Line || asReported(r.Block.File) != own.File {
+				own = nil
+			} else if r.Bad != nil || string(r.ID) != own.ID {
+				err = fmt.Errorf("%w; %s:%v is not the document %q", ErrOther, r.Block.File, r.At, own.ID)
+				break
+			}
+			if !yield(Record{r, own}, nil) {
+				return
+			}
+			if own != nil {
+				line, err, _ = next()
+			}
+		}
+		if err == nil && line != nil {
+			err = fmt.Errorf("%w; %s:%v is in the report, but not in the inputs", ErrOther, line.File, line.Line)
+		}
+		if err == nil {
+			err = compare(all.End, met)
+		}
+		if err != nil {
+			yield(Record{}, err)
+		}
+	}
+}
+
+// compare compares the counts of a report, or nil, with the inputs read.
+func compare(end *report.End, met report.End) error {
+	switch {
+	case end == nil:
+		return nil
+	case end.Documents != met.Documents || end.Bad != met.Bad:
+		return fmt.Errorf("%w; it is about %d documents and %d bad records, and the inputs have %d and %d", ErrOther, end.Documents, end.Bad, met.Documents, met.Bad)
+	case end.Texts != met.Texts:
+		return fmt.Errorf("%w; the inputs have other texts or ids than firstseen bulk features has read", ErrOther)
+	}
+	return nil
+}
+
+// CheckNames refuses inputs that share a name, and so lines, in a report. A file may come twice.
+func CheckNames(inputs []input.Input) error {
+	seen := map[string]*input.Input{} // inputs with names that can be equal
+	for i := range inputs {
+		in := &inputs[i]
+		name := asReported(in.Name)
+		if in.Member == nil && !strings.ContainsRune(name, utf8.RuneError) {
+			continue
+		}
+		other := seen[name]
+		seen[name] = in
+		switch {
+		case other == nil:
+		case in.Member != nil && other.Member != nil && in.Member.At() != other.Member.At():
+			return fmt.Errorf("two members of an archive have the name %s, and a report cannot distinguish them: unpack the archive, and run firstseen dedup over its folder", name)
+		case in.Path != other.Path:
+			return fmt.Errorf("%q and %q have the same name in a report, which is UTF-8: rename one, and run firstseen dedup again", other.Path, in.Path)
+		}
+	}
+	return nil
+}
+
+// asReported returns a file name, or an id made of one, as in JSON: U+FFFD for bytes outside UTF-8.
+func asReported(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	return string([]rune(name))
+}
 
 // Kept writes the names of the kept files of inputs, or of the removed ones. Each file has one
 // document or none. It calls check with each record, which reports whether it is good.
