@@ -98,11 +98,16 @@ func (a *Applier) Do(s *Step) error {
 		return err
 	}
 	s.Answer = pipeline.Answer(&r)
+	return a.finish(s, &r)
+}
+
+// finish ends a step that has its answer. r is the result of a document, else nil.
+func (a *Applier) finish(s *Step, r *dedup.Result) error {
 	if err := a.Done(s); err != nil {
 		return err
 	}
 	if a.Applied != nil {
-		a.Applied(s, &r)
+		a.Applied(s, r)
 	}
 	return a.Index.Ack(int64(len(s.Text) + len(s.ID) + len(s.Added)))
 }
@@ -122,13 +127,7 @@ func (a *Applier) takeBack(s *Step) (err error) {
 		return err
 	}
 	s.Answer = fmt.Appendf(nil, `{"forgotten":%d}`, n)
-	if err := a.Done(s); err != nil {
-		return err
-	}
-	if a.Applied != nil {
-		a.Applied(s, nil)
-	}
-	return a.Index.Ack(int64(len(s.ID)))
+	return a.finish(s, nil)
 }
 
 // Check refuses an index in dir that a server cannot use.
