@@ -14,11 +14,13 @@ import (
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/dedup"
+	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
+	"github.com/firstseen/firstseen/feature/method"
 	"github.com/firstseen/firstseen/feature/passages"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/engine/pipeline"
-	"github.com/firstseen/firstseen/internal/engine/sizes"
 	"github.com/firstseen/firstseen/internal/engine/temporary"
 )
 
@@ -34,7 +36,7 @@ type Forecast struct {
 	MemoryBytes     uint64  `json:"memory_bytes"`
 	FilterOnlyBytes uint64  `json:"memory_bytes_filter_only"` // 0 if a table is needed
 	ServeBytes      uint64  `json:"memory_bytes_serve"`       // including requests; 0 with passages
-	TableBytes      uint64  `json:"table_bytes"`              // at most, see sizes.TableDisk
+	TableBytes      uint64  `json:"table_bytes"`              // at most, see TableDisk
 	DiskBytes       uint64  `json:"disk_bytes"`               // of table and filter
 	// With --filter-only, a pipe and --index: the filter, its replacement and its journals.
 	FilterOnlyDisk uint64  `json:"disk_bytes_filter_only"`
@@ -63,21 +65,21 @@ func (p Plan) Forecast(measured *Sample) *Forecast {
 		p.Shape = index.ShapeFor(known, p.Scheme, false)
 	}
 	c := predict(p.Documents, p.Shape, p.Scheme, measured)
-	if p.Window > 0 { // add the times of documents, slices about to be dropped and one being merged
+	if p.Window > 0 { // add slices about to be dropped and one being merged
 		c.Window = float64(p.Window)
-		c.MemoryBytes = sizes.WindowMemory(c.Documents)
+		c.MemoryBytes = 4*(c.Documents+c.Documents/8) + 16<<20 // times of documents, and those of the slice dropped next
 		c.DiskBytes += c.TableBytes / 2
 		c.TableBytes += c.TableBytes / 2
 	}
 	beside := MemoryOfParquet(p.Format)
 	c.MemoryBytes += c.FilterBytes + Memory(p.Limits, false) + p.Scheme.MemoryFor(known) + known/8 + beside // a bit for each document marks those that only count
-	c.MemoryBytes += sizes.RunMemory(float64(known), c.KeysPerDoc)
+	c.MemoryBytes += uint64(float64(known) * (c.KeysPerDoc + 1) * docmap.EntryMemory)                       // for look-ups in runs, by keys and an id
 	if p.Scheme.Passages > 0 {
 		return c // found neither by serve nor with --filter-only
 	}
 	if p.Scheme.Info().FilterOnly && p.Window == 0 {
 		c.FilterOnlyBytes = c.FilterBytes + Memory(p.Limits, true) + beside
-		c.FilterOnlyDisk = sizes.StreamDisk(p.Shape)
+		c.FilterOnlyDisk = filterlog.Disk(p.Shape, method.WholeKeys+feature.MaxSegments)
 	}
 	return c
 }
@@ -104,7 +106,7 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *Samp
 	c.Load = keys / float64(c.Capacity)
 	c.Rate = shape.FalsePositiveRate(uint64(keys))
 	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
-	c.TableBytes = sizes.TableDisk(float64(docs), allKeys, keys, idBytes, 0)
+	c.TableBytes = TableDisk(float64(docs), allKeys, keys, idBytes, 0)
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
 }
@@ -286,4 +288,34 @@ func (m *Sample) Total() (uint64, error) {
 		return 0, ErrUnknown
 	}
 	return uint64(math.Round(float64(m.Documents) * max(1, float64(m.OfStored)/float64(m.Stored)))), nil
+}
+
+// The disk space of a side table in bytes. A pending key, repeats included, counts with its share
+// of page space left empty. An entry of a run counts with the space of a merge. A document counts
+// without its id. The rest is rewritten with each checkpoint.
+const (
+	diskPerPending = 9.2
+	diskPerEntry   = 15
+	diskPerDoc     = 110 // with up to 69 of its sketch
+	diskFixed      = 512 << 10
+)
+
+// TableDisk returns the largest size in bytes of a side table of docs documents. keys counts their
+// keys, repeats included. entries counts the stored pairs of key and document, at most 8 per key.
+// idBytes is the mean length of an id. memtable keys make a run, 0 for the default.
+func TableDisk(docs, keys, entries, idBytes float64, memtable int) uint64 {
+	if memtable <= 0 {
+		memtable = docmap.DefaultMemtableKeys
+	}
+	most, total := float64(memtable), diskFixed+docs*(diskPerDoc+1.125*idBytes)
+	// Until the first run is written, all keys are pending, and their pages are free later. The
+	// numbers may be estimates, so near that point both are counted.
+	if entries < most/2 && docs < most/8 {
+		total += keys * diskPerPending
+	} else {
+		flush := min(1, most/max(entries, 1))
+		total += keys*flush*diskPerPending + entries*diskPerEntry
+	}
+	// The file grows by a sixteenth at a time, and at most 32 MiB.
+	return uint64(math.Ceil(total + min(total/16, 32<<20)))
 }
