@@ -1,6 +1,7 @@
 package server
 
 import (
+	_ "embed"
 	"maps"
 	"net/http"
 	"net/url"
@@ -8,27 +9,10 @@ import (
 	"strings"
 )
 
-const overview = `firstseen finds duplicate texts, and names the document that was first. This server answers
-
-  POST /v1/see                  decides documents, such as lines of JSON with id and text
-  GET /v1/documents?id=ID       shows the kept documents of an id, as does /v1/documents/ID
-  DELETE /v1/documents?id=ID    forgets them
-  POST /v1/batches/NAME/cancel  forgets a batch
-  GET /v1/verdicts/OFFSET       shows the verdict about a record of the log
-  GET /v1/stats                 shows the sizes of the index
-  GET /v1/recent                counts the last hour, and names the last removals
-  POST /v1/explain?id=ID        shows a text beside the earlier document that it copies
-  GET /v1/check                 reads the whole index, and finds damage
-  GET /v1/snapshot              copies the index while it serves, as a tar archive
-  GET /v1/entries/POSITION      sends a standby what is decided, as it is decided
-  POST /v1/promote              lets a standby decide, since its primary is gone for good
-  GET /metrics                  has counters for Prometheus
-  GET /                         is a page for browsers
-  GET /livez                    tells whether the index works
-  GET /readyz                   tells whether to send documents
-
-firstseen serve --help, docs/manual.md and server/openapi.yaml say more.
-`
+// overview lists the requests.
+//
+//go:embed overview.txt
+var overview string
 
 // elsewhere refuses requests for other paths, or with other methods, and shows the right ones.
 func elsewhere(mux *http.ServeMux) http.HandlerFunc {

@@ -112,16 +112,6 @@ func (r *recorder) add(e *journal.Entry) {
 	}
 }
 
-// state returns the position in the journals after all added entries.
-func (r *recorder) state() state {
-	return state{Next: r.header.Generation, Done: r.entries, position: r.at, Begins: r.feed.wanted()}
-}
-
-// ended returns the state of an index that includes all journals, with the checkpoint of that number.
-func (r *recorder) ended(checkpoint uint64) state {
-	return state{Next: r.header.Generation + 1, Ended: true, Checkpoint: checkpoint, position: r.at}
-}
-
 // prepare creates the next journal in the background, so that rotate does not wait for the disk.
 func (r *recorder) prepare() {
 	if r.next != nil {
