@@ -158,14 +158,6 @@ type Window struct {
 // errWindow is returned because document times would be unknown without a window.
 var errWindow = errors.New("the index has a window of time, and this run has none: give --format auto:time=FIELD if its documents have times")
 
-// Check refuses an index without a window if w has one, and a windowed index if w has none.
-func (w Window) Check(x *index.Index) error {
-	if w.Seconds == 0 && x.Window() > 0 {
-		return errWindow
-	}
-	return x.CheckWindow(w.Seconds)
-}
-
 // storedTime is the size in bytes of a document's stored time.
 const storedTime = 6
 

@@ -51,7 +51,10 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if job.Resume != nil {
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
 	}
-	if err := job.Window.Check(x); err != nil {
+	if job.Window.Seconds == 0 && x.Window() > 0 {
+		return nil, errWindow
+	}
+	if err := x.CheckWindow(job.Window.Seconds); err != nil {
 		return nil, err
 	}
 	if job.Window.Seconds > 0 {

@@ -177,13 +177,11 @@ func (l *Reported) Refusal() string {
 	return cmp.Or(l.Differs, "other text")
 }
 
-// Consumed is the verdict on a document with hardly any text outside passages.
-const Consumed = "consumed"
-
-// VerdictOf returns the verdict of a result, as named in reports.
+// VerdictOf returns the verdict of a result, as named in reports. A consumed document has hardly any
+// text outside passages.
 func VerdictOf(r *dedup.Result) string {
 	if r.Consumed {
-		return Consumed
+		return "consumed"
 	}
 	return r.Verdict.String()
 }

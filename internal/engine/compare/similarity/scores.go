@@ -133,12 +133,6 @@ func (f *Frequencies) Add(text string) {
 // Documents returns the number of documents added.
 func (f *Frequencies) Documents() int { return f.documents }
 
-// weight returns the inverse document frequency of a unit, 1 + ln((1+N)/(1+df)). It is smoothed as
-// if one more document had every unit.
-func (f *Frequencies) weight(unit uint64) float64 {
-	return 1 + math.Log(float64(1+f.documents)/float64(1+f.in[unit]))
-}
-
 // Cosine returns the cosine of the TF-IDF vectors of two texts, 0 to 1. Each unit counts as often
 // as it occurs, times its inverse document frequency. Two texts without units are alike.
 func Cosine(a, b *Text, f *Frequencies) float64 {
@@ -153,10 +147,12 @@ func Cosine(a, b *Text, f *Frequencies) float64 {
 	return min(1, f.product(x, y)/math.Sqrt(xx*yy))
 }
 
-// product sums over the sorted units, so that it is the same to the last bit within a process.
+// product sums over the sorted units, so that it is the same to the last bit within a process. The
+// weight of a unit is its inverse document frequency, 1 + ln((1+N)/(1+df)), smoothed as if one more
+// document had every unit.
 func (f *Frequencies) product(x, y map[uint64]float64) (sum float64) {
 	for _, u := range slices.Sorted(maps.Keys(x)) {
-		w := f.weight(u)
+		w := 1 + math.Log(float64(1+f.documents)/float64(1+f.in[u]))
 		sum += w * w * x[u] * y[u]
 	}
 	return sum
