@@ -30,7 +30,8 @@ type Choices struct {
 	Batch     string `json:"batch,omitempty"` // of the kept documents
 	// ReplaceSameID: see [index.Policy].
 	ReplaceSameID bool `json:"replace,omitempty"`
-	ReportChoices
+	// Spans adds the places of the shared passages to the report.
+	Spans   bool              `json:"spans,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"` // their documents count as earlier
 	Window  Window            `json:"window,omitzero"`
 }
@@ -105,8 +106,8 @@ func (c *choices) other(o *choices) (other []Choice) {
 		other = append(other, ChosenOutputs)
 	}
 	ours, theirs := reflect.ValueOf(c.Choices), reflect.ValueOf(o.Choices)
-	for _, field := range reflect.VisibleFields(ours.Type()) {
-		if !field.Anonymous && !reflect.DeepEqual(ours.FieldByIndex(field.Index).Interface(), theirs.FieldByIndex(field.Index).Interface()) {
+	for field, own := range ours.Fields() {
+		if !reflect.DeepEqual(own.Interface(), theirs.FieldByIndex(field.Index).Interface()) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			other = append(other, Choice(name))
 		}
