@@ -90,23 +90,19 @@ func predict(docs uint64, shape bloomstore.Shape, scheme feature.Scheme, m *Samp
 		Documents: docs, KeysPerDoc: float64(scheme.KeysPerDoc(false)), Sample: m,
 		FilterBytes: shape.Bytes(), Capacity: shape.Capacity(),
 	}
-	idBytes := 32.0
+	allPerDoc, idBytes := c.KeysPerDoc, 32.0
 	if m != nil {
-		c.KeysPerDoc, idBytes = m.KeysPerDoc, m.IDBytes
+		c.KeysPerDoc, allPerDoc, idBytes = m.KeysPerDoc, m.AllKeysPerDoc, m.IDBytes
 		c.Seconds = float64(docs) / m.DocsASecond
 	}
 	if scheme.Passages > 0 { // each pick takes four bytes, and the document's place is stored
 		idBytes += passages.EntryBytes*max(c.KeysPerDoc-float64(scheme.Features()/2), 0) + placeBytes
 	}
 	keys := float64(docs) * c.KeysPerDoc
-	allKeys := keys
-	if m != nil {
-		allKeys = float64(docs) * m.AllKeysPerDoc
-	}
 	c.Load = keys / float64(c.Capacity)
 	c.Rate = shape.FalsePositiveRate(uint64(keys))
 	c.DocRate = -math.Expm1(c.KeysPerDoc * math.Log1p(-c.Rate))
-	c.TableBytes = TableDisk(float64(docs), allKeys, keys, idBytes, 0)
+	c.TableBytes = TableDisk(float64(docs), float64(docs)*allPerDoc, keys, idBytes, 0)
 	c.DiskBytes = c.TableBytes + c.FilterBytes
 	return c
 }
