@@ -162,14 +162,6 @@ var errWindow = errors.New("the index has a window of time, and this run has non
 // storedTime is the size in bytes of a document's stored time.
 const storedTime = 6
 
-// whenBegun returns the start of a run with a window, maybe in another process, in Unix seconds.
-func (j *Job) whenBegun() int64 {
-	if j.Resume != nil && j.Resume.Began != 0 {
-		return j.Resume.Began
-	}
-	return j.now().Unix()
-}
-
 func (j *Job) now() time.Time {
 	if j.Now == nil {
 		return time.Now()

@@ -50,6 +50,7 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
+		job.began = job.Resume.Began
 	}
 	if job.Window.Seconds == 0 && x.Window() > 0 {
 		return nil, errWindow
@@ -57,8 +58,8 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	if err := x.CheckWindow(job.Window.Seconds); err != nil {
 		return nil, err
 	}
-	if job.Window.Seconds > 0 {
-		job.began = job.whenBegun()
+	if job.Window.Seconds > 0 && job.began == 0 {
+		job.began = job.now().Unix()
 	}
 	if err := x.SetBatch(job.Batch); err != nil {
 		return nil, err
