@@ -69,8 +69,13 @@ func openMarks(name string, stdin io.Reader) (*marks, error) {
 			m.close()
 			return nil, err
 		}
-		m.insert(f)
+		if !f.some {
+			f.close()
+			continue
+		}
+		m.files = append(m.files, f)
 	}
+	slices.SortFunc(m.files, func(a, b *markFile) int { return cmp.Compare(a.next, b.next) })
 	m.look()
 	return m, nil
 }
@@ -79,16 +84,6 @@ func (m *marks) look() {
 	if m.some = len(m.files) > 0; m.some {
 		m.next = m.files[0].next
 	}
-}
-
-// insert puts a file in its place, or closes it if it has no more marks.
-func (m *marks) insert(f *markFile) {
-	if !f.some {
-		f.close()
-		return
-	}
-	at, _ := slices.BinarySearchFunc(m.files, f.next, func(f *markFile, next Place) int { return cmp.Compare(f.next, next) })
-	m.files = slices.Insert(m.files, at, f)
 }
 
 func (m *marks) close() {
@@ -104,9 +99,15 @@ func (m *marks) advance() error {
 		if err := f.advance(); err != nil {
 			return err
 		}
-		if !f.some || len(m.files) > 1 && f.next > m.files[1].next { // engines write parts one after the other
-			m.files = slices.Delete(m.files, 0, 1)
-			m.insert(f)
+		others := m.files[1:]
+		switch {
+		case !f.some:
+			f.close()
+			m.files = others
+		case len(others) > 0 && f.next > others[0].next: // mostly not: engines write parts one after the other
+			at, _ := slices.BinarySearchFunc(others, f.next, func(f *markFile, next Place) int { return cmp.Compare(f.next, next) })
+			copy(m.files, others[:at])
+			m.files[at] = f
 		}
 	}
 	return nil
