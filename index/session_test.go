@@ -16,7 +16,8 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/docmap"
 	"github.com/firstseen/firstseen/feature"
-	"github.com/firstseen/firstseen/internal/engine/sizes"
+	"github.com/firstseen/firstseen/feature/method"
+	"github.com/firstseen/firstseen/index/filterlog"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
@@ -248,7 +249,7 @@ func TestStreamDisk(t *testing.T) {
 		}
 		indextest.Must(t, x.Ack(1000))
 	}
-	if want := int64(sizes.StreamDisk(lifeShape)); most > want || most < want/2 {
+	if want := int64(filterlog.Disk(lifeShape, method.WholeKeys+feature.MaxSegments)); most > want || most < want/2 {
 		t.Errorf("%d bytes at most, said were %d", most, want)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/engine/report"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
-	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 // copiesOf returns documents in three folders. Half are copies, some edited. Ids are not unique.
@@ -74,25 +74,39 @@ func writeDocs(t *testing.T, dir string, docs []chosenDoc) {
 	}
 }
 
-// judgedBy returns the documents with the verdicts of a report. The witness of a copy is the first
-// kept document with its text, the last remark aside.
-func judgedBy(t *testing.T, name string, docs []chosenDoc, rank func(*chosenDoc) int64, group func(*chosenDoc) string) []oracle.Judged {
+// fate is what becomes of a document.
+type fate struct {
+	kept bool
+	report.Fate
+}
+
+// fatesOf returns the fates of documents with the verdicts of a report. The witness of a copy is the
+// first kept document with its text, the last remark aside.
+func fatesOf(t *testing.T, name string, docs []chosenDoc, rank func(*chosenDoc) int64, group func(*chosenDoc) string) (fates []fate) {
 	lines := linesByPlace(t, name)
-	first := map[string]int{}
-	var judged []oracle.Judged
+	first := map[string]uint32{}
+	components := make([]uint32, len(docs))
+	plan := report.NewSurvivors()
 	for i := range docs {
 		d := &docs[i]
-		j := oracle.Judged{Kept: true, Of: -1, Rank: rank(d), Group: group(d)}
 		text, _, _ := strings.Cut(d.Text, " A last")
 		text = strings.TrimSpace(text)
+		components[i] = uint32(i + 1)
 		if line, ok := lines[d.place]; ok && !line.Kept {
-			j.Kept, j.Of = false, first[text]
+			components[i] = first[text]
 		} else if _, known := first[text]; !known {
-			first[text] = i
+			first[text] = components[i]
 		}
-		judged = append(judged, j)
+		m := report.Member{Group: group(d), Rank: rank(d), Survivor: report.Survivor{ID: d.ID}}
+		m.File, _, _ = strings.Cut(d.place, ":")
+		fmt.Sscanf(d.place[len(m.File):], ":%d", &m.Line.Record)
+		plan.Offer(components[i], m)
 	}
-	return judged
+	for _, of := range components {
+		kept, f := plan.Ask(of)
+		fates = append(fates, fate{kept, f})
+	}
+	return fates
 }
 
 func linesByPlace(t *testing.T, name string) map[string]report.Reported {
@@ -105,9 +119,9 @@ func linesByPlace(t *testing.T, name string) map[string]report.Reported {
 	return lines
 }
 
-// TestPolicyByOracle checks that --prefer and --remove-within give each document the oracle's fate,
-// whatever its id. The output has the survivors.
-func TestPolicyByOracle(t *testing.T) {
+// TestPolicies checks that --prefer and --remove-within give each document the fate that follows from
+// its rank and its group, whatever its id. The output has the survivors.
+func TestPolicies(t *testing.T) {
 	t.Parallel()
 	ranks := map[string]func(*chosenDoc) int64{
 		"": func(*chosenDoc) int64 { return 0 },
@@ -144,28 +158,22 @@ func TestPolicyByOracle(t *testing.T) {
 				continue
 			}
 			runProgram(t, dir, 0, append(args, "in")...)
-			judged := judgedBy(t, filepath.Join(dir, "plain.jsonl"), docs, rank, group)
-			checkFates(t, dir, prefer+" "+within, docs, oracle.Survivors(judged, within != ""))
+			checkFates(t, dir, prefer+" "+within, docs, fatesOf(t, filepath.Join(dir, "plain.jsonl"), docs, rank, group))
 		}
 	}
 }
 
-// checkFates compares a report and the kept records with the oracle's fates.
-func checkFates(t *testing.T, dir, name string, docs []chosenDoc, fates []oracle.Fate) {
+// checkFates compares a report and the kept records with fates.
+func checkFates(t *testing.T, dir, name string, docs []chosenDoc, fates []fate) {
 	lines := linesByPlace(t, filepath.Join(dir, "chosen.jsonl"))
 	var kept bytes.Buffer
 	for i, want := range fates {
 		d := &docs[i]
 		line, ok := lines[d.place]
-		if got := !ok || line.Kept; got != want.Kept || line.OfBatch != want.OfGroup || line.Copies != want.Count {
-			t.Errorf("%s: %s is kept %v, of %q, %d, and the rules say %+v", name, d.place, got, line.OfBatch, line.Copies, want)
+		if got := (fate{!ok || line.Kept, line.Fate}); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the fate of %s is %+v, and the rules say %+v", name, d.place, got, want)
 		}
-		if line.Instead != nil {
-			if at := fmt.Sprintf("%s:%v", line.Instead.File, line.Instead.Line); at != docs[want.Survivor].place || line.Instead.ID != docs[want.Survivor].ID {
-				t.Errorf("%s: instead of %s stands %s, and the rules say %s", name, d.place, at, docs[want.Survivor].place)
-			}
-		}
-		if want.Kept {
+		if want.kept {
 			text, _ := json.Marshal(d)
 			kept.Write(append(text, '\n'))
 		}

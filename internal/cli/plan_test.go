@@ -13,7 +13,6 @@ import (
 
 	"github.com/firstseen/firstseen/index"
 	"github.com/firstseen/firstseen/internal/engine/pipeline/forecast"
-	"github.com/firstseen/firstseen/internal/engine/sizes"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
@@ -95,7 +94,7 @@ func TestTableDiskOfRuns(t *testing.T) {
 			}
 			// Ten segments, the menu, run keys in the remaining places, and the whole text.
 			keys := min(10+menu+8, 50) + 1
-			planned := sizes.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
+			planned := forecast.TableDisk(sum.Kept, sum.Kept*float64(keys), float64(sum.Table.Entries), 10, memtable)
 			holdPlan(t, fmt.Sprintf("%d pages with a menu of %d, in runs %v", n, menu, sum.Table.Runs), uint64(sum.Table.Bytes), planned, 1<<18)
 			t.Logf("%d pages, menu %d: runs %v, %d of %d", n, menu, sum.Table.Runs, sum.Table.Bytes, planned)
 		}

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/firstseen/firstseen/internal/base/claim"
 	"github.com/firstseen/firstseen/internal/base/step"
@@ -144,4 +145,17 @@ func create(temp string) (*os.File, error) {
 		return nil, err
 	}
 	return os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// syncDir makes a rename in dir survive a power cut. Windows cannot sync a folder, and NTFS
+// journals renames.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -99,20 +98,21 @@ func (a *Applier) Do(s *Step) error {
 		return err
 	}
 	s.Answer = pipeline.Answer(&r)
+	return a.finish(s, &r)
+}
+
+// finish ends a step that has its answer. r is the result of a document, else nil.
+func (a *Applier) finish(s *Step, r *dedup.Result) error {
 	if err := a.Done(s); err != nil {
 		return err
 	}
 	if a.Applied != nil {
-		a.Applied(s, &r)
+		a.Applied(s, r)
 	}
 	return a.Index.Ack(int64(len(s.Text) + len(s.ID) + len(s.Added)))
 }
 
-// taken is the answer of takeBack. Its JSON form is a contract.
-type taken struct {
-	Forgotten int `json:"forgotten"` // live documents
-}
-
+// takeBack forgets documents. The answer, the number of live ones, is a contract.
 func (a *Applier) takeBack(s *Step) (err error) {
 	var n int
 	switch s.Kind {
@@ -123,19 +123,11 @@ func (a *Applier) takeBack(s *Step) (err error) {
 	default:
 		err = fmt.Errorf("an entry of kind %d takes nothing back", s.Kind)
 	}
-	if err == nil {
-		s.Answer, err = json.Marshal(taken{n})
-	}
-	if err == nil {
-		err = a.Done(s)
-	}
 	if err != nil {
 		return err
 	}
-	if a.Applied != nil {
-		a.Applied(s, nil)
-	}
-	return a.Index.Ack(int64(len(s.ID)))
+	s.Answer = fmt.Appendf(nil, `{"forgotten":%d}`, n)
+	return a.finish(s, nil)
 }
 
 // Check refuses an index in dir that a server cannot use.

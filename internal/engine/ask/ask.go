@@ -19,11 +19,8 @@ import (
 	"github.com/firstseen/firstseen/internal/engine/report"
 )
 
-// holder is a client of the server that holds an index.
-type holder struct{ *client.Client }
-
 // holderOf returns the server that holds the index in dir, or nil if there is none.
-func holderOf(dir string) (*holder, error) {
+func holderOf(dir string) (*client.Client, error) {
 	address, err := index.ServerAddress(dir)
 	if err != nil || address == "" {
 		return nil, err
@@ -32,11 +29,11 @@ func holderOf(dir string) (*holder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index %s: the server that holds it: %w", dir, err)
 	}
-	return &holder{c}, nil
+	return c, nil
 }
 
 // ask sends a request and reads the answer into value, which is unchanged if nothing is found.
-func (h *holder) ask(ctx context.Context, method, path string, body []byte, value any) error {
+func ask(ctx context.Context, h *client.Client, method, path string, body []byte, value any) error {
 	data, err := h.Do(ctx, method, path, "text/plain; charset=utf-8", body)
 	var refused *client.StatusError
 	switch {
@@ -51,7 +48,7 @@ func (h *holder) ask(ctx context.Context, method, path string, body []byte, valu
 }
 
 // check judges a document. The line has no place, which the server does not know.
-func (h *holder) check(ctx context.Context, id string, text []byte, exact bool) (report.Reported, error) {
+func check(ctx context.Context, h *client.Client, id string, text []byte, exact bool) (report.Reported, error) {
 	if len(text) == 0 {
 		text = []byte("\n") // the request needs a body
 	}
@@ -60,7 +57,7 @@ func (h *holder) check(ctx context.Context, id string, text []byte, exact bool) 
 		path += "&exact=1"
 	}
 	var line report.Reported
-	err := h.ask(ctx, http.MethodPost, path, text, &line)
+	err := ask(ctx, h, http.MethodPost, path, text, &line)
 	return line, err
 }
 
@@ -71,7 +68,7 @@ func Check(ctx context.Context, dir string) (*index.Checked, error) {
 		return nil, err
 	}
 	found := new(index.Checked)
-	err = h.ask(ctx, http.MethodGet, "/v1/check", nil, found)
+	err = ask(ctx, h, http.MethodGet, "/v1/check", nil, found)
 	return found, err
 }
 
@@ -84,7 +81,7 @@ func Backup(ctx context.Context, dir, dest string) error {
 	if h == nil {
 		return index.Backup(ctx, dir, dest)
 	}
-	return Fetch(ctx, h.Client, dest)
+	return Fetch(ctx, h, dest)
 }
 
 // Fetch copies the index of a server to the new folder dest, as [index.Restore] does with checks.
@@ -110,10 +107,9 @@ func Judge(ctx context.Context, dir string, rules dedup.Rules, accept func(featu
 	case h != nil && rules != dedup.Rules{}:
 		return nil, nil, ErrRules
 	case h != nil:
-		check := func(id string, text []byte, exact bool) (report.Reported, error) {
-			return h.check(ctx, id, text, exact)
-		}
-		return check, func() error { return nil }, nil
+		return func(id string, text []byte, exact bool) (report.Reported, error) {
+			return check(ctx, h, id, text, exact)
+		}, func() error { return nil }, nil
 	}
 	x, err := openReader(ctx, dir)
 	if err != nil {
@@ -157,7 +153,7 @@ func ByID(ctx context.Context, dir string) (func(id string) ([]Stored, error), f
 		return nil, nil, err
 	}
 	if h != nil {
-		return func(id string) ([]Stored, error) { return h.stored(ctx, id) }, func() error { return nil }, nil
+		return func(id string) ([]Stored, error) { return stored(ctx, h, id) }, func() error { return nil }, nil
 	}
 	x, err := openReader(ctx, dir)
 	if err != nil {
@@ -174,7 +170,7 @@ func ByID(ctx context.Context, dir string) (func(id string) ([]Stored, error), f
 }
 
 // stored returns the kept documents of an id.
-func (h *holder) stored(ctx context.Context, id string) ([]Stored, error) {
+func stored(ctx context.Context, h *client.Client, id string) ([]Stored, error) {
 	docs := []Stored{}
 	var kept []struct {
 		Number  uint32 `json:"number"`
@@ -184,7 +180,7 @@ func (h *holder) stored(ctx context.Context, id string) ([]Stored, error) {
 	if id == "" {
 		return docs, errors.New("the empty id names no document")
 	}
-	err := h.ask(ctx, http.MethodGet, "/v1/documents?id="+url.QueryEscape(id), nil, &kept)
+	err := ask(ctx, h, http.MethodGet, "/v1/documents?id="+url.QueryEscape(id), nil, &kept)
 	for _, k := range kept {
 		docs = append(docs, Stored{Number: k.Number, Verdict: k.Verdict, Time: time.Unix(k.Time, 0).UTC()})
 	}
@@ -204,7 +200,7 @@ type Summary struct {
 func Stats(ctx context.Context, dir string) (_ *Summary, err error) {
 	if h, err := holderOf(dir); err == nil && h != nil {
 		s := new(Summary)
-		err = h.ask(ctx, http.MethodGet, "/v1/stats", nil, s)
+		err = ask(ctx, h, http.MethodGet, "/v1/stats", nil, s)
 		return s, err
 	}
 	files, err := index.OpenFiles(dir)

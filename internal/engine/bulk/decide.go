@@ -106,7 +106,7 @@ func (d *Decision) pass(ctx context.Context, pool dedup.Pool, offer func(compone
 		w.Tally.Bad += int64(m.Bad)
 	}
 	if w.places.some {
-		return fmt.Errorf("%w: there is no place %v", ErrMarks, w.places.next)
+		return noPlace(w.places.next)
 	}
 	return w.sample.end()
 }

@@ -3,13 +3,14 @@ package bulk
 import (
 	"bufio"
 	"bytes"
-	"container/heap"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus/compress"
@@ -22,23 +23,9 @@ var ErrMarks = errors.New("the marks do not belong to these features")
 // marks reads ascending places from one file, or from the files of a folder, which it merges: engines
 // write sorted parts.
 type marks struct {
-	files markFiles
-	next  Place // the next mark
-	some  bool  // whether there is a next mark
-}
-
-// markFiles is a heap of the files that have a next mark, by that.
-type markFiles []*markFile
-
-func (f markFiles) Len() int           { return len(f) }
-func (f markFiles) Less(i, j int) bool { return f[i].next < f[j].next }
-func (f markFiles) Swap(i, j int)      { f[i], f[j] = f[j], f[i] }
-func (f *markFiles) Push(x any)        { *f = append(*f, x.(*markFile)) }
-func (f *markFiles) Pop() any {
-	all := *f
-	last := all[len(all)-1]
-	*f = all[:len(all)-1]
-	return last
+	files []*markFile // those that have a next mark, by that
+	next  Place       // the next mark
+	some  bool        // whether there is a next mark
 }
 
 // namesOfMarks returns the files of marks: one, or those below a folder but for hidden ones and those
@@ -82,11 +69,13 @@ func openMarks(name string, stdin io.Reader) (*marks, error) {
 			m.close()
 			return nil, err
 		}
-		if m.files = append(m.files, f); !f.some {
-			m.drop(len(m.files) - 1)
+		if !f.some {
+			f.close()
+			continue
 		}
+		m.files = append(m.files, f)
 	}
-	heap.Init(&m.files)
+	slices.SortFunc(m.files, func(a, b *markFile) int { return cmp.Compare(a.next, b.next) })
 	m.look()
 	return m, nil
 }
@@ -95,11 +84,6 @@ func (m *marks) look() {
 	if m.some = len(m.files) > 0; m.some {
 		m.next = m.files[0].next
 	}
-}
-
-func (m *marks) drop(i int) {
-	m.files[i].close()
-	heap.Remove(&m.files, i)
 }
 
 func (m *marks) close() {
@@ -115,10 +99,15 @@ func (m *marks) advance() error {
 		if err := f.advance(); err != nil {
 			return err
 		}
-		if f.some {
-			heap.Fix(&m.files, 0)
-		} else {
-			m.drop(0)
+		others := m.files[1:]
+		switch {
+		case !f.some:
+			f.close()
+			m.files = others
+		case len(others) > 0 && f.next > others[0].next: // mostly not: engines write parts one after the other
+			at, _ := slices.BinarySearchFunc(others, f.next, func(f *markFile, next Place) int { return cmp.Compare(f.next, next) })
+			copy(m.files, others[:at])
+			m.files[at] = f
 		}
 	}
 	return nil

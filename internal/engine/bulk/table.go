@@ -15,8 +15,8 @@ import (
 // only, and omits documents without one. Each key has a list of its documents, the latest first. Most
 // keys have one document, and need no posting.
 type table struct {
-	heads *keyTable // link to the latest document of each key
-	docs  []uint64  // place of each document in the arena, with onlyCounts
+	heads keyTable // link to the latest document of each key
+	docs  []uint64 // place of each document in the arena, with onlyCounts
 	arena arena
 
 	run     func(tasks int, f func(task int)) // of Share
@@ -56,7 +56,13 @@ var (
 
 var errTable = errors.New("these documents have too many marked keys for one decision: leave out the marks of keys with many documents, see docs/howto.md")
 
-func newTable() *table { return &table{heads: newKeyTable(), run: inTurn} }
+func newTable() *table {
+	t := &table{run: inTurn}
+	for i := range t.heads {
+		t.heads[i].alloc(64 + i/16)
+	}
+	return t
+}
 
 // inTurn does tasks one after the other.
 func inTurn(tasks int, f func(task int)) {
@@ -66,7 +72,11 @@ func inTurn(tasks int, f func(task int)) {
 }
 
 func (t *table) bytes() int64 {
-	return t.heads.bytes() + int64(cap(t.docs))*8 + t.arena.total
+	n := int64(cap(t.docs))*8 + t.arena.total
+	for i := range t.heads {
+		n += 12*int64(len(t.heads[i].keys)) + 8*int64(cap(t.heads[i].postings))
+	}
+	return n
 }
 
 // Add implements [dedup.Store].
@@ -238,14 +248,6 @@ type keyPart struct {
 
 const mixer = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 
-func newKeyTable() *keyTable {
-	t := new(keyTable)
-	for i := range t {
-		t[i].alloc(64 + i/16)
-	}
-	return t
-}
-
 // part returns the part of a key and the hash for its slot. A whole text's key may be any number.
 func (t *keyTable) part(key uint64) (p *keyPart, hash uint64) {
 	hash = key * mixer
@@ -268,13 +270,6 @@ func (t *keyTable) put(key uint64, head uint32) {
 		}
 	}
 	p.keys[at], p.heads[at] = key, head
-}
-
-func (t *keyTable) bytes() (n int64) {
-	for i := range t {
-		n += 12*int64(len(t[i].keys)) + 8*int64(cap(t[i].postings))
-	}
-	return n
 }
 
 func (p *keyPart) alloc(slots int) {

@@ -7,11 +7,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/output"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/index"
+	"github.com/firstseen/firstseen/internal/base/fields"
 )
 
 // Choices decide the outputs of a run, together with its inputs, output names and index. The ledger
@@ -27,7 +30,8 @@ type Choices struct {
 	Batch     string `json:"batch,omitempty"` // of the kept documents
 	// ReplaceSameID: see [index.Policy].
 	ReplaceSameID bool `json:"replace,omitempty"`
-	ReportChoices
+	// Spans adds the places of the shared passages to the report.
+	Spans   bool              `json:"spans,omitempty"`
 	Against []index.AgainstID `json:"against,omitempty"` // their documents count as earlier
 	Window  Window            `json:"window,omitzero"`
 }
@@ -102,8 +106,8 @@ func (c *choices) other(o *choices) (other []Choice) {
 		other = append(other, ChosenOutputs)
 	}
 	ours, theirs := reflect.ValueOf(c.Choices), reflect.ValueOf(o.Choices)
-	for _, field := range reflect.VisibleFields(ours.Type()) {
-		if !field.Anonymous && !reflect.DeepEqual(ours.FieldByIndex(field.Index).Interface(), theirs.FieldByIndex(field.Index).Interface()) {
+	for field, own := range ours.Fields() {
+		if !reflect.DeepEqual(own.Interface(), theirs.FieldByIndex(field.Index).Interface()) {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			other = append(other, Choice(name))
 		}
@@ -142,4 +146,53 @@ func isDirect(name string) bool {
 	}
 	info, err := os.Stat(name)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir() && !output.Swallows(name)
+}
+
+// Window is the time for which documents count; see docs/design.md, rule 12. Zero means for ever.
+type Window struct {
+	Seconds uint32 // 0 for an index without a window
+	// Told means that documents carry their times; a document without one gets the latest.
+	// Otherwise the time is that of arrival: now for a pipe, the start of the run for files.
+	Told bool
+}
+
+// errWindow is returned because document times would be unknown without a window.
+var errWindow = errors.New("the index has a window of time, and this run has none: give --format auto:time=FIELD if its documents have times")
+
+// storedTime is the size in bytes of a document's stored time.
+const storedTime = 6
+
+func (j *Job) now() time.Time {
+	if j.Now == nil {
+		return time.Now()
+	}
+	return j.Now()
+}
+
+// arrival returns the clock that stamps documents. A run over files with a window of arrival times
+// uses one time throughout, so that a continued run uses it again.
+func (j *Job) arrival() func() time.Time {
+	if j.Window.Seconds == 0 || j.Window.Told || j.Pipe {
+		return j.Now
+	}
+	return func() time.Time { return time.Unix(j.began, 0) }
+}
+
+// latest returns the time after which a document's own time is not believed. Clocks differ, so that
+// may be after its arrival. One document moves the window by the difference, which is therefore at
+// most an eighth of the window. It is safe for concurrent use.
+func (j *Job) latest() time.Time {
+	arrival := time.Unix(j.began, 0)
+	if j.Pipe {
+		arrival = j.now()
+	}
+	return arrival.Add(min(24*time.Hour, time.Duration(j.Window.Seconds/8)*time.Second))
+}
+
+// appendTime appends the document's own time to its stored data, unless it is after latest.
+func (j *Job) appendTime(added []byte, doc *corpus.Document) []byte {
+	if doc.Time.IsZero() || doc.Time.After(j.latest()) {
+		return added
+	}
+	return fields.AppendTime(added, doc.Time.Unix())
 }

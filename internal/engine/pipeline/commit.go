@@ -50,12 +50,16 @@ func newCommitter(x *index.Index, job *Job) (*committer, error) {
 	c.at = Position{At: corpus.Place{Record: 1}}
 	if job.Resume != nil {
 		c.tally, c.at = job.Resume.Tally, job.Resume.At
+		job.began = job.Resume.Began
 	}
-	if err := job.Window.Check(x); err != nil {
+	if job.Window.Seconds == 0 && x.Window() > 0 {
+		return nil, errWindow
+	}
+	if err := x.CheckWindow(job.Window.Seconds); err != nil {
 		return nil, err
 	}
-	if job.Window.Seconds > 0 {
-		job.began = job.whenBegun()
+	if job.Window.Seconds > 0 && job.began == 0 {
+		job.began = job.now().Unix()
 	}
 	if err := x.SetBatch(job.Batch); err != nil {
 		return nil, err

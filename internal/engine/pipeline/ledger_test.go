@@ -568,7 +568,7 @@ func TestStoredChoices(t *testing.T) {
 	few, all := files, files
 	all.Dir, all.Tree = "/dir", "digest"
 	all.Choices = Choices{
-		Annotate: true, Format: "jsonl", MaxRecord: 7, Batch: "b", ReplaceSameID: true, ReportChoices: ReportChoices{Spans: true},
+		Annotate: true, Format: "jsonl", MaxRecord: 7, Batch: "b", ReplaceSameID: true, Spans: true,
 		Against: []index.AgainstID{{}}, Window: Window{Seconds: 9, Told: true},
 	}
 	against, err := json.Marshal(all.Against)

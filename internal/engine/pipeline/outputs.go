@@ -22,11 +22,6 @@ type Outputs struct {
 	Tree    *output.Tree   // if not nil, Kept is each of its outputs in turn
 }
 
-// ReportChoices decide the lines of the report. A new choice is a field here and a flag.
-type ReportChoices struct {
-	Spans bool `json:"spans,omitempty"` // with the places of the shared passages
-}
-
 // AnnotationField is the field that holds the verdict of an annotated record.
 const AnnotationField = "firstseen"
 

@@ -95,7 +95,7 @@ type Job struct {
 	Warn func(string)
 	Live *Live // receives the progress while running
 
-	began int64 // start of a run with a window: see whenBegun
+	began int64 // start of a run with a window, maybe in another process, in Unix seconds
 }
 
 // ErrTooManyBad is returned by Run when more than MaxBad records were bad.

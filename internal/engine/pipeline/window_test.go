@@ -101,7 +101,7 @@ func TestTimesToCome(t *testing.T) {
 	} {
 		for _, pipe := range []bool{true, false} {
 			job := &Job{Choices: Choices{Window: Window{Seconds: uint32(window / time.Second), Told: true}}, Pipe: pipe, Now: func() time.Time { return now }}
-			job.began = job.whenBegun()
+			job.began = job.now().Unix()
 			for ahead, want := range map[time.Duration]bool{-50 * 365 * 24 * time.Hour: true, 0: true, most: true, most + time.Second: false} {
 				doc := corpus.Document{Time: now.Add(ahead)}
 				if got := job.appendTime(nil, &doc); len(got) > 0 != want || want && len(got) != storedTime {

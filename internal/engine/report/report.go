@@ -15,6 +15,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/corpus"
+	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/corpus/parquet"
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/feature"
 )
@@ -175,13 +177,11 @@ func (l *Reported) Refusal() string {
 	return cmp.Or(l.Differs, "other text")
 }
 
-// Consumed is the verdict on a document with hardly any text outside passages.
-const Consumed = "consumed"
-
-// VerdictOf returns the verdict of a result, as named in reports.
+// VerdictOf returns the verdict of a result, as named in reports. A consumed document has hardly any
+// text outside passages.
 func VerdictOf(r *dedup.Result) string {
 	if r.Consumed {
-		return Consumed
+		return "consumed"
 	}
 	return r.Verdict.String()
 }
@@ -288,3 +288,36 @@ func inCharacters(passages [][2]int, text []byte) [][2]int {
 	}
 	return spans
 }
+
+// tabled is a [Reported] as a row of Parquet. docs/manual.md names the fields that it lacks.
+type tabled struct {
+	ID        string       `json:"id"`
+	Verdict   string       `json:"verdict"`
+	Kept      bool         `json:"kept"`
+	Of        *string      `json:"of"`
+	Why       *string      `json:"why"`
+	Exact     bool         `json:"exact"`
+	SameID    bool         `json:"same_id"`
+	Again     bool         `json:"again"`
+	Score     float64      `json:"score"`
+	Seen      float64      `json:"seen"`
+	Contained float64      `json:"contained"`
+	Estimated bool         `json:"estimated"`
+	Shared    int32        `json:"shared"`
+	Count     int32        `json:"segments"`
+	OfCount   int32        `json:"of_segments"`
+	Also      []tabledAlso `json:"also"`
+	Sample    []string     `json:"sample"`
+	Differs   *string      `json:"differs"`
+	File      string       `json:"file"`
+	Line      corpus.Place `json:"line" columns:"part line"`
+	Time      *string      `json:"time"`
+}
+
+type tabledAlso struct {
+	ID     string `json:"id"`
+	Shared int32  `json:"shared"`
+}
+
+// Tabled returns an enclosure for a report in Parquet: its lines become rows.
+func Tabled() (output.Enclosure, error) { return parquet.Lines[tabled]() }

@@ -17,8 +17,8 @@ type Member struct {
 	Survivor
 }
 
-// Survivors chooses, after a run, the document of each component that stays in the output: docs/design.md, "Survivors"
-// of docs/design.md. A component is a kept document and the copies removed for it.
+// Survivors chooses, after a run, the document of each component that stays in the output:
+// docs/design.md, "Survivors". A component is a kept document and the copies removed for it.
 //
 // Components have numbers. Members are offered in the order of the run, then asked for in the same
 // order. A group of a component takes about 250 bytes, and each document in one takes 4.

@@ -8,14 +8,13 @@ import (
 
 	"github.com/firstseen/firstseen/internal/engine/report"
 	"github.com/firstseen/firstseen/internal/testing/effort"
-	"github.com/firstseen/firstseen/internal/testing/oracle"
 )
 
 // judged draws a finished run. Removed documents name an earlier kept one, or none.
-func judged(t *rapid.T) (docs []oracle.Judged) {
+func judged(t *rapid.T) (docs []judgedDoc) {
 	var kept []int
 	for i := range rapid.IntRange(1, 40).Draw(t, "documents") {
-		d := oracle.Judged{Kept: true, Of: -1, Group: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "group"), Rank: rapid.SampledFrom([]int64{0, 1, report.LastRank}).Draw(t, "rank")}
+		d := judgedDoc{Kept: true, Of: -1, Group: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "group"), Rank: rapid.SampledFrom([]int64{0, 1, report.LastRank}).Draw(t, "rank")}
 		if len(kept) > 0 && rapid.IntRange(0, 2).Draw(t, "removed") > 0 {
 			d.Kept = false
 			if rapid.IntRange(0, 9).Draw(t, "mosaic") > 0 {
@@ -30,7 +29,7 @@ func judged(t *rapid.T) (docs []oracle.Judged) {
 }
 
 // number returns the component of a document.
-func number(docs []oracle.Judged, i int) (uint32, bool) {
+func number(docs []judgedDoc, i int) (uint32, bool) {
 	if docs[i].Kept {
 		return uint32(i), true
 	}
@@ -53,7 +52,7 @@ func TestOracle(t *testing.T) {
 				plan.Offer(n, report.Member{Group: groupOf(i), Rank: docs[i].Rank, Survivor: report.Survivor{ID: fmt.Sprint(i)}})
 			}
 		}
-		for i, want := range oracle.Survivors(docs, within) {
+		for i, want := range survivors(docs, within) {
 			n, ok := number(docs, i)
 			if !ok {
 				if want.Kept || want.Survivor != -1 {

@@ -221,11 +221,15 @@ func (j *journaled) flush(bool) (map[string][]byte, error) {
 	if j.ending {
 		return j.ended().values(), nil
 	}
-	return j.rec.state().values(), nil
+	now := state{Next: j.rec.header.Generation, Done: j.rec.entries, position: j.rec.at, Begins: j.feed.wanted()}
+	return now.values(), nil
 }
 
-// ended returns the state that the next checkpoint stores as an ordinary end.
-func (j *journaled) ended() state { return j.rec.ended(j.cfg.Index.Table().Generation().Sequence + 1) }
+// ended returns the state that the next checkpoint stores as an ordinary end: all journals are in the index.
+func (j *journaled) ended() state {
+	checkpoint := j.cfg.Index.Table().Generation().Sequence + 1
+	return state{Next: j.rec.header.Generation + 1, Ended: true, Checkpoint: checkpoint, position: j.rec.at}
+}
 
 // position returns the position after all steps before the call.
 func (j *journaled) position() (at position, err error) {

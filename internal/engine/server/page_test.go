@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/dedup"
 	"github.com/firstseen/firstseen/internal/base/journal"
 	"github.com/firstseen/firstseen/internal/engine/apply"
-	"github.com/firstseen/firstseen/internal/testing/browser"
 	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
@@ -44,56 +43,19 @@ func explainOf(t *testing.T, web *httptest.Server, query, text string) (e explan
 	return e
 }
 
-// TestPageInABrowser checks the page as people use it: a text and an id are answered with both texts,
-// in both colour schemes and widths, with no error and no request elsewhere.
-func TestPageInABrowser(t *testing.T) {
-	t.Parallel()
-	_, web := served(t, nil)
-	guide(t, web)
-	p := browser.Open(t, web.URL+"/")
-	p.Size(1280, 900)
-	p.Wait(`$("documents").textContent === "38" && $("removals").rows.length === 11`)
-	p.Click("#text")
-	p.Type(strings.Repeat("A sentence that is in no document at all. ", 9))
-	p.Click("#ask button")
-	p.Wait(`$("answer").textContent.includes("this text is new")`)
-	p.Eval(`$("text").value = "i386/en/ch01", 0`, nil)
-	p.Click("#ask button")
-	p.Wait(`$("answer").textContent.includes("i386/en/ch01 is a copy of amd64/en/ch01") && $("answer").querySelectorAll(".text").length === 2 && $("answer").querySelector("mark.only") && $("answer").querySelector("li")`)
-	for _, dark := range []bool{false, true} {
-		p.Dark(dark)
-		for _, width := range []int{1280, 360} {
-			p.Size(width, 900)
-			if faults := p.Axe(); len(faults) > 0 {
-				t.Errorf("dark %v, %d wide: %q", dark, width, faults)
-			}
-			if dir := os.Getenv("FIRSTSEEN_SCREENSHOTS"); dir != "" {
-				p.Screenshot(filepath.Join(dir, fmt.Sprintf("serve-%d-%v.png", width, dark)))
-			}
-		}
-	}
-	p.Click("#removals button")
-	p.Wait(`$("text").value === $("removals").querySelector("button").textContent && document.activeElement.id === "answer"`)
-	checkQuiet(t, p, web)
-}
-
-// checkQuiet checks that a page has logged no error and asked no other server.
-func checkQuiet(t *testing.T, p *browser.Page, web *httptest.Server) {
+// answerTo sends a request, and returns code, body and headers of the answer.
+func answerTo(t *testing.T, r *http.Request) (int, string, http.Header) {
 	t.Helper()
-	if errors := p.Errors(); len(errors) > 0 {
-		t.Errorf("%q", errors)
-	}
-	for _, r := range p.Requests() {
-		if !strings.HasPrefix(r, web.URL+"/") && !strings.HasPrefix(r, "data:") {
-			t.Errorf("a request to %s", r)
-		}
-	}
+	answer, err := http.DefaultClient.Do(r)
+	indextest.Must(t, err)
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	indextest.Must(t, err)
+	return answer.StatusCode, string(b), answer.Header
 }
 
-// TestPageWithToken checks that the page shows nothing before it has the token, which stays out of
-// addresses and goes with the tab.
-func TestPageWithToken(t *testing.T) {
-	t.Parallel()
+// TestNothingWithoutToken checks that nothing is answered without the token.
+func TestNothingWithoutToken(t *testing.T) {
 	s, x := opened(t, filepath.Join(t.TempDir(), "index"), 0, nil)
 	defer closed(t, s, x)
 	web := httptest.NewServer(s.Handler("a token of this server"))
@@ -106,41 +68,6 @@ func TestPageWithToken(t *testing.T) {
 			t.Errorf("%s without a token: %d %s", path, code, body)
 		}
 	}
-	p := browser.Open(t, web.URL+"/")
-	p.Wait(`!$("login").hidden && $("main").hidden && document.activeElement === $("token")`)
-	if requests := p.Requests(); len(requests) > 2 {
-		t.Errorf("before the token it asked %q", requests)
-	}
-	p.Size(360, 640)
-	if faults := p.Axe(); len(faults) > 0 {
-		t.Errorf("%q", faults)
-	}
-	p.Click("#token")
-	p.Type(" a token of this server ")
-	p.Key("Enter")
-	p.Wait(`$("login").hidden && $("documents").textContent === "0" && $("none").checkVisibility()`)
-	checkQuiet(t, p, web)
-	p.Go(web.URL + "/")
-	p.Wait(`$("login").hidden && $("documents").textContent === "0"`)
-	p.Eval(`sessionStorage.setItem(key, "another"), 0`, nil)
-	p.Go(web.URL + "/")
-	p.Wait(`!$("login").hidden && $("refused").textContent.includes("does not know") && !sessionStorage.getItem(key)`)
-	for _, r := range p.Requests() {
-		if strings.Contains(r, "token") {
-			t.Errorf("the address %s has the token", r)
-		}
-	}
-}
-
-// answerTo sends a request, and returns code, body and headers of the answer.
-func answerTo(t *testing.T, r *http.Request) (int, string, http.Header) {
-	t.Helper()
-	answer, err := http.DefaultClient.Do(r)
-	indextest.Must(t, err)
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	indextest.Must(t, err)
-	return answer.StatusCode, string(b), answer.Header
 }
 
 // TestPageHeaders checks that the page may run its own script alone, and that NoPage takes it away.

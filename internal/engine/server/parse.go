@@ -3,11 +3,17 @@ package server
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -165,4 +171,113 @@ func (s *Service) parseLines(body []byte, byDefault bool) (docs []*apply.Step, e
 		}
 	}
 	return docs, nil
+}
+
+// holding counts the bytes of a body in memory. A slow client holds only what it has sent. Together
+// the bodies hold at most what all places could.
+type holding struct {
+	io.Reader
+	s     *Service
+	bytes int64
+}
+
+func (h *holding) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.bytes += int64(n)
+	if h.s.held.Add(int64(n)) > h.s.cfg.MaxBody*int64(h.s.cfg.Waiting) {
+		return n, apply.ErrBusy
+	}
+	return n, err
+}
+
+func (h *holding) release() { h.s.held.Add(-h.bytes) }
+
+// A body gets room for firstBytes, and then for 16 times what has come, up to its whole length.
+const firstBytes = 64 << 10
+
+// enter reads the body of a request, up to the length that the server allows, and takes a place among
+// those to decide. leave gives the place back; with an error it is free again.
+func (s *Service) enter(w http.ResponseWriter, r *http.Request) (body []byte, leave func(), err error) {
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %q: send the body unencoded", e)
+	}
+	if c, ok := w.(*coded); ok { // only its own writer lets net/http refuse a body that does not end
+		w = c.ResponseWriter
+	}
+	var read bytes.Buffer
+	in := &holding{Reader: http.MaxBytesReader(w, r.Body, s.cfg.MaxBody), s: s}
+	for room := int64(firstBytes); err == nil; room *= 16 {
+		read.Grow(int(max(0, min(r.ContentLength, s.cfg.MaxBody, room)-in.bytes)) + bytes.MinRead)
+		_, err = io.CopyN(&read, in, room-in.bytes)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		err = refuse(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes: send fewer documents at once", s.cfg.MaxBody)
+	case err != nil && !errors.Is(err, apply.ErrBusy):
+		err = refuse(http.StatusBadRequest, "reading the body: %v", err)
+	case err == nil && read.Len() == 0:
+		err = refuse(http.StatusBadRequest, "the body is empty: give a document")
+	case err == nil:
+		select {
+		case s.reading <- struct{}{}:
+			return read.Bytes(), func() { <-s.reading; in.release() }, nil
+		default:
+			err = apply.ErrBusy
+		}
+	}
+	in.release()
+	return nil, nil, err
+}
+
+// overview lists the requests.
+//
+//go:embed overview.txt
+var overview string
+
+// elsewhere refuses requests for other paths, or with other methods, and shows the right ones.
+func elsewhere(mux *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
+			other := *r
+			other.Method = method
+			if _, pattern := mux.Handler(&other); pattern != "/" {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) == 0 {
+			http.Error(w, "nothing is at this path\n\n"+overview, http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		http.Error(w, "this path takes only "+strings.Join(allowed, ", ")+"\n\n"+overview, http.StatusMethodNotAllowed)
+	}
+}
+
+// checkQuery refuses a query that would be misread: a document would be remembered instead of
+// checked, or get no batch.
+func checkQuery(raw string, known []string) error {
+	q, err := url.ParseQuery(raw)
+	if err != nil {
+		return refuse(http.StatusBadRequest, "the query %q: want NAME=VALUE with special characters escaped as %%XX", raw)
+	}
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		flag := name != "id" && name != "batch"
+		switch value := q[name]; {
+		case !slices.Contains(known, name):
+			return refuse(http.StatusBadRequest, "the query has the name %q, and this request knows only %q: leave it out", name, known)
+		case len(value) > 1:
+			return refuse(http.StatusBadRequest, "the query has %s twice: give it once", name)
+		case flag && value[0] != "0" && value[0] != "1":
+			return refuse(http.StatusBadRequest, "the query has %s=%q: want %[1]s=1 or %[1]s=0", name, value[0])
+		}
+	}
+	if q.Get("report") == "1" && q.Get("check") != "1" {
+		return refuse(http.StatusBadRequest, "report=1 needs check=1: a document that is remembered gets no report")
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/firstseen/firstseen/internal/base/journal"
@@ -109,16 +110,6 @@ func (r *recorder) add(e *journal.Entry) {
 	if len(r.pending) >= maxPending/4 { // of one large request
 		r.hand(nil)
 	}
-}
-
-// state returns the position in the journals after all added entries.
-func (r *recorder) state() state {
-	return state{Next: r.header.Generation, Done: r.entries, position: r.at, Begins: r.feed.wanted()}
-}
-
-// ended returns the state of an index that includes all journals, with the checkpoint of that number.
-func (r *recorder) ended(checkpoint uint64) state {
-	return state{Next: r.header.Generation + 1, Ended: true, Checkpoint: checkpoint, position: r.at}
 }
 
 // prepare creates the next journal in the background, so that rotate does not wait for the disk.
@@ -236,4 +227,26 @@ func (r *recorder) close() error {
 	r.hand(nil)
 	close(r.queue)
 	return errors.Join(err, <-r.stopped, r.log.Close())
+}
+
+// position is a place in the history of an index: how many entries its servers have written, and the
+// digest of them all. Two indexes at equal positions have had the same entries.
+type position struct {
+	Entries uint64 `json:"entries"`
+	Chain   uint64 `json:"chain"`
+}
+
+// add moves the position behind an encoded entry.
+func (p *position) add(entry []byte) {
+	p.Entries++
+	p.Chain = xxh3.HashSeed(entry, p.Chain)
+}
+
+func (p position) String() string { return fmt.Sprintf("%d-%016x", p.Entries, p.Chain) }
+
+func parsePosition(s string) (p position, err error) {
+	if n, bad := fmt.Sscanf(s, "%d-%x", &p.Entries, &p.Chain); n != 2 || bad != nil || p.String() != s {
+		err = fmt.Errorf("%q is no position: want the number of entries, a hyphen and 16 hexadecimal digits", s)
+	}
+	return p, err
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/zeebo/xxh3"
 
 	"github.com/firstseen/firstseen/feature/canon"
@@ -38,7 +39,8 @@ type Items struct {
 	all    []item
 	byText map[uint64]uint32 // number of the first item with these words
 	keys   []key             // quick hashes of runs that few items hold, sorted
-	sieve  sieve             // of these hashes
+	sieve  *bitset.BitSet    // has a bit for each of these hashes: it rejects most runs of pages
+	shift  int               // see bit
 	reader *reader
 }
 
@@ -112,7 +114,11 @@ func (x *Items) Ready() {
 		}
 	}
 	x.keys = uncommon(x.keys)
-	x.sieve = newSieve(x.keys)
+	width := max(bits.Len(uint(sieveBits*len(x.keys))), 6)
+	x.sieve, x.shift = bitset.New(1<<width), 64-width
+	for _, k := range x.keys {
+		x.sieve.Set(x.bit(k.run))
+	}
 	x.byText = nil
 }
 
@@ -138,7 +144,7 @@ func compareKeys(a, b key) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Co
 
 // holders returns the keys of a run.
 func (x *Items) holders(run uint64) []key {
-	if !x.sieve.has(run) {
+	if !x.sieve.Test(x.bit(run)) {
 		return nil
 	}
 	from, _ := slices.BinarySearchFunc(x.keys, key{run: run}, compareKeys)
@@ -149,29 +155,8 @@ func (x *Items) holders(run uint64) []key {
 	return x.keys[from:to]
 }
 
-// A sieve has a bit for each hash. It rejects most runs of pages.
-type sieve struct {
-	bits  []uint64
-	shift int
-}
-
-func newSieve(keys []key) sieve {
-	width := max(bits.Len(uint(sieveBits*len(keys))), 6)
-	s := sieve{bits: make([]uint64, 1<<(width-6)), shift: 64 - width}
-	for _, k := range keys {
-		at := s.at(k.run)
-		s.bits[at/64] |= 1 << (at % 64)
-	}
-	return s
-}
-
-// at returns the bit of a hash, by multiplication with the golden ratio (Knuth, vol. 3, 6.4).
-func (s *sieve) at(run uint64) uint64 { return run * 0x9E3779B97F4A7C15 >> s.shift }
-
-func (s *sieve) has(run uint64) bool {
-	at := s.at(run)
-	return s.bits[at/64]>>(at%64)&1 != 0
-}
+// bit returns the bit of a hash, by multiplication with the golden ratio (Knuth, vol. 3, 6.4).
+func (x *Items) bit(run uint64) uint { return uint(run * 0x9E3779B97F4A7C15 >> x.shift) }
 
 // turn is the number of bits by which the hash of a run is rotated for each word.
 const turn = 13

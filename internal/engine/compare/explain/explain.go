@@ -291,7 +291,7 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 		More   int
 	}{e, e.Shared[:min(len(e.Shared), maxListed)], max(len(e.Shared)-maxListed, 0)}
 	page := template.Must(template.New("explanation").Funcs(template.FuncMap{
-		"plain": plain, "share": share, "measured": measured, "asked": func() float64 { return similarity.Verified.Least },
+		"plain": plain, "share": share, "asked": func() float64 { return similarity.Verified.Least },
 	}).Parse(pageText))
 	if err := page.Execute(out, data); err != nil {
 		return err
@@ -320,16 +320,13 @@ func (e *Explanation) Write(w io.Writer, style textdiff.Style) error {
 //go:embed explain.txt
 var pageText string
 
+// share formats a share. A pointer to one is nil if measuring it took too long.
 func share(v any) string {
-	return fmt.Sprintf("%6.4f", reflect.Indirect(reflect.ValueOf(v)).Interface())
-}
-
-// measured formats a share, which is nil if measuring it took too long.
-func measured(v *float64) string {
-	if v == nil {
+	value := reflect.Indirect(reflect.ValueOf(v))
+	if !value.IsValid() {
 		return "     -"
 	}
-	return share(*v)
+	return fmt.Sprintf("%6.4f", value.Interface())
 }
 
 func plain(s string) string { return strings.Map(textdiff.Plain, s) }

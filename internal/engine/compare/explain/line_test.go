@@ -66,3 +66,11 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestUnmeasuredShare checks that a share that took too long to measure is a dash.
+func TestUnmeasuredShare(t *testing.T) {
+	half := .5
+	if none, known := share((*float64)(nil)), share(&half); none != "     -" || known != "0.5000" {
+		t.Errorf("%q, %q", none, known)
+	}
+}

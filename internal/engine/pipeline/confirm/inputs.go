@@ -229,7 +229,8 @@ func (in *Inputs) standsInFile(x *askedInput) bool {
 func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
-		if in.broken = in.spool.read(in.buf, p.offset); in.broken != nil {
+		if _, err := in.spool.file.ReadAt(in.buf, p.offset); err != nil {
+			in.broken = fmt.Errorf("reading a temporary file: %w", err)
 			return "", nil, in.broken
 		}
 		return spooled(in.buf, at, dst)
@@ -290,5 +291,9 @@ func (in *Inputs) Close() error {
 		in.finish(in.open[0], os.ErrClosed)
 	}
 	_ = in.reopen(nil)
-	return in.spool.close()
+	file := in.spool.file
+	if in.spool.file = nil; file == nil {
+		return nil
+	}
+	return file.Close()
 }

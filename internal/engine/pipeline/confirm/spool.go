@@ -72,22 +72,6 @@ func (s *spool) add(pieces []piece, first corpus.Place, out []byte) (_ []piece, 
 	return append(pieces, piece{first: first, offset: at, length: n}), nil
 }
 
-func (s *spool) read(dst []byte, at int64) error {
-	if _, err := s.file.ReadAt(dst, at); err != nil {
-		return fmt.Errorf("reading a temporary file: %w", err)
-	}
-	return nil
-}
-
-func (s *spool) close() error {
-	if s.file == nil {
-		return nil
-	}
-	err := s.file.Close()
-	s.file = nil
-	return err
-}
-
 // spooled finds a document in a piece of the spool.
 func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	for r := (fields.Reader{Rest: b}); len(r.Rest) > 0; {

@@ -2,8 +2,6 @@ package show
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/internal/engine/report"
 	"github.com/firstseen/firstseen/internal/engine/report/lines"
-	"github.com/firstseen/firstseen/internal/testing/browser"
 )
 
 // news makes a report of n lines about pages of four hosts. Line i has a score of (650 + i%350)/1000.
@@ -37,131 +34,6 @@ func news(n int) []lines.Line {
 		}
 	}
 	return all
-}
-
-// write writes a digest as a page, and returns its URL.
-func write(t *testing.T, d *Digest) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "page.html")
-	file, err := os.Create(path)
-	if err == nil {
-		err = d.WriteHTML(file, []string{"news.jsonl"})
-		file.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return browser.FileURL(path)
-}
-
-// shown waits for a text in the state of the list, and returns the rows of the list.
-func shown(p *browser.Page, status string) (rows []string) {
-	p.Wait(fmt.Sprintf("document.querySelector('#status').textContent.startsWith(%q)", status))
-	p.Eval("[...document.querySelectorAll('#list tbody tr')].map(row => row.innerText)", &rows)
-	return rows
-}
-
-// TestPageInBrowser checks that a cell of the map, a bar and a source lead to their lines, that
-// search and pages work, and that the page asks for nothing else.
-func TestPageInBrowser(t *testing.T) {
-	t.Parallel()
-	p := browser.Open(t, write(t, digestOf(t, news(3000))))
-	p.Size(1280, 900)
-	if rows := shown(p, "3,000 of 3,000 lines"); len(rows) != 50 || !strings.Contains(rows[0], "host0.example/copy/0") {
-		t.Fatalf("%q", rows)
-	}
-	p.Click(".map tbody tr:nth-child(2) td a")
-	rows := shown(p, "750 of 3,000 lines; removed from host1.example, first seen in host1.example")
-	if first := rows[0]; !strings.Contains(first, "0.6510") || !strings.Contains(first, "host1.example/copy/1\n") || !strings.Contains(first, "sentence number 1\n") {
-		t.Errorf("%q is the weakest", first)
-	}
-	var top float64
-	p.Eval("Math.abs(document.querySelector('#list').getBoundingClientRect().top)", &top)
-	if top > 100 {
-		t.Errorf("the list is %v pixels away", top)
-	}
-	p.Key("ArrowRight")
-	p.Wait("document.querySelector('.pager span').textContent == 'page 2 of 15'")
-	p.Click("button[name=back]")
-	p.Wait("document.querySelector('.pager span').textContent == 'page 1 of 15'")
-	p.Click("button[name=clear]")
-	shown(p, "3,000 of")
-	p.Key("/")
-	p.Type("COPY/2999")
-	if rows := shown(p, "1 of 3,000 lines"); len(rows) != 1 || !strings.Contains(rows[0], "news.jsonl:8998") || !strings.Contains(rows[0], "1.0000") {
-		t.Errorf("%q", rows)
-	}
-	p.Eval("location.hash = document.querySelector('#most a').hash", nil)
-	if rows := shown(p, "60 of 3,000 lines; copies of https://host0.example/first/0"); len(rows) != 50 {
-		t.Errorf("%d rows", len(rows))
-	}
-	p.Click("figure.rel a")
-	for _, row := range shown(p, "45 of 3,000 lines; scores from 0.65 to 0.70") {
-		if !strings.Contains(row, "related, kept") {
-			t.Errorf("%q", row)
-		}
-	}
-	if told, asked := p.Errors(), p.Requests(); len(told) > 0 || len(asked) != 1 {
-		t.Errorf("%q, %q", told, asked)
-	}
-}
-
-// TestPageForEveryone checks contrast, labels and the way of Tab, wide and narrow, light and dark.
-func TestPageForEveryone(t *testing.T) {
-	t.Parallel()
-	all := news(200)
-	d := digestOf(t, all)
-	texts := d.ReadTexts()
-	for i := range all {
-		texts.Add([]byte(*all[i].Of), []byte("The ferry leaves at seven. "+all[i].ID), nil, "")
-		texts.Add([]byte(all[i].ID), []byte("The ferry leaves at eight. "+all[i].ID), &all[i], "")
-	}
-	texts.Close()
-	p := browser.Open(t, write(t, d))
-	for _, width := range []int{1280, 360} {
-		p.Size(width, 800)
-		p.Dark(width == 360)
-		shown(p, "200 of")
-		if faults := p.Axe(); len(faults) > 0 {
-			t.Errorf("%d pixels: %s", width, strings.Join(faults, "\n"))
-		}
-	}
-	p.Dark(true)
-	p.Size(1280, 800)
-	if faults := p.Axe(); len(faults) > 0 {
-		t.Errorf("dark: %s", strings.Join(faults, "\n"))
-	}
-}
-
-// TestPageWithoutScript checks that all but the list can be read without scripts.
-func TestPageWithoutScript(t *testing.T) {
-	t.Parallel()
-	p := browser.Open(t, "about:blank")
-	p.NoScript()
-	p.Go(write(t, digestOf(t, news(100))))
-	var text string
-	p.Eval("document.body.innerText", &text)
-	for _, want := range []string{"90 documents are removed", "host1.example", "Which threshold?", "weakest: 0.65", "The list needs a script"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in the page: %s", want, text)
-		}
-	}
-}
-
-// TestHostilePageInBrowser checks that hostile ids neither run nor load anything.
-func TestHostilePageInBrowser(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "page.html")
-	var b strings.Builder
-	hostilePage(t, &b)
-	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	p := browser.Open(t, browser.FileURL(path))
-	rows := shown(p, "30 of 30")
-	if told, asked := p.Errors(), p.Requests(); len(told) > 0 || len(asked) != 1 || !strings.Contains(rows[0], "<script>alert(1)</script>") {
-		t.Errorf("%q, %q, %q", told, asked, rows)
-	}
 }
 
 // TestSeries checks that no count is lost, and each is in the bar of its number.

@@ -1,5 +1,6 @@
-// Package browser opens pages in a headless Chromium for tests. Commands of the devtools protocol go
-// through pipes, as JSON that ends with a NUL, so no port is open and no library is needed.
+// Package browser tests the pages of reports and of the server in a headless Chromium. Commands of
+// the devtools protocol go through pipes, as JSON that ends with a NUL, so no port is open and no
+// library is needed.
 package browser
 
 import (
@@ -319,15 +320,6 @@ func (p *Page) Screenshot(path string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-}
-
-// Heap returns the bytes of objects and their backing stores that the page's scripts hold.
-func (p *Page) Heap() int64 {
-	p.t.Helper()
-	var use struct{ UsedSize, BackingStorageSize float64 }
-	p.do("HeapProfiler.collectGarbage", nil, nil)
-	p.do("Runtime.getHeapUsage", nil, &use)
-	return int64(use.UsedSize + use.BackingStorageSize)
 }
 
 // Requests returns the URLs that the page has requested, its own among them.

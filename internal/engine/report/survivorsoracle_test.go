@@ -1,34 +1,34 @@
-package oracle
+package report_test
 
-// Judged is a document of a finished run.
-type Judged struct {
+// judgedDoc is a document of a finished run.
+type judgedDoc struct {
 	Kept  bool
 	Of    int    // the position of a removed document's witness, or -1
 	Group string // its batch or folder
 	Rank  int64  // its place in the order of preference, the lowest first
 }
 
-// Fate is what becomes of a document.
-type Fate struct {
+// fateOf is what becomes of a document.
+type fateOf struct {
 	Kept     bool
 	Survivor int    // the position of the document that replaces it in the output, or -1
 	OfGroup  string // for a copy that is kept: the group of the component's survivor
 	Count    int    // and the number of documents in the component
 }
 
-// Survivors follows docs/design.md, "Survivors", over all documents in order. within asks for a survivor in each group.
-func Survivors(docs []Judged, within bool) []Fate {
-	fates := make([]Fate, len(docs))
+// survivors follows docs/design.md, "Survivors", over all documents in order. within asks for a survivor in each group.
+func survivors(docs []judgedDoc, within bool) []fateOf {
+	fates := make([]fateOf, len(docs))
 	for i := range docs {
 		first := firstOf(docs, i)
 		if first < 0 {
-			fates[i] = Fate{Kept: docs[i].Kept, Survivor: -1}
+			fates[i] = fateOf{Kept: docs[i].Kept, Survivor: -1}
 			continue
 		}
 		all := func(j int) bool { return firstOf(docs, j) == first }
 		own := func(j int) bool { return all(j) && (!within || docs[j].Group == docs[i].Group) }
 		lead, survivor := preferred(docs, all), preferred(docs, own)
-		fates[i] = Fate{Kept: survivor == i, Survivor: survivor}
+		fates[i] = fateOf{Kept: survivor == i, Survivor: survivor}
 		if survivor == i && lead != i {
 			fates[i].OfGroup, fates[i].Count = docs[lead].Group, sizeOf(docs, all)
 		}
@@ -37,14 +37,14 @@ func Survivors(docs []Judged, within bool) []Fate {
 }
 
 // firstOf returns the kept document that represents a component.
-func firstOf(docs []Judged, i int) int {
+func firstOf(docs []judgedDoc, i int) int {
 	if docs[i].Kept {
 		return i
 	}
 	return docs[i].Of
 }
 
-func preferred(docs []Judged, in func(int) bool) int {
+func preferred(docs []judgedDoc, in func(int) bool) int {
 	best := -1
 	for i := range docs {
 		if in(i) && (best < 0 || docs[i].Rank < docs[best].Rank) {
@@ -54,7 +54,7 @@ func preferred(docs []Judged, in func(int) bool) int {
 	return best
 }
 
-func sizeOf(docs []Judged, in func(int) bool) (n int) {
+func sizeOf(docs []judgedDoc, in func(int) bool) (n int) {
 	for i := range docs {
 		if in(i) {
 			n++
