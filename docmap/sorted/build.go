@@ -119,24 +119,26 @@ func (b *Builder) keep() {
 // sorted streams would mispredict every second branch.
 func (b *Builder) sortKeys(s *Shape) {
 	shift, mask := s.lowBits&63, uint64(1)<<(s.subBits+s.blockBits)-1
-	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
+	b.starts = slices.Grow(b.starts[:0], int(mask)+1)[:mask+1]
 	starts, in := b.starts, b.In // the loops need not read them again
 	clear(starts)
 	for _, k := range in.Keys {
-		starts[k>>shift&mask+1]++
+		starts[k>>shift&mask]++
 	}
 	sum := uint32(0)
-	for i, c := range starts {
-		sum += c
-		starts[i] = sum
+	for of := starts; len(of) > 0; of = of[4:] { // one by one, each sum waits for the last
+		a, b, c, d := of[0], of[1], of[2], of[3]
+		of[0], of[1], of[2], of[3] = sum, sum+a, sum+a+b, sum+a+b+c
+		sum += (a + b) + (c + d)
 	}
 	b.sorted.Reset()
 	keys, docs := b.sorted.extend(len(in.Keys))
+	docs, inDocs := docs[:len(keys)], in.Docs[:len(in.Keys)] // fewer checks of bounds
 	for i, k := range in.Keys {
 		p := &starts[k>>shift&mask]
 		at := *p
 		*p = at + 1
-		keys[at], docs[at] = k, in.Docs[i]
+		keys[at], docs[at] = k, inDocs[i]
 	}
 	insertionSort(keys, docs)
 }
