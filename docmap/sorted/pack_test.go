@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -78,6 +79,21 @@ func TestPackEqualsFormat(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Fatalf("log %d, %d bits of documents, %d entries: got\n%x, want\n%x", log, docBits, len(sorted.Keys), got, want)
 			}
+		}
+	}
+}
+
+// TestLimitInAnyOrder drops the last of nine documents of a key, in whatever order they come.
+func TestLimitInAnyOrder(t *testing.T) {
+	s := DefaultDivision.Shape(LogFor(100), 1, 100)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		b := Builder{Limit: 8}
+		for _, doc := range rng.Perm(9) {
+			b.In.Add(1<<40, uint32(doc+1))
+		}
+		if docs := b.Sort(&s).Docs; !slices.Equal(docs, []uint32{1, 2, 3, 4, 5, 6, 7, 8}) {
+			t.Fatalf("documents %v", docs)
 		}
 	}
 }
