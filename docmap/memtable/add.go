@@ -106,12 +106,19 @@ func (p *part) add(entries []entry) {
 			m.buckets[at].touched = 0
 		}
 	}
+next:
 	for _, e := range entries {
-		// Most keys are new, and have room at home: calls would take a tenth of the time.
-		if at := m.home(e.key); m.buckets[at].n < perBucket && !m.buckets[at].mayHold(e.key) {
-			m.put(at, e.key, e.doc)
-			p.n++
-			continue
+		// Most keys are new: calls would take a tenth of the time.
+		for at := m.home(e.key); at < p.to; at++ {
+			b := &m.buckets[at]
+			if b.mayHold(e.key) {
+				break
+			}
+			if b.n < perBucket {
+				m.put(at, e.key, e.doc)
+				p.n++
+				continue next
+			}
 		}
 		at, found := m.place(e.key, e.doc, p.to)
 		if found == border {
