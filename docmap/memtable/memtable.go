@@ -32,7 +32,9 @@ const (
 type bucket struct {
 	keys [perBucket]uint64
 	docs [perBucket]uint32
-	n    uint32
+	n    uint8
+	// touched has no meaning. Storing to it loads the line; see together.
+	touched uint8
 }
 
 // A Table holds entries, each in or after its key's bucket in the key space. So a key range is a
@@ -44,7 +46,6 @@ type Table struct {
 	n       int      // entries
 	most    int      // buckets for New's n entries
 	limit   int      // documents kept for a key
-	warm    byte     // see Touch
 	parts   []part   // buffer of AddAll
 
 	// Gone, if not nil, reports whether document held no longer counts when doc arrives. A key may

@@ -126,10 +126,11 @@ func findBucket(b []byte, bucket int) (at, n int) {
 // load returns the bits of b from offset bit on, under mask. The mask has at most 57 bits, so one
 // 8-byte load holds them at any offset.
 func load(b []byte, bit, mask uint64) uint64 {
-	return binary.LittleEndian.Uint64(b[bit>>3:]) >> (bit & 7) & mask
+	at := bit >> 3
+	return binary.LittleEndian.Uint64(b[at:at+8]) >> (bit & 7) & mask
 }
 
-// A bitWriter appends numbers of up to 57 bits to a buffer. It keeps the bits of the last, partial byte
+// A bitWriter appends numbers of up to 56 bits to a buffer. It keeps the bits of the last, partial byte
 // in a register, since rereading bytes just stored, at another alignment, would stall on every number.
 // put takes and returns a copy, which stays in registers. It has no branch: with numbers of 43 bits,
 // a processor mispredicts which of them fill a word. Beyond the last number, the buffer needs 8 bytes,
@@ -143,10 +144,10 @@ type bitWriter struct {
 // put appends the low width bits of v to buf; the others must be zero.
 func (w bitWriter) put(buf []byte, v uint64, width uint) bitWriter {
 	w.acc |= v << (w.n & 7)
-	binary.LittleEndian.PutUint64(buf[w.pos:], w.acc)
+	binary.LittleEndian.PutUint64(buf[w.pos:w.pos+8], w.acc)
 	w.n += width
 	w.pos += int(w.n >> 3)
-	w.acc >>= w.n &^ 7
+	w.acc >>= w.n & 56 // less than 64, so that the compiler adds no test
 	w.n &= 7
 	return w
 }
@@ -154,6 +155,12 @@ func (w bitWriter) put(buf []byte, v uint64, width uint) bitWriter {
 // putKeys appends the low width bits of each key. The loop fits into the registers.
 func (w bitWriter) putKeys(buf []byte, keys []uint64, width uint) bitWriter {
 	mask := uint64(1)<<width - 1
+	if width > 56 { // 57, of a run with MinLog
+		for _, k := range keys {
+			w = w.put(buf, k&1, 1).put(buf, k&mask>>1, width-1)
+		}
+		return w
+	}
 	for _, k := range keys {
 		w = w.put(buf, k&mask, width)
 	}
@@ -162,6 +169,11 @@ func (w bitWriter) putKeys(buf []byte, keys []uint64, width uint) bitWriter {
 
 // putDocs appends width bits of each document's number minus first.
 func (w bitWriter) putDocs(buf []byte, docs []uint32, first uint32, width uint) bitWriter {
+	if width <= 56/2 {
+		for ; len(docs) > 1; docs = docs[2:] {
+			w = w.put(buf, uint64(docs[0]-first)|uint64(docs[1]-first)<<width, 2*width)
+		}
+	}
 	for _, d := range docs {
 		w = w.put(buf, uint64(d-first), width)
 	}

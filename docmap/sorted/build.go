@@ -76,10 +76,10 @@ func (b *Builder) Build(dst []byte, r *Run, bin uint64) ([]byte, int) {
 // Sort returns the entries in b.In, in order. They must belong to one bin of this shape. Sort keeps
 // the first Limit documents of each key, or those of Keep. The result is valid until the next call.
 func (b *Builder) Sort(s *Shape) *Entries {
-	b.sortKeys(s)
+	repeats := b.sortKeys(s)
 	if b.Keep != nil {
 		b.keep()
-	} else {
+	} else if repeats >= b.Limit { // seldom
 		b.trim()
 	}
 	return &b.sorted
@@ -116,40 +116,50 @@ func (b *Builder) keep() {
 
 // sortKeys sorts the entries. Counting by bucket leaves about one of the uniform keys in each, and
 // an insertion sort moves few. It takes 4 to 5 ns an entry for any number of sources. A merge of
-// sorted streams would mispredict every second branch.
-func (b *Builder) sortKeys(s *Shape) {
+// sorted streams would mispredict every second branch. It returns how many entries repeat a key.
+func (b *Builder) sortKeys(s *Shape) (repeats int) {
 	shift, mask := s.lowBits&63, uint64(1)<<(s.subBits+s.blockBits)-1
-	b.starts = slices.Grow(b.starts[:0], int(mask)+2)[:mask+2]
+	b.starts = slices.Grow(b.starts[:0], int(mask)+1)[:mask+1]
 	starts, in := b.starts, b.In // the loops need not read them again
 	clear(starts)
 	for _, k := range in.Keys {
-		starts[k>>shift&mask+1]++
+		starts[k>>shift&mask]++
 	}
 	sum := uint32(0)
-	for i, c := range starts {
-		sum += c
-		starts[i] = sum
+	for of := starts; len(of) > 0; of = of[4:] { // one by one, each sum waits for the last
+		a, b, c, d := of[0], of[1], of[2], of[3]
+		of[0], of[1], of[2], of[3] = sum, sum+a, sum+a+b, sum+a+b+c
+		sum += (a + b) + (c + d)
 	}
 	b.sorted.Reset()
 	keys, docs := b.sorted.extend(len(in.Keys))
+	docs, inDocs := docs[:len(keys)], in.Docs[:len(in.Keys)] // fewer checks of bounds
 	for i, k := range in.Keys {
 		p := &starts[k>>shift&mask]
 		at := *p
 		*p = at + 1
-		keys[at], docs[at] = k, in.Docs[i]
+		keys[at], docs[at] = k, inDocs[i]
 	}
-	insertionSort(keys, docs)
+	return insertionSort(keys, docs)
 }
 
-func insertionSort(keys []uint64, docs []uint32) {
+// insertionSort returns how many entries repeat the key of the one before.
+func insertionSort(keys []uint64, docs []uint32) (repeats int) {
 	for i := 1; i < len(keys); i++ {
-		k, d := keys[i], docs[i]
-		j := i
+		k := keys[i]
+		if keys[i-1] < k {
+			continue // nearly always
+		}
+		d, j := docs[i], i
 		for ; j > 0 && (keys[j-1] > k || keys[j-1] == k && docs[j-1] > d); j-- {
 			keys[j], docs[j] = keys[j-1], docs[j-1]
 		}
 		keys[j], docs[j] = k, d
+		if j > 0 && keys[j-1] == k || j < i && keys[j+1] == k {
+			repeats++
+		}
 	}
+	return repeats
 }
 
 // Pack appends the sorted entries to before as bin number bin of the run.
@@ -159,17 +169,12 @@ func Pack(before []byte, r *Run, bin uint64, e *Entries) []byte {
 	all := slices.Grow(before, size)[:len(before)+size]
 	dst := all[len(before):]
 	clear(dst)
-	shift, mask := s.lowBits+s.blockBits, uint64(s.subs()-1)
-	at := 0
+	at := uint32(0)
 	for i := range s.subs() {
-		start := at
-		for at < len(keys) && keys[at]>>shift&mask == uint64(i) {
-			at++
-		}
-		binary.LittleEndian.PutUint32(dst[8+4*(i+1):], uint32(at))
-		block := dst[s.offset(i, uint32(start)):]
-		packBlock(block, s, keys[start:at], docs[start:at], r.first)
-		block = block[:s.offset(i+1, uint32(at))-s.offset(i, uint32(start))]
+		from := s.offset(i, at)
+		at += uint32(packBlock(dst[from:], s, i, keys[at:], docs[at:], r.first))
+		binary.LittleEndian.PutUint32(dst[8+4*(i+1):], at)
+		block := dst[from:s.offset(i+1, at)]
 		sum := xxh3.HashSeed(block[blockCheck:], blockSeed(place, i))
 		binary.LittleEndian.PutUint32(block, uint32(sum))
 	}
@@ -178,21 +183,30 @@ func Pack(before []byte, r *Run, bin uint64, e *Entries) []byte {
 	return all
 }
 
-func packBlock(dst []byte, s *Shape, keys []uint64, docs []uint32, first uint32) {
-	inBlock := uint64(s.buckets - 1)
+// packBlock packs those of the sorted entries that belong to sub-block number sub, all of which
+// belong to it or to later ones. It returns their number.
+func packBlock(dst []byte, s *Shape, sub int, keys []uint64, docs []uint32, first uint32) (n int) {
+	low, inBin, before := s.lowBits&63, uint64(s.buckets<<s.subBits-1), uint64(sub*s.buckets)
 	word, ones := 0, uint64(0)
-	for i, k := range keys {
-		p := i + int(k>>s.lowBits&inBlock)
+	for _, k := range keys {
+		bucket := k>>low&inBin - before
+		if bucket >= uint64(s.buckets) {
+			break
+		}
+		p := n + int(bucket)
 		if p>>6 != word {
 			binary.LittleEndian.PutUint64(dst[blockCheck+8*word:], ones)
 			word, ones = p>>6, 0
 		}
 		ones |= 1 << (p & 63)
+		n++
 	}
 	binary.LittleEndian.PutUint64(dst[blockCheck+8*word:], ones)
+	keys, docs = keys[:n], docs[:n]
 	at := 8*blockCheck + s.buckets + len(keys)
 	w := bitWriter{pos: at >> 3, n: uint(at & 7)}
 	w.acc = uint64(dst[w.pos]) & (1<<w.n - 1)
 	w = w.putKeys(dst, keys, s.lowBits).putDocs(dst, docs, first, s.docBits)
 	binary.LittleEndian.PutUint64(dst[w.pos:], w.acc)
+	return n
 }
