@@ -175,6 +175,9 @@ func TestListOfLinesInNames(t *testing.T) {
 // TestPackedInPacked checks that an archive is refused if its pages expand beyond 1 GiB and to more
 // than a thousand times its size. The same limits hold for any compressed input.
 func TestPackedInPacked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	packed := func(data []byte) []byte {
 		var b bytes.Buffer

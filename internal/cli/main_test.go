@@ -10,11 +10,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 var update = flag.Bool("update", false, "write the golden files inside the scripts, and docs/reference/commands.md, anew")
 
 func TestMain(m *testing.M) {
+	indextest.ShortInMemory()
 	testscript.Main(m, map[string]func(){stopping: stopAtStep, "firstseen": func() {
 		if n, err := strconv.Atoi(os.Getenv(processorsVariable)); err == nil {
 			processors = func() int { return n }
