@@ -108,6 +108,9 @@ func TestPageInBrowser(t *testing.T) {
 
 // TestPageForEveryone checks contrast, labels and the way of Tab, wide and narrow, light and dark.
 func TestPageForEveryone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	all := news(200)
 	d := digestOf(t, all)
