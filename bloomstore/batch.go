@@ -24,6 +24,7 @@ func (f *Filter) Add(keys []uint64) {
 		f.ones += set(f.words, f.locate(f.scratch[:], block))
 		keys = keys[len(block):]
 	}
+	f.gather(f.ones)
 }
 
 // AddShared is Add for concurrent use, but not during Test. It sets missing bits by an atomic OR.
@@ -38,7 +39,7 @@ func (f *Filter) AddShared(keys []uint64) {
 		keys = keys[len(block):]
 	}
 	atomic.AddUint64(&f.items, items)
-	atomic.AddUint64(&f.ones, fresh)
+	f.gather(atomic.AddUint64(&f.ones, fresh))
 }
 
 // missing filters pos in place, keeping the positions of zero bits.
@@ -178,6 +179,7 @@ const parallelKeys = 1024
 
 // AddParallel is Add on all CPUs, for rebuilding a filter. Pass thousands of keys at a time.
 func (f *Filter) AddParallel(keys []uint64) {
+	f.Expect(len(keys))
 	var wg sync.WaitGroup
 	for part := range slices.Chunk(keys, max(parallelKeys, len(keys)/runtime.GOMAXPROCS(0)+1)) {
 		wg.Go(func() { f.AddShared(part) })

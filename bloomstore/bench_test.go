@@ -2,6 +2,7 @@ package bloomstore
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -30,6 +31,7 @@ const document = 50
 // design load. Adding 300 million keys would take longer.
 func benchFilter(b *testing.B, shape Shape) *Filter {
 	f := mustNew(b, shape, "bench")
+	f.Expect(math.MaxInt32) // huge pages
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range f.words {
 		f.words[i] = r.Uint64() & r.Uint64()

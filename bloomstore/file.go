@@ -266,6 +266,7 @@ func decode(r io.Reader, size uint64, scheme string) (*Filter, []byte, error) {
 
 // load reads the bits through both, which also feeds sum, and the trailer from r.
 func (f *Filter) load(r, both io.Reader, sum *xxh3.Hasher, ones uint64) (err error) {
+	f.gather(ones)
 	if f.ones, err = readWords(both, f.words); err != nil {
 		return err
 	}
@@ -344,16 +345,25 @@ func writeWords(w io.Writer, words []uint64, bigEndian bool) error {
 	return nil
 }
 
-// readWords fills words from r, in little-endian order, and returns the number of one bits.
+// readWords fills words, all zero, from r, in little-endian order, and returns the number of one bits.
+// It does not touch a page of zeros.
 func readWords(r io.Reader, words []uint64) (ones uint64, err error) {
+	piece := make([]uint64, min(chunkWords, len(words)))
 	for chunk := range slices.Chunk(words, chunkWords) {
-		if err := readFull(r, asBytes(chunk)); err != nil {
+		piece = piece[:len(chunk)]
+		if err := readFull(r, asBytes(piece)); err != nil {
 			return 0, err
 		}
 		if cpu.IsBigEndian {
-			swapBytes(chunk)
+			swapBytes(piece)
 		}
-		ones += countOnes(chunk)
+		for page := range slices.Chunk(piece, pageSize/8) {
+			if n := countOnes(page); n > 0 {
+				ones += n
+				copy(chunk, page)
+			}
+			chunk = chunk[len(page):]
+		}
 	}
 	return ones, nil
 }

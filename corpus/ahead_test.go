@@ -324,6 +324,9 @@ func TestAheadWindows(t *testing.T) {
 
 // TestAheadRatio checks that decoding ahead refuses a file that expands without end.
 func TestAheadRatio(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	inputs := writeInputs(t, t.TempDir(), [][]byte{Gzipped([]byte("{\"text\":\"a\"}\n")), bomb(1<<30 + 1<<20)})
 	got, err := readAll(t, inputs, SourceConfig{Ahead: 3}, jsonl.Fields{})
 	if !errors.Is(err, compress.ErrRatio) || len(got) != 1 {

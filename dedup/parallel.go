@@ -124,6 +124,9 @@ func (g *parallel) decideOne(b *Group, p purpose) (Result, error) {
 func (g *parallel) decide(b *Group, pool Pool, emit func(worker, i int, r *Result, seen []int)) error {
 	g.addMembers(pool.Size)
 	g.begin(b, deciding)
+	if g.d.cfg.Filter != nil {
+		g.d.cfg.Filter.Expect(len(b.keys))
+	}
 	g.divide(pool)
 	g.store = g.d.cfg.Table.(SharedStore)
 	g.base = g.store.Documents()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/firstseen/firstseen/docmap/sorted"
+	"github.com/firstseen/firstseen/internal/testing/indextest"
 )
 
 // childEnv makes the test program work on a table instead of running tests.
@@ -50,6 +51,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
+	indextest.ShortInMemory()
 	code := m.Run()
 	for _, once := range []string{"test.bench", "test.fuzz", "test.list"} {
 		if flag.Lookup(once).Value.String() != "" {

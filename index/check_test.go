@@ -183,6 +183,9 @@ func TestCheckFinds(t *testing.T) {
 
 // TestCheckFindsEveryFlip flips bytes. Each flip is found, or the answers stay the same.
 func TestCheckFindsEveryFlip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	base := filepath.Join(t.TempDir(), "index")
 	o := smallIndex

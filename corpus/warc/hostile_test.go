@@ -32,6 +32,9 @@ var hostile = []struct {
 
 // TestLinear checks that no record makes the reader scan the rest again.
 func TestLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, h := range hostile {
 		effort.Linear(t, h.name, 128<<10, func(n int) func() {
 			data := append(bytes.Repeat([]byte(h.piece), n/len(h.piece)+1), h.end...)

@@ -19,6 +19,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files inside the scripts, and docs/reference/commands.md, anew")
 
 func TestMain(m *testing.M) {
+	indextest.ShortInMemory()
 	testscript.Main(m, map[string]func(){stopping: stopAtStep, "firstseen": func() {
 		if n, err := strconv.Atoi(os.Getenv(processorsVariable)); err == nil {
 			processors = func() int { return n }

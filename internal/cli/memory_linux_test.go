@@ -353,6 +353,9 @@ func TestMemoryAhead(t *testing.T) {
 
 // TestLongLinesAnyJobs checks that lines of any length give the same bytes for any number of jobs.
 func TestLongLinesAnyJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	var in strings.Builder

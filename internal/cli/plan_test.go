@@ -39,6 +39,9 @@ func pages(n, menu int) string {
 
 // TestPlannedDisk checks that a side table takes no more disk than planned, and not far less.
 func TestPlannedDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	for _, menu := range []int{0, 40} {
 		for _, n := range []int{10, 300, 3000} {

@@ -10,6 +10,16 @@ import "fmt"
 // Alloc returns n zeroed bytes aligned to a page. The system commits memory on first touch. The
 // block must be released with Free, because the garbage collector does not manage it.
 func Alloc(n int) ([]byte, error) {
+	b, err := AllocSparse(n)
+	if err == nil {
+		advise(b)
+	}
+	return b, err
+}
+
+// AllocSparse is Alloc in small pages, until Gather. It is for a block that is touched at a few
+// random places: each touch commits 4 KiB and not 2 MiB.
+func AllocSparse(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("allocating %d bytes: negative size", n)
 	}
@@ -21,6 +31,13 @@ func Alloc(n int) ([]byte, error) {
 		return nil, fmt.Errorf("allocating %d bytes: %w", n, err)
 	}
 	return b, nil
+}
+
+// Gather turns a block of AllocSparse into one of Alloc. Its touched parts move to huge pages at once
+// (Linux 6.1) or gradually. The block may be used meanwhile.
+func Gather(b []byte) {
+	advise(b)
+	collapse(b)
 }
 
 // Free releases a block from Alloc. Its memory must not be touched afterwards. Freeing nil is

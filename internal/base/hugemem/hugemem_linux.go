@@ -7,14 +7,24 @@ const hugePage = 2 << 20
 
 func reserve(n int) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		return nil, err
+	if err == nil && n >= hugePage {
+		_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // some systems give huge pages without advice
 	}
-	if n >= hugePage {
-		// Advice only: a kernel without huge pages refuses it, and the block is merely slower.
+	return b, err
+}
+
+// advise is advice only: a kernel without huge pages refuses it, and the block is merely slower.
+func advise(b []byte) {
+	if len(b) >= hugePage {
 		_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
 	}
-	return b, nil
+}
+
+// collapse fails before Linux 6.1. There the kernel replaces the small pages in the background.
+func collapse(b []byte) {
+	if len(b) >= hugePage {
+		_ = unix.Madvise(b, unix.MADV_COLLAPSE)
+	}
 }
 
 // Machine returns the machine's memory in bytes, including swap, or 0 if unknown.

@@ -485,7 +485,11 @@ func TestFlips(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	for at := range whole {
+	step := 1
+	if testing.Short() {
+		step = 3 // so that at takes every bit of a byte
+	}
+	for at := 0; at < len(whole); at += step {
 		b := bytes.Clone(whole)
 		b[at] ^= 1 << (at % 8)
 		check(b, fmt.Sprint("flipped ", at))

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/input"
 	"github.com/firstseen/firstseen/corpus/jsonl"
@@ -76,7 +77,7 @@ func TestWritingGoesOnBeside(t *testing.T) {
 	w, err := output.Create(filepath.Join(t.TempDir(), "kept"))
 	indextest.Must(t, err)
 	job.Outputs.Kept = w
-	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Shape: bloomstore.ForItems(100_000)})
 	s, err := Run(t.Context(), x, job)
 	indextest.Must(t, errors.Join(err, w.Abort()))
 	if s.Kept != 6000 || told != 6000 {
@@ -86,7 +87,7 @@ func TestWritingGoesOnBeside(t *testing.T) {
 
 // TestBatchIsGivenBackAtOnce checks that a written batch may be refilled at once by others.
 func TestBatchIsGivenBackAtOnce(t *testing.T) {
-	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Shape: bloomstore.ForItems(100_000)})
 	job := Job{Workers: 2, MaxBad: -1, Pipe: true, Scheme: x.Scheme()}
 	job.Source = slowSource(t, manyLines(50), func() error { return nil })
 	c, err := newCommitter(x, &job)
@@ -130,13 +131,13 @@ func TestNothingIsRememberedThatWasNotWritten(t *testing.T) {
 			indextest.Must(t, err)
 			job.Outputs.Kept = w
 			dir := filepath.Join(t.TempDir(), "index")
-			x := opened(t, dir, index.Options{})
+			x := opened(t, dir, index.Options{Shape: bloomstore.ForItems(100_000)})
 			_, err = Run(t.Context(), x, job)
 			if !errors.Is(err, failure) || kept.Load() != at {
 				t.Fatalf("%d workers, %d of %d: %v", workers, kept.Load(), at, err)
 			}
 			indextest.Must(t, errors.Join(w.Abort(), x.Close()))
-			again := opened(t, dir, index.Options{})
+			again := opened(t, dir, index.Options{Shape: bloomstore.ForItems(100_000)})
 			if n := int64(again.Table().Documents()); last >= at || n != last {
 				t.Errorf("%d workers: the checkpoint has %d documents, the table %d, and %d was not written", workers, last, n, at)
 			}
@@ -153,7 +154,7 @@ func TestShardsAreWrittenBeside(t *testing.T) {
 	indextest.Must(t, err)
 	job := Job{Workers: 4, MaxBad: -1, CheckpointBytes: 5_000, Tree: plan, Source: slowSource(t, manyLines(6000), func() error { return nil })}
 	job.Outputs.Tree = tree
-	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{})
+	x := opened(t, filepath.Join(t.TempDir(), "index"), index.Options{Shape: bloomstore.ForItems(100_000)})
 	s, err := Run(t.Context(), x, job)
 	if indextest.Must(t, err); s.Kept != 6000 {
 		t.Errorf("%+v", s.Tally)

@@ -112,6 +112,9 @@ func TestReportPage(t *testing.T) {
 
 // TestReportPageForEveryone checks contrast, labels and the way of Tab, wide and narrow, light and dark.
 func TestReportPageForEveryone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Parallel()
 	all := news(200)
 	d := digestOf(all)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/firstseen/firstseen/internal/base/durable"
@@ -36,6 +37,14 @@ func Memory() string {
 		return dir
 	}
 	return os.Getenv("TMPDIR")
+}
+
+// ShortInMemory is for TestMain. With -short it sets TMPDIR to Memory: syncs, and making and removing
+// folders, take more time than most tests. The full run keeps its files on a disk.
+func ShortInMemory() {
+	if slices.ContainsFunc(os.Args, func(arg string) bool { return arg == "-test.short" || arg == "-test.short=true" }) {
+		os.Setenv("TMPDIR", Memory())
+	}
 }
 
 // TempDir returns a temporary folder in Memory.
