@@ -29,7 +29,6 @@ type Block struct {
 	Frames  Frames          // finder of the records, for its constants, if the kind is ByFrames
 	More    func(bytes int) // if not nil, called by [Block.Take]
 	Opened  Rows            // file with the records, for its constants, if the kind is AtRandom
-	Passed  bool            // the documents need only ids, not texts
 	All     bool            // every record is answered, empty ones too; set by the parser
 
 	// Inflated counts the bytes decompressed by the parser from bodies, for [Inflation].
@@ -88,9 +87,9 @@ func (b *Block) Copy() Block {
 // Refill replaces the records with those of another block, which must not change meanwhile.
 func (b *Block) Refill(from *Block) {
 	b.Release()
-	mine, more, passed := b.own, b.More, b.Passed
+	mine, more := b.own, b.More
 	*b = *from
-	b.own, b.More, b.Passed = mine, more, passed
+	b.own, b.More = mine, more
 }
 
 // Rewind discards the bytes returned by Room, Hold and Name. Parsers call it first.
