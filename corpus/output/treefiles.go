@@ -85,7 +85,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 		}
 	}
 	if !made && !again { // an index may list the old lock as worthless
-		if err := errors.Join(t.lock.remove(), t.lock.release()); err != nil {
+		if err := errors.Join(t.lock.remove(), t.lock.claim.Release()); err != nil {
 			return err
 		}
 		if t.lock, err = readLock(makeOrTake(filepath.Join(t.Dir, treeName))); err != nil {
@@ -171,7 +171,7 @@ func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
 
 // reopen verifies the complete outputs, and opens the incomplete one.
 func (t *Tree) reopen() error {
-	if t.lock != nil && t.lock.token != t.at.Stage {
+	if t.lock.claim != nil && t.lock.token != t.at.Stage {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
 	}
 	for _, f := range t.at.Done {
@@ -196,7 +196,7 @@ func (t *Tree) reopen() error {
 func (t *Tree) partial(name string) string { return filepath.Join(t.Dir, name+input.PartialSuffix) }
 
 func (t *Tree) open(n int, at Mark) error {
-	if t.lock == nil {
+	if t.lock.claim == nil {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
 	}
 	out := t.output(n)
