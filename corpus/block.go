@@ -2,7 +2,7 @@ package corpus
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,7 +10,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/internal/base/charset"
 	"github.com/firstseen/firstseen/internal/base/hugemem"
-	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // A Block is a piece of one input: whole records, in the order of the input. It is for one goroutine
@@ -26,17 +25,18 @@ type Block struct {
 	Reject  string          // if not empty, the reason why every record in Data is bad
 	Format  Format          // of the input
 	Charset string          // source encoding of the input; "" if it is not decoded
-	Spans   []Span          // records in Data, unless a [Cutter] finds them
+	Spans   []Span          // the records in Data
 	Frames  Frames          // finder of the records, for its constants, if the kind is ByFrames
 	More    func(bytes int) // if not nil, called by [Block.Take]
 	Opened  Rows            // file with the records, for its constants, if the kind is AtRandom
-	Passed  bool            // the documents need only ids, not texts
+	All     bool            // every record is answered, empty ones too; set by the parser
 
 	// Inflated counts the bytes decompressed by the parser from bodies, for [Inflation].
 	Inflated int64
 
 	stored   int64 // stored bytes of the input, or those read so far
 	maxRatio int
+	cutter   Cutter // that found the records, or nil
 
 	own
 }
@@ -50,10 +50,10 @@ type own struct {
 	kept  []memory // see Memory
 }
 
-// Span is a record of a block, unless a [Cutter] finds the records.
+// Span is a record of a block.
 type Span struct {
 	At         Place
-	Start, End int    // of the record in Data
+	Start, End int    // of the record in Data, with its end if a [Cutter] found it
 	Bad        string // if not empty, the reason why the record is bad
 	Other      bool   // the record is no document, but is written unchanged
 }
@@ -87,9 +87,9 @@ func (b *Block) Copy() Block {
 // Refill replaces the records with those of another block, which must not change meanwhile.
 func (b *Block) Refill(from *Block) {
 	b.Release()
-	mine, more, passed := b.own, b.More, b.Passed
+	mine, more := b.own, b.More
 	*b = *from
-	b.own, b.More, b.Passed = mine, more, passed
+	b.own, b.More = mine, more
 }
 
 // Rewind discards the bytes returned by Room, Hold and Name. Parsers call it first.
@@ -185,58 +185,68 @@ func (b *Block) Name(at Place) []byte {
 	return b.names[n:len(b.names):len(b.names)]
 }
 
-// Strip removes the end of a record of the block. A rejected record may be only a head, so a blank
-// one is not necessarily empty.
-func (b *Block) Strip(f Cutter, record []byte) (raw []byte, empty bool) {
-	raw, empty = f.Strip(record)
+// BlockOf returns a block with the records in data, of a format whose kind is ByEnds. first is the
+// number of the first one. Spans is not set: records of one byte would take sixty times their memory.
+func BlockOf(file string, first int64, data []byte, f Format) *Block {
+	return &Block{File: file, First: Place{Record: first}, Data: data, Format: f, cutter: f.Cutter()}
+}
+
+// next sets span, which is that of the record before, to that of the ith record. It returns false if there
+// is none.
+func (b *Block) next(i int, span *Span) bool {
+	switch {
+	case i < len(b.Spans):
+		*span = b.Spans[i]
+	case b.Records > 0 || span.End == len(b.Data):
+		return false
+	default: // of BlockOf
+		*span = Span{At: Place{Record: b.First.Record + int64(i)}, Start: span.End, End: len(b.Data)}
+		if end := b.cutter.End(b.Data[span.Start:], 0); end >= 0 {
+			span.End = span.Start + end
+		}
+	}
+	return true
+}
+
+// cut adds whole records at the start of data to Spans, until they are most, and returns their
+// length. The first has the place at. Its end is beyond the first from bytes.
+func (b *Block) cut(at Place, data []byte, from, most int) (end int) {
+	for len(b.Spans) < most {
+		next := b.cutter.End(data[end:], from)
+		if next < 0 {
+			break
+		}
+		b.Spans = append(b.Spans, Span{At: at, Start: end, End: end + next})
+		at, end, from = at.Next(), end+next, 0
+	}
+	return end
+}
+
+// raw returns a record without its end. A rejected record may be only a head, so a blank one is not
+// necessarily empty.
+func (b *Block) raw(span Span) (raw []byte, empty bool) {
+	raw = b.Data[span.Start:span.End:span.End]
+	if b.cutter == nil {
+		return raw, false
+	}
+	raw, empty = b.cutter.Strip(raw)
 	return raw, len(raw) == 0 || empty && b.Reject == ""
 }
 
-// Documents yields the records in Spans, for a parser. read completes *doc, whose Raw and At are
-// set, or returns the reason why the record is bad.
+// Documents yields the records of the block, for a parser, empty ones only if All is set. read
+// completes *doc, whose Raw and At are set, or returns the reason why the record is bad.
 func (b *Block) Documents(doc *Document, read func() error) iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		b.Rewind()
-		for _, span := range b.Spans {
-			*doc = Document{Raw: b.Data[span.Start:span.End:span.End], At: span.At, Other: span.Other}
-			if !span.Other || span.Bad != "" {
-				b.complete(doc, span.Bad, read)
-			}
-			if !yield(doc) {
-				return
-			}
-		}
-	}
-}
-
-// CutDocuments is CutRecords for plain texts: each must be UTF-8.
-func (b *Block) CutDocuments(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
-	return b.CutRecords(c, doc, all, func() error {
-		if !lexical.ValidUTF8(doc.Raw) {
-			return errors.New("it is not UTF-8")
-		}
-		return read()
-	})
-}
-
-// CutRecords yields the records found by a [Cutter], for a parser, empty ones only if all is set.
-// read completes *doc, whose Raw and At are set, or returns the reason why the record is bad.
-func (b *Block) CutRecords(c Cutter, doc *Document, all bool, read func() error) iter.Seq[*Document] {
-	return func(yield func(*Document) bool) {
-		b.Rewind()
-		at := b.First
-		for rest := b.Data; len(rest) > 0; at = at.Next() {
-			end := c.End(rest, 0)
-			if end < 0 {
-				end = len(rest)
-			}
-			raw, empty := b.Strip(c, rest[:end])
-			rest = rest[end:]
-			if empty && !all {
+		span := Span{}
+		for i := 0; b.next(i, &span); i++ {
+			raw, empty := b.raw(span)
+			if empty && !b.All {
 				continue
 			}
-			if *doc = (Document{Raw: raw, At: at, Empty: empty}); !empty {
-				b.complete(doc, b.Reject, read)
+			*doc = Document{Raw: raw, At: span.At, Empty: empty, Other: span.Other}
+			if !empty && (!span.Other || span.Bad != "") {
+				b.complete(doc, cmp.Or(b.Reject, span.Bad), read)
 			}
 			if !yield(doc) {
 				return

@@ -15,16 +15,16 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 		data := w.held()
 		data = data[:min(len(data), want)]
 		long := want > s.cfg.BlockSize
-		var end, records int
+		from, most := 0, s.most
 		if long {
-			end, records = s.cutter.End(data, seen), 1
-		} else {
-			end, records = s.cutter.Cut(data, s.most)
+			from, most = seen, 1
 		}
+		end := b.cut(s.next, data, from, most)
 		seen = len(data)
 		switch {
 		case end > 0:
-			s.emit(b, w.take(b, end, long), records)
+			b.Data = w.take(b, end, long)
+			s.emit(b)
 			s.eof = w.last && len(w.held()) == 0
 			return nil // an error is returned again, after the remaining whole records
 		case err != nil:
@@ -32,8 +32,11 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 		case seen == s.limit:
 			return s.overlong(ctx, b)
 		case w.last && seen == len(w.held()):
-			s.eof = true
-			s.emit(b, w.take(b, seen, long), 0)
+			if s.eof = true; seen > 0 {
+				b.Spans = append(b.Spans, Span{At: s.next, End: seen})
+			}
+			b.Data = w.take(b, seen, long)
+			s.emit(b)
 			return nil
 		default:
 			want = min(seen+s.cfg.BlockSize, s.limit)
@@ -60,8 +63,9 @@ func (s *Source) overlong(ctx context.Context, b *Block) (err error) {
 			err = s.need(ctx, seen+s.cfg.BlockSize)
 		}
 	}
-	s.emit(b, b.buf, 0)
-	s.next, s.eof = s.next.Next(), w.last && len(w.held()) == 0
+	b.Spans = append(b.Spans, Span{At: s.next, End: len(b.buf)})
+	s.emit(b)
+	s.eof = w.last && len(w.held()) == 0
 	b.Reject = fmt.Sprintf("the %s is longer than the limit of %d bytes", s.chosen.Noun(), s.cfg.MaxRecord)
 	return nil
 }

@@ -26,19 +26,17 @@ import (
 	"github.com/firstseen/firstseen/corpus/jsonl"
 	"github.com/firstseen/firstseen/corpus/page"
 	plain "github.com/firstseen/firstseen/corpus/text"
-	"github.com/firstseen/firstseen/internal/base/charset"
 	"github.com/firstseen/firstseen/internal/testing/corpustest"
 
 	"github.com/firstseen/firstseen/internal/testing/filetest"
 )
 
-// told returns an Encoding that assumes label for inputs without a byte order mark.
-func told(label string, sample int) Encoding {
-	e, err := EncodingOf(label)
+// told returns the encoding with a name.
+func told(label string) Encoding {
+	e, err := EncodingNamed(label)
 	if err != nil {
-		e.Of = func([]byte, bool, bool) (*charset.Stream, error) { return nil, err }
+		panic(err)
 	}
-	e.Sample = sample
 	return e
 }
 
@@ -90,7 +88,7 @@ func TestEncodings(t *testing.T) {
 			_, _ = w.Write(body)
 			_ = w.Close()
 			for i, r := range []io.Reader{bytes.NewReader(body), iotest.OneByteReader(bytes.NewReader(body)), iotest.HalfReader(bytes.NewReader(gz.Bytes()))} {
-				cfg := SourceConfig{MaxRecord: 64, BlockSize: []int{1 << 20, 1, 7}[i], Encoding: told(label, 0)}
+				cfg := SourceConfig{MaxRecord: 64, BlockSize: []int{1 << 20, 1, 7}[i], Encoding: told(label)}
 				if got, err := seen(format, r, cfg); err != nil || got != want {
 					t.Fatalf("%s, %s, reader %d:\n%s\nwant\n%s\n%v", format.Name(), label, i, got, want, err)
 				}
@@ -112,7 +110,7 @@ func TestMalformed(t *testing.T) {
 		{jsonarray.Format{}, "gbk", "[{\"text\":\"\xd6\xd0\"},{\"text\":\"\xff\"},{\"text\":\"\xce\xc4\"}]", `it is not valid gb18030: decoded with errors: invalid UTF-8`, "文"},
 		{plain.Formats["lines"], "utf-16", "a\x00\n\x00b\x00\n\x00c\x00\n\x00x", "it is not valid utf-16le", `"c"`},
 	} {
-		got, err := seen(c.format, strings.NewReader(c.body), SourceConfig{Encoding: told(c.label, 0)})
+		got, err := seen(c.format, strings.NewReader(c.body), SourceConfig{Encoding: told(c.label)})
 		if err != nil || strings.Count(got, "bad: ") != 1 || !strings.Contains(got, c.bad) || !strings.Contains(got, c.good) {
 			t.Errorf("%s, %s:\n%s%v", c.format.Name(), c.label, got, err)
 		}
@@ -126,7 +124,7 @@ func TestEncodingOfAPipe(t *testing.T) {
 		"\xff\xfe\x00\x00a\x00\x00\x00\n\x00\x00\x00": "a\n",
 	} {
 		r, w := io.Pipe()
-		src := NewSource(corpustest.Stdin, plain.Formats["lines"], SourceConfig{Stdin: r, Encoding: told("utf-8", 64<<10)})
+		src := NewSource(corpustest.Stdin, plain.Formats["lines"], SourceConfig{Stdin: r, Encoding: told("utf-8")})
 		size := len(first)
 		if strings.HasPrefix(first, "\xff\xfe\x00\x00") {
 			size = 3 // the first two bytes are a mark of UTF-16
@@ -147,7 +145,7 @@ func TestEncodingOfAPipe(t *testing.T) {
 }
 
 // TestEncodingCutOff checks that the records before the cut in a compressed input are read, however
-// small the sample for detection.
+// large the part that detection looks at.
 func TestEncodingCutOff(t *testing.T) {
 	text := strings.Repeat("一行\n", 4000)
 	var gz bytes.Buffer
@@ -161,15 +159,15 @@ func TestEncodingCutOff(t *testing.T) {
 		if err := os.WriteFile(path, gz.Bytes()[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, sample := range []int{0, 1 << 20} {
+		for _, label := range []string{"gbk", "auto"} {
 			got := 0
-			err := corpustest.Each(plain.Formats["lines"], []input.Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told("gbk", sample)}, func(_ *Block, doc *Document) {
+			err := corpustest.Each(plain.Formats["lines"], []input.Input{{Path: path, Name: "a.gz", Size: int64(cut)}}, SourceConfig{Encoding: told(label)}, func(_ *Block, doc *Document) {
 				if string(doc.Text) == "一行" {
 					got++
 				}
 			})
 			if err == nil || !strings.HasPrefix(err.Error(), "reading a.gz: the compressed data ends too early") || got < 100 {
-				t.Errorf("cut at %d, sample %d: %d lines, %v", cut, sample, got, err)
+				t.Errorf("cut at %d, %s: %d lines, %v", cut, label, got, err)
 			}
 		}
 	}
@@ -186,7 +184,7 @@ func TestEncodingOfDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv.gz")
 	filetest.Must(t, os.WriteFile(path, damaged, 0o600))
 	got := 0
-	err = corpustest.Each(csv.Format{}, []input.Input{{Path: path, Name: "a", Size: int64(len(damaged))}}, SourceConfig{Encoding: told("gbk", 0)}, func(*Block, *Document) { got++ })
+	err = corpustest.Each(csv.Format{}, []input.Input{{Path: path, Name: "a", Size: int64(len(damaged))}}, SourceConfig{Encoding: told("gbk")}, func(*Block, *Document) { got++ })
 	if fmt.Sprint(err) != "reading a: gzip: invalid checksum" || got != 4000 {
 		t.Errorf("%d rows, %v", got, err)
 	}
@@ -203,7 +201,7 @@ func TestEncodingOfTheNext(t *testing.T) {
 	}
 	slices.SortFunc(inputs, func(a, b input.Input) int { return strings.Compare(a.Name, b.Name) })
 	var got []string
-	err := corpustest.Each(csv.Format{}, inputs, SourceConfig{Encoding: told("utf-8", 0)}, func(b *Block, doc *Document) {
+	err := corpustest.Each(csv.Format{}, inputs, SourceConfig{Encoding: told("utf-8")}, func(b *Block, doc *Document) {
 		got = append(got, fmt.Sprintf("%s %s %v", b.File, doc.Text, doc.Bad != nil))
 	})
 	if want := "a.csv a false|b.csv.gz  true"; err != nil || strings.Join(got, "|") != want {
@@ -216,7 +214,7 @@ func TestEncodingIsTheirs(t *testing.T) {
 	body := "\xff\xfe<\x00p\x00>\x00"
 	got, err := seen(page.Format{HTML: true, Text: func() Text {
 		return func(_ func(int) []byte, body []byte, _ string) ([]byte, bool, error) { return body, false, nil }
-	}}, strings.NewReader(body), SourceConfig{Encoding: told("gbk", 0)})
+	}}, strings.NewReader(body), SourceConfig{Encoding: told("gbk")})
 	if err != nil || got != fmt.Sprintf("1 %q %q %[2]q\n", "f", body) {
 		t.Errorf("%s %v", got, err)
 	}

@@ -15,22 +15,37 @@ import (
 // detectedBy is the number of first bytes that decide the detected encoding of a file.
 const detectedBy = 64 << 10
 
-// EncodingNamed returns the encoding of --encoding: a name, "" for UTF-8, or auto to detect it from
-// the beginning of each file.
+// Encoding is the encoding of inputs. They are decoded to UTF-8 after decompression and before
+// records are separated. So later stages see only UTF-8, and places count records of the UTF-8
+// text. It applies to formats with numbered records. Others decode texts themselves or need no
+// decoding. Invalid bytes become [charset.Malformed], and make a record bad.
+type Encoding struct {
+	given *charset.Stream
+	auto  bool // detected for each file
+}
+
+// EncodingNamed returns the encoding of --encoding: a name of the WHATWG Encoding Standard, such as
+// "gbk", "" for UTF-8, or auto to detect it from the beginning of each file. A byte order mark of
+// another encoding overrules a name.
 func EncodingNamed(label string) (Encoding, error) {
 	label = strings.ToLower(label)
 	if label == "auto" {
-		return Encoding{Sample: detectedBy, Of: detected}, nil
+		return Encoding{auto: true}, nil
 	}
-	given, err := EncodingOf(cmp.Or(label, "utf-8"))
+	given, err := charset.StreamOf(cmp.Or(label, "utf-8"))
 	if err != nil {
 		err = fmt.Errorf("--encoding: %w", err)
 	}
-	return given, err
+	return Encoding{given: given}, err
 }
 
-func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
-	if piped {
+// of returns the encoding of an input that starts with head. whole reports that head is the whole
+// input, piped that it may be shorter than detectedBy.
+func (e Encoding) of(head []byte, whole, piped bool) (*charset.Stream, error) {
+	switch {
+	case !e.auto:
+		return cmp.Or(charset.Marked(head), e.given), nil
+	case piped:
 		return nil, errors.New("--encoding auto looks at the beginning of a file, and this is a pipe: name the encoding, such as --encoding gbk")
 	}
 	found, err := charset.Detect(head, whole)
@@ -42,7 +57,7 @@ func detected(head []byte, whole, piped bool) (*charset.Stream, error) {
 
 // Whole converts a whole text to UTF-8 without a byte order mark.
 func (e Encoding) Whole(name string, text []byte) ([]byte, error) {
-	d, err := e.Of(text, true, false)
+	d, err := e.of(text, true, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

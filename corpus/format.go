@@ -55,9 +55,6 @@ type Cutter interface {
 	// Begin examines the first bytes of an input: at least three, or all of a shorter one. It
 	// returns how many of them belong to no record, or the reason why the input has no document.
 	Begin(head []byte) (passed int, reject string)
-	// Cut counts the whole records at the start of data, up to most, and returns their length with
-	// their ends. Data begins with a record; most is at least 1.
-	Cut(data []byte, most int) (end, records int)
 	// End returns the index after the first end of a record beyond the first from bytes, or -1.
 	// Data may begin inside a record.
 	End(data []byte, from int) int

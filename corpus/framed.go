@@ -46,7 +46,7 @@ func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 	if err == io.EOF {
 		s.eof, err = true, nil
 	}
-	s.emitSpans(b)
+	s.emit(b)
 	b.Frames = f.frames
 	return err
 }

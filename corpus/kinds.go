@@ -67,19 +67,6 @@ func (LineCutter) Begin(head []byte) (passed int, reject string) {
 	return 0, ""
 }
 
-// Cut counts whole lines.
-func (LineCutter) Cut(data []byte, most int) (end, lines int) {
-	end = bytes.LastIndexByte(data, '\n') + 1
-	if lines = bytes.Count(data[:end], newline); lines <= most {
-		return end, lines
-	}
-	end = 0
-	for range most {
-		end += bytes.IndexByte(data[end:], '\n') + 1
-	}
-	return end, most
-}
-
 // End finds the end of a line.
 func (LineCutter) End(data []byte, from int) int {
 	i := bytes.IndexByte(data[from:], '\n')
@@ -93,18 +80,6 @@ func (LineCutter) End(data []byte, from int) int {
 func (LineCutter) Strip(line []byte) (raw []byte, empty bool) {
 	raw = bytes.TrimSuffix(bytes.TrimSuffix(line, newline), []byte{'\r'})
 	return raw, len(bytes.TrimSpace(raw)) == 0
-}
-
-// CutByEnds implements Cut of a Cutter by its method End.
-func CutByEnds(c Cutter, data []byte, most int) (end, records int) {
-	for records < most {
-		next := c.End(data[end:], 0)
-		if next < 0 {
-			break
-		}
-		end, records = end+next, records+1
-	}
-	return end, records
 }
 
 // Framed is the kind of formats whose records are found by a [Frames].

@@ -94,7 +94,7 @@ func (o *opened) fill(ctx context.Context, s *Source, b *Block) error {
 	if len(b.Spans) == 0 {
 		return err
 	}
-	s.emitSpans(b)
+	s.emit(b)
 	b.Opened = o.rows
 	return nil // an error is returned again, after the records before it
 }

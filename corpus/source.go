@@ -185,7 +185,7 @@ func (s *Source) closeInput(err error) error {
 
 // fill puts the next whole records into b.Data, or none at all.
 func (s *Source) fill(ctx context.Context, b *Block) error {
-	b.buf, b.Data, b.Spans, b.Records = b.buf[:0], nil, b.Spans[:0], 0
+	b.buf, b.Data, b.Spans, b.Records, b.cutter = b.buf[:0], nil, b.Spans[:0], 0, s.cutter
 	switch {
 	case s.opened != nil:
 		return s.opened.fill(ctx, s, b)
@@ -195,28 +195,20 @@ func (s *Source) fill(ctx context.Context, b *Block) error {
 	return s.cut(ctx, b)
 }
 
-// emit describes data in b, with the number of its whole records.
-func (s *Source) emit(b *Block, data []byte, whole int) {
-	b.Input, b.File, b.First, b.Read = s.index-1, s.name, s.next, s.read
-	b.Data, b.Reject, b.Records, b.Format, b.Charset = data, s.reject, whole, s.chosen, s.charset
-	if b.stored, b.maxRatio = s.size, s.cfg.MaxRatio; s.size < 0 {
-		b.stored = s.read - s.began
-	}
-	s.next.Record += int64(whole)
-	if whole == 0 && len(data) > 0 {
-		b.Records = 1
-	}
-}
-
-func (s *Source) emitSpans(b *Block) {
+// emit describes the records found in b.Data or, unless it is set, in b.buf.
+func (s *Source) emit(b *Block) {
 	if len(b.Spans) == 0 {
 		return
 	}
-	if !b.Long() {
+	if b.Data == nil {
 		b.Data = b.buf
 	}
-	s.next = b.Spans[0].At
-	s.emit(b, b.Data, len(b.Spans))
+	b.Input, b.File, b.First, b.Read = s.index-1, s.name, b.Spans[0].At, s.read
+	b.Reject, b.Records, b.Format, b.Charset = s.reject, len(b.Spans), s.chosen, s.charset
+	if b.stored, b.maxRatio = s.size, s.cfg.MaxRatio; s.size < 0 {
+		b.stored = s.read - s.began
+	}
+	s.next = b.Spans[len(b.Spans)-1].At.Next()
 }
 
 // checkSize returns an error if the input became shorter since it was listed.
@@ -234,26 +226,14 @@ var ErrChanged = errors.New("the input was changed")
 // skip removes the records before SkipTo from the block. ended reports the end of the input.
 func (s *Source) skip(b *Block, ended bool) error {
 	for len(b.Spans) > 0 && b.Spans[0].At.Compare(s.cfg.SkipTo) < 0 {
-		span := b.Spans[0]
-		s.skipped = output.AddRecord(s.skipped, output.RecordSum(b.Data[span.Start:span.End]))
+		if raw, empty := b.raw(b.Spans[0]); !empty {
+			s.skipped = output.AddRecord(s.skipped, output.RecordSum(raw))
+		}
 		b.Spans = b.Spans[1:]
 		b.Records--
 	}
 	if len(b.Spans) > 0 {
 		b.First = b.Spans[0].At
-	}
-	for s.cutter != nil && len(b.Data) > 0 && b.First.Compare(s.cfg.SkipTo) < 0 {
-		end := s.cutter.End(b.Data, 0)
-		if end > 0 {
-			b.First = b.First.Next()
-		} else { // the end of the input, or an overlong record
-			end = len(b.Data)
-		}
-		if raw, empty := b.Strip(s.cutter, b.Data[:end]); !empty {
-			s.skipped = output.AddRecord(s.skipped, output.RecordSum(raw))
-		}
-		b.Data = b.Data[end:]
-		b.Records--
 	}
 	s.reached = ended || b.Records > 0
 	if s.reached && s.cfg.SkipSum != 0 && s.skipped != s.cfg.SkipSum {

@@ -83,7 +83,7 @@ func linesOf(tb testing.TB, idField string, data []byte, maxLine int) (records [
 		case len(bytes.Trim(raw, " \t\r")) == 0:
 			continue
 		default:
-			for doc := range p.Parse(&Block{File: "f", First: Place{Record: r.Line}, Data: raw}) {
+			for doc := range p.Parse(BlockOf("f", r.Line, raw, jsonl.Format{})) {
 				r = recordOf("f", doc)
 			}
 		}

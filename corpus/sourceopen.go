@@ -15,7 +15,6 @@ import (
 	"github.com/firstseen/firstseen/corpus/archive"
 	"github.com/firstseen/firstseen/corpus/compress"
 	"github.com/firstseen/firstseen/corpus/input"
-	"github.com/firstseen/firstseen/internal/base/charset"
 )
 
 func (s *Source) open(ctx context.Context) error {
@@ -210,39 +209,14 @@ func (f *framed) nextEntry(s *Source) (err error) {
 	return nil
 }
 
-// Encoding detects the encoding of an input and decodes it to UTF-8, after decompression and before
-// records are separated. So later stages see only UTF-8, and places count records of the UTF-8
-// text. It applies to formats with numbered records. Others decode texts themselves or need no
-// decoding.
-type Encoding struct {
-	// Sample is the number of bytes passed to Of, unless the input is shorter or a pipe. A byte
-	// order mark is always passed in full.
-	Sample int
-	// Of returns the encoding of an input that starts with head. whole reports that head is the
-	// whole input, piped that it may be shorter than Sample. Invalid bytes become
-	// [charset.Malformed], and make a record bad.
-	Of func(head []byte, whole, piped bool) (*charset.Stream, error)
-}
-
-// EncodingOf returns the encoding with a name of the WHATWG Encoding Standard, such as "gbk". A byte
-// order mark of another encoding overrules it.
-func EncodingOf(name string) (Encoding, error) {
-	given, err := charset.StreamOf(name)
-	if err != nil {
-		return Encoding{}, err
-	}
-	return Encoding{Of: func(head []byte, _, _ bool) (*charset.Stream, error) {
-		return cmp.Or(charset.Marked(head), given), nil
-	}}, nil
-}
-
 func (s *Source) decodeText(ctx context.Context, least int) (err error) {
-	if s.cfg.Encoding.Of == nil {
+	e := s.cfg.Encoding
+	if e == (Encoding{}) {
 		return nil
 	}
-	w, want := &s.window, s.cfg.Encoding.Sample
-	if s.live {
-		want = 0
+	w, want := &s.window, 0
+	if e.auto && !s.live {
+		want = detectedBy
 	}
 	// The input may begin with a byte order mark of four bytes.
 	for _, mark := range []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "\x84\x31\x95\x33"} {
@@ -253,7 +227,7 @@ func (s *Source) decodeText(ctx context.Context, least int) (err error) {
 	if _ = s.need(ctx, want); ctx.Err() != nil { // an error is returned again
 		return ctx.Err()
 	}
-	d, err := s.cfg.Encoding.Of(w.held(), w.last, s.live)
+	d, err := e.of(w.held(), w.last, s.live)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.name, err)
 	}

@@ -161,16 +161,11 @@ func (l *list) addArchive(name string, info fs.FileInfo, named bool) error {
 
 // commonest describes the most frequent ending of the skipped files, or returns "".
 func commonest(others map[string]int) string {
-	most := ""
-	for ending, n := range others {
-		if m := others[most]; n > m || n == m && ending < most {
-			most = ending
-		}
-	}
-	if most == "" {
+	most := byNumber(others)
+	if len(most) == 0 || most[0] == "" {
 		return ""
 	}
-	return fmt.Sprintf(": it holds %d %s, readable only with --format, if at all", others[most], most)
+	return fmt.Sprintf(": it holds %d %s, readable only with --format, if at all", others[most[0]], most[0])
 }
 
 // findMember returns the member named by an argument, such as corpus.zip/news/1.txt. found is false

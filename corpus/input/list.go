@@ -116,9 +116,7 @@ func (p *Passed) SayOthers() string {
 	for _, n := range p.Others {
 		all += n
 	}
-	endings := slices.SortedFunc(maps.Keys(p.Others), func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.Others[b], p.Others[a]), cmp.Compare(a, b))
-	})
+	endings := byNumber(p.Others)
 	var counts []string
 	for _, ending := range endings[:min(len(endings), 5)] {
 		counts = append(counts, fmt.Sprintf("%d %s", p.Others[ending], cmp.Or(ending, "without ending")))
@@ -131,4 +129,11 @@ func (p *Passed) SayOthers() string {
 		files = "file"
 	}
 	return fmt.Sprintf("passed over %d %s in %s with names of other kinds (%s)", all, files, p.Path, strings.Join(counts, ", "))
+}
+
+// byNumber returns endings of files, the most frequent first.
+func byNumber(others map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(others), func(a, b string) int {
+		return cmp.Or(cmp.Compare(others[b], others[a]), cmp.Compare(a, b))
+	})
 }

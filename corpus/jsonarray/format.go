@@ -70,7 +70,7 @@ func EndsInside(data []byte) bool {
 
 // NewParser returns a parser for one goroutine.
 func (f Format) NewParser(annotate string) (corpus.Parser, error) {
-	return jsonl.Format{Fields: f.Fields}.NewSpanParser(annotate)
+	return jsonl.Format{Fields: f.Fields}.NewParser(annotate)
 }
 
 // Keep writes a record as a line, or unchanged to an array.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,16 +18,18 @@ import (
 func TestCutter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		data := []byte(rapid.StringOfN(rapid.SampledFrom([]rune("ab \t\r\n\n")), 0, 60, -1).Draw(rt, "data"))
-		most := rapid.IntRange(1, 9).Draw(rt, "most")
 		from := rapid.IntRange(0, len(data)).Draw(rt, "from")
-		wantEnd, wantLines := 0, 0
-		for _, line := range bytes.SplitAfter(data, newline) {
-			if bytes.HasSuffix(line, newline) && wantLines < most {
-				wantEnd, wantLines = wantEnd+len(line), wantLines+1
+		b, n, doc := corpus.BlockOf("f", 7, data, Format{}), 0, corpus.Document{}
+		b.All = true
+		lines := bytes.SplitAfter(data, newline)
+		for range b.Documents(&doc, func() error { return nil }) {
+			if want := bytes.TrimSuffix(lines[n], newline); !bytes.Equal(doc.Raw, want) || doc.At.Record != int64(7+n) {
+				rt.Errorf("%q: record %v is %q, want %q", data, doc.At, doc.Raw, want)
 			}
+			n++
 		}
-		if end, lines := (cutter{}).Cut(data, most); end != wantEnd || lines != wantLines {
-			rt.Errorf("%q cut at %d after %d lines, want %d after %d", data, end, lines, wantEnd, wantLines)
+		if whole := slices.DeleteFunc(lines, func(line []byte) bool { return len(line) == 0 }); n != len(whole) {
+			rt.Errorf("%q has %d records, want %d", data, n, len(whole))
 		}
 		want := -1
 		if line, _, found := strings.Cut(string(data[from:]), "\n"); found {
@@ -70,7 +73,7 @@ func TestPrinter(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := "{\"text\":\"a\"} \n\n{\"text\":\"b\",\"verdict\":1}\n{\"text\":\"c\"}"
-	for doc := range parser.Parse(&corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: []byte(data)}) {
+	for doc := range parser.Parse(corpus.BlockOf("f", 1, []byte(data), f)) {
 		switch {
 		case doc.Empty:
 			err = f.Keep(w, nil)

@@ -100,24 +100,10 @@ func newParser(fields Fields, answers string) (*parser, error) {
 
 // Parse returns the documents of a block in order, with blank lines only if all lines are answered.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	p.block = b
-	return b.CutRecords(cutter{}, &p.doc, p.answers != "", p.parse)
-}
-
-// NewSpanParser is like NewParser for objects in the Spans of blocks, not on separate lines.
-func (f Format) NewSpanParser(annotate string) (corpus.Parser, error) {
-	p, err := newParser(f.Fields, annotate)
-	return spanParser{p}, err
-}
-
-type spanParser struct{ *parser }
-
-// Parse returns the documents of a block.
-func (p spanParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	p.block = b
+	p.block, b.All = b, p.answers != ""
 	return b.Documents(&p.doc, func() error {
-		if err := p.parse(); err != nil {
-			return errors.New(strings.ReplaceAll(err.Error(), "the line", "the record"))
+		if err := p.parse(); err != nil { // the block may be of objects that are not on lines
+			return errors.New(strings.ReplaceAll(err.Error(), "the line", "the "+b.Format.Noun()))
 		}
 		return nil
 	})

@@ -108,7 +108,7 @@ func TestRecordsKeepIDs(t *testing.T) {
 	for i := range 1000 {
 		data = fmt.Appendf(data, `{"id":"\u0061%d","text":"x"}`+"\n"+`{"text":"y"}`+"\n", i)
 	}
-	p, c := parserOf(t, Fields{}), &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: data}
+	p, c := parserOf(t, Fields{}), corpus.BlockOf("f", 1, data, Format{})
 	for range 2 { // the second pass reuses buffers
 		var ids [][]byte
 		for rec := range p.Parse(c) {
@@ -127,8 +127,8 @@ func TestRecordsKeepIDs(t *testing.T) {
 }
 
 func TestParseAllocatesNothing(t *testing.T) {
-	c := &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: bytes.Repeat(
-		[]byte(`{"id":"\u0061","text":"some \"text\" 世界\n"}`+"\n"+`{"text":"no id"}`+"\n"), 500)}
+	c := corpus.BlockOf("f", 1, bytes.Repeat(
+		[]byte(`{"id":"\u0061","text":"some \"text\" 世界\n"}`+"\n"+`{"text":"no id"}`+"\n"), 500), Format{})
 	p := parserOf(t, Fields{})
 	records := 0
 	allocs := testing.AllocsPerRun(20, func() {
@@ -153,7 +153,7 @@ func TestHugeTexts(t *testing.T) {
 	for _, text := range texts {
 		data = fmt.Appendf(data, "{\"text\":%q}\n", text)
 	}
-	p, c := parserOf(t, Fields{}), &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: bytes.Clone(data)}
+	p, c := parserOf(t, Fields{}), corpus.BlockOf("f", 1, bytes.Clone(data), Format{})
 	i := 0
 	for rec := range p.Parse(c) {
 		if rec.Bad != nil || string(rec.Text) != texts[i] {
@@ -171,7 +171,7 @@ func TestOneFieldForBoth(t *testing.T) {
 	text := strings.Repeat("a line\n", 100)
 	data := bytes.Repeat(fmt.Appendf(nil, "{\"text\":%q}\n", text), 20)
 	p, n := parserOf(t, Fields{ID: "text"}), 0
-	for rec := range p.Parse(&corpus.Block{Data: data}) {
+	for rec := range p.Parse(corpus.BlockOf("", 1, data, Format{})) {
 		if n++; string(rec.Text) != text || string(rec.ID) != text {
 			t.Fatalf("record %d: %d bytes of text, %d of id, %v", n, len(rec.Text), len(rec.ID), rec.Bad)
 		}
@@ -183,7 +183,7 @@ func TestOneFieldForBoth(t *testing.T) {
 
 func TestParseStops(t *testing.T) {
 	n := 0
-	for range parserOf(t, Fields{}).Parse(&corpus.Block{Data: []byte("{}\n{}\n{}\n")}) {
+	for range parserOf(t, Fields{}).Parse(corpus.BlockOf("", 1, []byte("{}\n{}\n{}\n"), Format{})) {
 		if n++; n == 2 {
 			break
 		}

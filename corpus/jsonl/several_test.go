@@ -47,7 +47,7 @@ func TestSeveralFields(t *testing.T) {
 				fmt.Fprintf(&want, "%q %q %q\n", id, strings.Join(texts, "\n"), texts)
 			}
 		}
-		b := &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: []byte(data.String())}
+		b := corpus.BlockOf("f", 1, []byte(data.String()), Format{})
 		for range 2 {
 			var docs []corpus.Document
 			for doc := range p.Parse(b) {
@@ -92,7 +92,7 @@ func TestPageLongerThanItsField(t *testing.T) {
 		h := strings.Repeat(fmt.Sprintf("世%d&&&&&&&&", i), 3)
 		want += fmt.Sprintf("\"i%d\" %q %q\n", i, "a\n\n"+h, []string{"a\n", h})
 	}
-	b := &corpus.Block{File: "f", First: corpus.Place{Record: 1}, Data: []byte(data)}
+	b := corpus.BlockOf("f", 1, []byte(data), Format{})
 	for range 2 {
 		var docs []corpus.Document
 		for doc := range p.Parse(b) {

@@ -51,9 +51,9 @@ func TestTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := corpus.Block{File: "f", Data: []byte(line + "\n"), First: corpus.Place{Record: 1}, Records: 1}
+			b := corpus.BlockOf("f", 1, []byte(line+"\n"), Format{})
 			n := 0
-			for doc := range p.Parse(&b) {
+			for doc := range p.Parse(b) {
 				n++
 				want := time.Unix(c.want, 0).UTC()
 				if c.want == -1 {
@@ -80,8 +80,8 @@ func TestTimeBesideOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := corpus.Block{File: "f", Data: []byte(line + "\n"), First: corpus.Place{Record: 1}, Records: 1}
-		for doc := range p.Parse(&b) {
+		b := corpus.BlockOf("f", 1, []byte(line+"\n"), Format{})
+		for doc := range p.Parse(b) {
 			got := ""
 			if doc.Bad != nil {
 				got = doc.Bad.Reason

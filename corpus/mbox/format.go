@@ -44,9 +44,6 @@ func (Format) Cutter() corpus.Cutter { return cutter{} }
 
 type cutter struct{ corpus.LineCutter }
 
-// Cut counts whole mails.
-func (c cutter) Cut(data []byte, most int) (end, records int) { return corpus.CutByEnds(c, data, most) }
-
 // End finds the next mail. It searches from earlier, since its first line may have been incomplete.
 func (cutter) End(data []byte, from int) int {
 	for at := max(0, from-corpus.LookAhead); ; {
@@ -88,5 +85,5 @@ func (f Format) NewParser(annotate string) (corpus.Parser, error) {
 // Parse returns the documents of a block.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	p.block = b
-	return b.CutRecords(cutter{}, &p.doc, false, p.read)
+	return b.Documents(&p.doc, p.read)
 }

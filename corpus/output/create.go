@@ -35,7 +35,7 @@ func Create(name string, worthless ...FileID) (*Writer, error) {
 		part, err = newPartial(path, worthless...)
 	}
 	if errors.Is(err, fs.ErrNotExist) { // of this folder, or of one before ..
-		err = cmp.Or(NoFolder(path), err)
+		err = cmp.Or(noFolder(path), err)
 	}
 	var f *os.File
 	if err == nil {
@@ -49,8 +49,8 @@ func Create(name string, worthless ...FileID) (*Writer, error) {
 	return newWriter(name, part, f, true, packingOf(name)), nil
 }
 
-// NoFolder returns an error if the folder of an output is missing.
-func NoFolder(name string) error {
+// noFolder returns an error if the folder of an output is missing.
+func noFolder(name string) error {
 	dir := filepath.Dir(name)
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -72,12 +72,12 @@ func OpenAt(name string, at Mark) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("continuing output %s: %w", name, err)
 	}
-	part, f, tail, err := takeAt(path, at)
+	part, f, err := takeAt(path, at)
 	if err != nil {
 		return nil, fmt.Errorf("continuing output: %w", err)
 	}
 	w := newWriter(name, part, f, true, packingOf(name))
-	w.written, w.tail = at.Size, tail
+	w.written = at.Size
 	return w, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +21,6 @@ type fault struct {
 	err    error
 	closed bool
 	bytes.Buffer
-	io.ReaderAt
 }
 
 func (f *fault) at(call string) error {
@@ -41,6 +39,10 @@ func (f *fault) Write(p []byte) (int, error) {
 		return n, err
 	}
 	return f.Buffer.Write(p)
+}
+
+func (f *fault) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(f.Bytes()).ReadAt(p, at)
 }
 
 func (f *fault) Sync() error { return f.at("sync") }

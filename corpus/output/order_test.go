@@ -3,7 +3,6 @@ package output
 import (
 	"bytes"
 	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,7 +15,6 @@ type watched struct {
 	steps []string
 	note  func(step string)
 	bytes.Buffer
-	io.ReaderAt
 }
 
 func (w *watched) step(name string) error {
@@ -30,6 +28,10 @@ func (w *watched) step(name string) error {
 func (w *watched) Write(p []byte) (int, error) {
 	_ = w.step("write")
 	return w.Buffer.Write(p)
+}
+
+func (w *watched) ReadAt(p []byte, at int64) (int, error) {
+	return bytes.NewReader(w.Bytes()).ReadAt(p, at)
 }
 
 func (w *watched) Sync() error  { return w.step("sync") }

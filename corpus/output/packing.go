@@ -19,18 +19,17 @@ const GzipLevel = 4
 
 // packing is a way to compress an output.
 type packing struct {
-	kind     string     // key in packings
 	size     int        // uncompressed bytes after which a frame ends
 	encoders *sync.Pool // nil without compression
 }
 
 var packings = map[string]packing{
-	"": {"", plainFrame, nil},
-	"gzip": {"gzip", compressedFrame, &sync.Pool{New: func() any {
+	"": {plainFrame, nil},
+	"gzip": {compressedFrame, &sync.Pool{New: func() any {
 		enc, _ := gzip.NewWriterLevel(nil, GzipLevel) // only bad levels fail
 		return enc
 	}}},
-	"zstd": {"zstd", compressedFrame, &sync.Pool{New: func() any {
+	"zstd": {compressedFrame, &sync.Pool{New: func() any {
 		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(compressedFrame),
 			zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true)) // only bad options fail
 		return enc
@@ -91,7 +90,7 @@ type direct struct{ w *Writer }
 
 func (d direct) Write(p []byte) (int, error) {
 	n, err := d.w.file.Write(p)
-	d.w.wrote(p[:n])
+	d.w.written += int64(n)
 	return n, err
 }
 
@@ -216,8 +215,14 @@ func (w *Writer) closeArray() error {
 		return err
 	}
 	w.frame.src = append(w.frame.src, arrayFoot...)
-	if foot := w.encode(w.frame, w.frame.out[:0]); bytes.HasSuffix(w.tail, foot) {
-		w.frame.src = w.frame.src[:0]
+	if w.part.path != "" {
+		tail, err := tailOf(w.file, w.written)
+		if err != nil {
+			return err
+		}
+		if foot := w.encode(w.frame, w.frame.out[:0]); bytes.HasSuffix(tail, foot) {
+			w.frame.src = w.frame.src[:0]
+		}
 	}
 	w.head = nil // closed
 	return nil

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -177,30 +178,30 @@ func (p partial) giveUp(useless bool) error {
 }
 
 // cut truncates a file to a mark and seeks there.
-func cut(f *os.File, at Mark) (tail []byte, err error) {
-	if tail, err = at.check(f); err != nil {
-		return nil, err
+func cut(f *os.File, at Mark) error {
+	if err := at.check(f); err != nil {
+		return err
 	}
 	if err := f.Truncate(at.Size); err != nil {
-		return nil, err
+		return err
 	}
-	_, err = f.Seek(at.Size, io.SeekStart)
-	return tail, err
+	_, err := f.Seek(at.Size, io.SeekStart)
+	return err
 }
 
 // takeAt claims and opens the partial file of an output, and truncates it to a mark.
-func takeAt(path string, at Mark) (p partial, f *os.File, tail []byte, err error) {
+func takeAt(path string, at Mark) (p partial, f *os.File, err error) {
 	c, err := take(path)
 	if err != nil {
-		return p, nil, nil, err
+		return p, nil, err
 	}
 	if f, err = c.Open(); err != nil {
-		return p, nil, nil, errors.Join(err, c.Release())
+		return p, nil, errors.Join(err, c.Release())
 	}
-	if tail, err = cut(f, at); err != nil {
-		return p, nil, nil, errors.Join(err, f.Close(), c.Release())
+	if err = cut(f, at); err != nil {
+		return p, nil, errors.Join(err, f.Close(), c.Release())
 	}
-	return partial{path: path, claim: c}, f, tail, nil
+	return partial{path: path, claim: c}, f, nil
 }
 
 // CutPartial truncates the partial file of an output to a mark from Sync, and reports whether it
@@ -210,7 +211,7 @@ func CutPartial(name string, at Mark) (cutBack bool, err error) {
 	if err != nil || direct || at.Size == 0 {
 		return false, err
 	}
-	part, f, _, err := takeAt(path, at)
+	part, f, err := takeAt(path, at)
 	switch {
 	case err == nil:
 		return true, errors.Join(f.Close(), part.claim.Release())
@@ -246,42 +247,31 @@ const tailSize = 64 << 10
 var errOtherFile = errors.New("it is not the file that the run wrote, or it was changed since")
 
 // tailOf returns the last bytes before size, as many as a mark covers.
-func tailOf(f *os.File, size int64) (tail []byte, err error) {
+func tailOf(f io.ReaderAt, size int64) (tail []byte, err error) {
 	tail = make([]byte, min(size, tailSize))
 	_, err = io.ReadFull(io.NewSectionReader(f, size-int64(len(tail)), size), tail)
 	return tail, err
 }
 
-// check returns the tail of a file up to the mark, or errOtherFile if the file does not match.
-func (m Mark) check(f *os.File) (tail []byte, err error) {
+// markAt returns the mark of the first size bytes of a file.
+func markAt(f io.ReaderAt, size int64) (Mark, error) {
+	tail, err := tailOf(f, size)
+	return Mark{Size: size, Tail: xxh3.Hash(tail)}, err
+}
+
+// check returns errOtherFile if a file does not match the mark.
+func (m Mark) check(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if m.Size < 0 || info.Size() < m.Size {
-		return nil, fmt.Errorf("%s has %d bytes, not at least %d: %w", f.Name(), info.Size(), m.Size, errOtherFile)
+		return fmt.Errorf("%s has %d bytes, not at least %d: %w", f.Name(), info.Size(), m.Size, errOtherFile)
 	}
-	if tail, err = tailOf(f, m.Size); err != nil {
-		return nil, err
+	if found, err := markAt(f, m.Size); err != nil || found != m {
+		return cmp.Or(err, fmt.Errorf("%s: %w", f.Name(), errOtherFile))
 	}
-	if xxh3.Hash(tail) != m.Tail {
-		return nil, fmt.Errorf("%s: %w", f.Name(), errOtherFile)
-	}
-	return tail, nil
-}
-
-// appendTail appends written bytes to the tail of a file. It keeps at least the last 64 KiB.
-func appendTail(tail, written []byte) []byte {
-	written = written[max(0, len(written)-tailSize):]
-	if len(tail)+len(written) > 2*tailSize {
-		keep := copy(tail, tail[max(0, len(tail)-(tailSize-len(written))):])
-		tail = tail[:keep]
-	}
-	return append(tail, written...)
-}
-
-func newMark(size int64, tail []byte) Mark {
-	return Mark{Size: size, Tail: xxh3.Hash(tail[max(0, len(tail)-tailSize):])}
+	return nil
 }
 
 // MarkOf returns the mark of a complete output. For a missing one, its size is -1.
@@ -307,8 +297,7 @@ func markOf(path string) (Mark, error) {
 	if err != nil {
 		return Mark{}, err
 	}
-	tail, err := tailOf(f, info.Size())
-	return newMark(info.Size(), tail), err
+	return markAt(f, info.Size())
 }
 
 // RecordSum returns the checksum of a record without its end.

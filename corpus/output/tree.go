@@ -20,10 +20,10 @@ import (
 // another run are put aside. No complete file is replaced.
 type Tree struct {
 	*TreePlan
-	root    *os.Root  // the folder; no link leads an output out of it
-	lock    *treeLock // nil: all outputs have their names
-	fresh   bool      // no mark includes this run
-	over    bool      // complete outputs are worthless
+	root    *os.Root // the folder; no link leads an output out of it
+	lock    treeLock // without a claim: all outputs have their names
+	fresh   bool     // no mark includes this run
+	over    bool     // complete outputs are worthless
 	aside   []string
 	at      TreeMark
 	folders map[string]bool // with names that may not be durable, relative to the root
@@ -236,14 +236,14 @@ func (t *Tree) discard() error {
 	return t.lock.remove()
 }
 
-func (t *Tree) release() error { return errors.Join(t.lock.release(), t.root.Close()) }
+func (t *Tree) release() error { return errors.Join(t.lock.claim.Release(), t.root.Close()) }
 
 // Aside returns the names under which CreateTree put aside partial files of an earlier run.
 func (t *Tree) Aside() []string { return t.aside }
 
 // ID identifies this run's lock. It is zero on file systems without identities.
 func (t *Tree) ID() FileID {
-	if t.lock == nil {
+	if t.lock.claim == nil {
 		return FileID{}
 	}
 	return t.lock.claim.ID()

@@ -85,7 +85,7 @@ func (t *Tree) takeOver(worthless []FileID) error {
 		}
 	}
 	if !made && !again { // an index may list the old lock as worthless
-		if err := errors.Join(t.lock.remove(), t.lock.release()); err != nil {
+		if err := errors.Join(t.lock.remove(), t.lock.claim.Release()); err != nil {
 			return err
 		}
 		if t.lock, err = readLock(makeOrTake(filepath.Join(t.Dir, treeName))); err != nil {
@@ -171,7 +171,7 @@ func OpenTree(p *TreePlan, at TreeMark) (*Tree, error) {
 
 // reopen verifies the complete outputs, and opens the incomplete one.
 func (t *Tree) reopen() error {
-	if t.lock != nil && t.lock.token != t.at.Stage {
+	if t.lock.claim != nil && t.lock.token != t.at.Stage {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
 	}
 	for _, f := range t.at.Done {
@@ -196,17 +196,17 @@ func (t *Tree) reopen() error {
 func (t *Tree) partial(name string) string { return filepath.Join(t.Dir, name+input.PartialSuffix) }
 
 func (t *Tree) open(n int, at Mark) error {
-	if t.lock == nil {
+	if t.lock.claim == nil {
 		return fmt.Errorf("%s: %w", t.partial(treeName), errOtherFile)
 	}
 	out := t.output(n)
-	f, tail, err := t.openFile(out.Name, at)
+	f, err := t.openFile(out.Name, at)
 	if err != nil {
 		return err
 	}
 	name := filepath.Join(t.Dir, out.Name)
 	w := newWriter(name, partial{path: name}, f, false, packings[out.Kind])
-	w.written, w.tail = at.Size, tail
+	w.written = at.Size
 	if err := t.prepare(w, n); err != nil {
 		return errors.Join(err, w.stop())
 	}
@@ -216,34 +216,34 @@ func (t *Tree) open(n int, at Mark) error {
 }
 
 // openFile opens the partial file of an output, truncated to a mark. At size 0 it creates the file.
-func (t *Tree) openFile(name string, at Mark) (f *os.File, tail []byte, err error) {
+func (t *Tree) openFile(name string, at Mark) (f *os.File, err error) {
 	if err := t.refuse(name); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	partial := name + input.PartialSuffix
 	if at.Size > 0 {
 		if f, err = t.root.OpenFile(partial, os.O_RDWR, 0); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if tail, err = cut(f, at); err != nil {
-			return nil, nil, errors.Join(err, f.Close())
+		if err := cut(f, at); err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
-		return f, tail, nil
+		return f, nil
 	}
 	if err := t.lock.begin(name); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := t.root.MkdirAll(filepath.Dir(partial), 0o777); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, err := t.root.Lstat(partial); err == nil { // of this run, after its last checkpoint
 		if _, err := clearPartial(filepath.Join(t.Dir, name), true); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	f, err = t.root.OpenFile(partial, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	t.named(name)
-	return f, nil, err
+	return f, err
 }
 
 // prepare gives the nth output its planned enclosure and head.

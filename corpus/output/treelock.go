@@ -35,21 +35,21 @@ type treeLock struct {
 }
 
 // readLock reads the lock held by c, unless err is set.
-func readLock(c *claim.Claim, err error) (*treeLock, error) {
+func readLock(c *claim.Claim, err error) (l treeLock, _ error) {
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	f, err := c.Open()
 	if err != nil {
-		return nil, errors.Join(err, c.Release())
+		return l, errors.Join(err, c.Release())
 	}
 	text, err := io.ReadAll(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(err, c.Release())
+		return l, errors.Join(err, c.Release())
 	}
 	// A power cut may leave zeros behind the token, which alone was synced.
 	token, rest := string(text[:min(len(text), tokenBytes)]), string(text[min(len(text), tokenBytes):])
-	l := &treeLock{claim: c, token: token, naming: strings.HasPrefix(rest, namingNote)}
+	l = treeLock{claim: c, token: token, naming: strings.HasPrefix(rest, namingNote)}
 	for line := range strings.SplitSeq(rest, "\n") {
 		if name, err := strconv.Unquote(line); err == nil { // a killed run may leave half a line
 			l.begun = append(l.begun, name)
@@ -93,20 +93,13 @@ func (l *treeLock) begin(name string) error {
 
 // remove removes the lock, once all outputs have their names.
 func (l *treeLock) remove() error {
-	if l == nil {
+	if l.claim == nil {
 		return nil
 	}
 	if err := l.claim.Remove(); err != nil {
 		return err
 	}
 	return step.Done("removed tree lock")
-}
-
-func (l *treeLock) release() error {
-	if l == nil {
-		return nil
-	}
-	return l.claim.Release()
 }
 
 // inTree returns an error for a path inside an unfinished tree. The run of that tree, if continued,
@@ -163,7 +156,7 @@ func dropLater(dir, token string, known map[string]bool) error {
 		return nil
 	}
 	if err != nil || lock.token != token {
-		return errors.Join(err, lock.release())
+		return errors.Join(err, lock.claim.Release())
 	}
 	for _, name := range lock.begun {
 		path := filepath.Join(dir, name)
@@ -174,5 +167,5 @@ func dropLater(dir, token string, known map[string]bool) error {
 			break
 		}
 	}
-	return errors.Join(err, lock.release())
+	return errors.Join(err, lock.claim.Release())
 }

@@ -438,7 +438,7 @@ func TestTreeLockTorn(t *testing.T) {
 	sure(t, tree.Abort())
 	l, err := readLock(take(filepath.Join(plan.Dir, treeName)))
 	sure(t, err)
-	defer l.release()
+	defer l.claim.Release()
 	if l.token != at.Stage || !slices.Equal(l.begun, []string{"b"}) {
 		t.Errorf("the torn lock has the token %q and the outputs %q", l.token, l.begun)
 	}

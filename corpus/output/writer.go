@@ -50,10 +50,8 @@ type Writer struct {
 	done      bool  // closed or aborted
 	result    error // of Close
 
-	failed atomic.Pointer[error]
-	// Set by drain, used by others only when all frames are free.
-	written int64
-	tail    []byte // end of the written bytes; only for partial files
+	failed  atomic.Pointer[error]
+	written int64 // set by drain, used by others only when all frames are free
 }
 
 // frame is a piece of output in flight.
@@ -110,7 +108,7 @@ func (w *Writer) drain() {
 		<-f.ready
 		if w.failed.Load() == nil {
 			n, err := w.file.Write(f.out)
-			w.wrote(f.out[:n])
+			w.written += int64(n)
 			if err != nil {
 				w.fail(err)
 			}
@@ -118,14 +116,6 @@ func (w *Writer) drain() {
 		w.room.Release(w.weight(f))
 		f.src, f.out = reuse(f.src, w.size), reuse(f.out, w.size)
 		w.free <- f
-	}
-}
-
-// wrote counts bytes written to the file.
-func (w *Writer) wrote(p []byte) {
-	w.written += int64(len(p))
-	if w.part.path != "" {
-		w.tail = appendTail(w.tail, p)
 	}
 }
 
@@ -243,8 +233,14 @@ func (w *Writer) EndFrame() (Mark, error) {
 	if w.done {
 		return Mark{}, fmt.Errorf("writing %s: %w", w.name, os.ErrClosed)
 	}
-	err := w.drained(false)
-	return newMark(w.written, w.tail), err
+	if err := w.drained(false); err != nil || w.part.path == "" {
+		return Mark{Size: w.written}, err
+	}
+	at, err := markAt(w.file, w.written)
+	if err != nil {
+		w.fail(err)
+	}
+	return at, w.err()
 }
 
 // Seal is Sync after the last record. It returns the mark of the complete file, for Published. Only

@@ -2,8 +2,6 @@ package text
 
 import (
 	"bytes"
-
-	"github.com/firstseen/firstseen/corpus"
 )
 
 // endMark follows each document in corpora for language models, such as TinyStories.
@@ -14,10 +12,6 @@ func init() {
 }
 
 type marked struct{ paragraphs }
-
-func (m marked) Cut(data []byte, most int) (end, records int) {
-	return corpus.CutByEnds(m, data, most)
-}
 
 // End searches from earlier: all bytes of a mark but the last may be before from.
 func (marked) End(data []byte, from int) int {

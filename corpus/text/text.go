@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
+	"github.com/firstseen/firstseen/internal/base/lexical"
 )
 
 // format is plain text whose records are found by a cutter.
@@ -47,27 +48,22 @@ func (f format) NewParser(annotate string) (corpus.Parser, error) {
 	if annotate != "" {
 		return nil, errors.New("--annotate adds a field to lines of JSON, and plain text has none: leave it out, and read the verdicts in --report")
 	}
-	return &parser{cutter: f.cutter}, nil
+	return &parser{}, nil
 }
 
-type parser struct {
-	cutter corpus.Cutter
-	doc    corpus.Document
-}
+type parser struct{ doc corpus.Document }
 
 // Parse returns the documents of a block.
 func (p *parser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
-	return b.CutDocuments(p.cutter, &p.doc, false, func() error {
-		p.doc.Text = p.doc.Raw
+	return b.Documents(&p.doc, func() error {
+		if p.doc.Text = p.doc.Raw; !lexical.ValidUTF8(p.doc.Text) {
+			return errors.New("it is not UTF-8")
+		}
 		return nil
 	})
 }
 
 type paragraphs struct{ corpus.LineCutter }
-
-func (p paragraphs) Cut(data []byte, most int) (end, records int) {
-	return corpus.CutByEnds(p, data, most)
-}
 
 // End searches from two bytes earlier: the end of a paragraph has at most three bytes.
 func (paragraphs) End(data []byte, from int) int {

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -170,14 +171,6 @@ func parseWitness(b []byte, id string) (w witness, err error) {
 	return w, nil
 }
 
-// payloadDigest returns the WARC-Payload-Digest of the record.
-func (w *witness) payloadDigest() string {
-	if len(w.stated) > 0 {
-		return string(w.stated)
-	}
-	return sha1Digest(w.digest[:])
-}
-
 // Revisit sets the replacement for a removed record.
 type Revisit struct {
 	Write bool // a revisit record if the payload is the witness's, otherwise a metadata record
@@ -243,7 +236,7 @@ func revisitOf(r *record, raw []byte, of *witness) []byte {
 	b = appendFields(b, r.fields, ownFields)
 	b = fmt.Appendf(b, "WARC-Profile: http://netpreserve.org/warc/%s/revisit/identical-payload-digest\r\n", version)
 	b = fmt.Appendf(b, "WARC-Refers-To-Target-URI: %s\r\nWARC-Refers-To-Date: %s\r\n", of.uri, of.date)
-	b = fmt.Appendf(b, "WARC-Payload-Digest: %s\r\nWARC-Truncated: length\r\n", of.payloadDigest())
+	b = fmt.Appendf(b, "WARC-Payload-Digest: %s\r\nWARC-Truncated: length\r\n", cmp.Or(string(of.stated), sha1Digest(of.digest[:])))
 	return appendBlock(b, r.mime, p.head)
 }
 

@@ -44,24 +44,15 @@ var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 func main() {
 	version := flag.String("version", "", "version, such as 0.3.0")
 	out := flag.String("out", "dist", "folder of the wheels")
-	only := flag.String("only", "", "one platform, such as linux/amd64 (default all)")
 	programs := flag.String("programs", "", "keep the programs in this folder too, as linux-amd64/firstseen")
 	flag.Parse()
-	made := 0
 	for _, p := range platforms {
-		if *only == "" || *only == p.os+"/"+p.arch {
-			path, err := p.wheel(*version, *out, *programs)
-			if err != nil {
-				fmt.Fprintln(os.Stderr, "wheel:", err)
-				os.Exit(1)
-			}
-			fmt.Println(path)
-			made++
+		path, err := p.wheel(*version, *out, *programs)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "wheel:", err)
+			os.Exit(1)
 		}
-	}
-	if made == 0 {
-		fmt.Fprintf(os.Stderr, "wheel: there is no platform %s\n", *only)
-		os.Exit(2)
+		fmt.Println(path)
 	}
 }
 

@@ -10,11 +10,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
-	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
 )
@@ -25,20 +21,17 @@ const (
 )
 
 // byName maps names to the multi-byte and wide encodings.
-var byName = map[string]encoding.Encoding{
-	utf8Of:        unicode.UTF8,
-	"gb18030":     simplifiedchinese.GB18030,
-	"big5":        traditionalchinese.Big5,
-	"shift_jis":   japanese.ShiftJIS,
-	"euc-jp":      japanese.EUCJP,
-	"iso-2022-jp": japanese.ISO2022JP,
-	"euc-kr":      korean.EUCKR,
-	hz:            simplifiedchinese.HZGB2312,
-	"utf-16le":    unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
-	"utf-16be":    unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
-	"utf-32le":    utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM),
-	"utf-32be":    utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
-}
+var byName = func() map[string]encoding.Encoding {
+	all := map[string]encoding.Encoding{
+		hz:         simplifiedchinese.HZGB2312,
+		"utf-32le": utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM),
+		"utf-32be": utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
+	}
+	for _, name := range []string{utf8Of, "gb18030", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "utf-16le", "utf-16be"} {
+		all[name], _ = htmlindex.Get(name) // always a known name
+	}
+	return all
+}()
 
 func isWide(name string) bool {
 	return strings.HasPrefix(name, "utf-16") || strings.HasPrefix(name, "utf-32")

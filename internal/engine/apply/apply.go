@@ -44,7 +44,7 @@ const NoFile = "\x00body"
 
 // Lines returns a block of JSON lines, numbered from first.
 func Lines(data []byte, first int64) *corpus.Block {
-	return &corpus.Block{File: NoFile, First: corpus.Place{Record: first}, Data: data, Format: jsonl.Format{}}
+	return corpus.BlockOf(NoFile, first, data, jsonl.Format{})
 }
 
 // Parsed returns the step of a document of NoFile. A document without an id is refused, because no

@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/corpus"
 	"github.com/firstseen/firstseen/corpus/output"
@@ -23,15 +25,6 @@ func (paragraphs) Cutter() corpus.Cutter { return emptyLines{} }
 type emptyLines struct{ corpus.LineCutter }
 
 var emptyLine = []byte("\n\n")
-
-func (e emptyLines) Cut(data []byte, most int) (end, records int) {
-	for i := 0; i >= 0 && records < most; {
-		if i = e.End(data[end:], 0); i >= 0 {
-			end, records = end+i, records+1
-		}
-	}
-	return end, records
-}
 
 func (emptyLines) End(data []byte, from int) int {
 	begin := max(0, from-1) // the end may straddle bytes seen and unseen
@@ -59,8 +52,11 @@ type paragraphParser struct {
 
 func (p *paragraphParser) Parse(b *corpus.Block) iter.Seq[*corpus.Document] {
 	d := &p.doc
-	return b.CutDocuments(emptyLines{}, d, p.annotate != "", func() error {
-		d.Text = d.Raw
+	b.All = p.annotate != ""
+	return b.Documents(d, func() error {
+		if d.Text = d.Raw; !utf8.Valid(d.Raw) {
+			return errors.New("it is not UTF-8")
+		}
 		if title, text, found := bytes.Cut(d.Raw, []byte("\n")); found && bytes.HasPrefix(title, []byte("# ")) {
 			// A tab in the text stands for a full stop, so that there is something to decode.
 			d.ID, d.Text = title[2:], b.Hold(append(b.Room(), bytes.ReplaceAll(text, []byte("\t"), []byte("."))...))

@@ -154,7 +154,7 @@ func TestTreeStoppedBetweenSteps(t *testing.T) {
 	check("annotated", annotated, nil)
 	encoded := newTreeTold(t, jsonl.Format{}, reencoded)
 	var err error
-	encoded.encoding, err = corpus.EncodingOf("gbk")
+	encoded.encoding, err = corpus.EncodingNamed("gbk")
 	indextest.Must(t, err)
 	check("encoded", encoded, lines)
 	check("tables", newTreeTold(t, csv.Format{}, asItIs), nil)

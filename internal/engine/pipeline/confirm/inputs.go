@@ -246,14 +246,13 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 		return "", nil, err
 	}
 	data, cut := in.buf, x.format.Cutter()
-	if before := int(at.Record - p.first.Record); before > 0 {
-		end, _ := cut.Cut(data, before)
-		data = data[end:]
+	for range at.Record - p.first.Record {
+		data = data[max(cut.End(data, 0), 0):]
 	}
 	if end := cut.End(data, 0); end >= 0 {
 		data = data[:end]
 	}
-	in.block.Refill(&corpus.Block{File: x.Name, First: at, Data: data, Records: 1, Format: x.format})
+	in.block.Refill(corpus.BlockOf(x.Name, at.Record, data, x.format))
 	defer in.block.Release()
 	for doc := range parser.Parse(&in.block) {
 		if doc.Bad == nil && !doc.Empty {
