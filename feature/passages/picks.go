@@ -228,7 +228,8 @@ type Chainer struct {
 	first        []int32                   // for each key, 1 + its first entry
 	has          [1 << keyBits / 64]uint64 // a bit for each key that has one, which the processor keeps near
 	next         []int32                   // for each entry, 1 + the next with the same key
-	reached      []int                     // for each entry, 1 + the last of the other list to which a chain went on there
+	reached      []int                     // for each entry, the step at which a chain last went on there
+	step         int                       // one for each entry of all other lists
 	open, goesOn []link
 	chains       []Chain
 }
@@ -256,6 +257,8 @@ func (c *Chainer) Load(d List) {
 		c.starts = append(c.starts, at)
 	}
 	c.next = slices.Grow(c.next[:0], d.Len())[:d.Len()]
+	c.reached = slices.Grow(c.reached[:0], d.Len())[:d.Len()]
+	clear(c.reached)
 	for i := d.Len() - 1; i >= 0; i-- {
 		key := keyOf(d.entry(i))
 		c.next[i], c.first[key] = c.first[key], int32(i+1)
@@ -266,10 +269,9 @@ func (c *Chainer) Load(d List) {
 // Chains returns the chains of the own list in e, the longest first, valid until the next call.
 func (c *Chainer) Chains(e List) []Chain {
 	c.chains, c.open = c.chains[:0], c.open[:0]
-	c.reached = slices.Grow(c.reached[:0], c.own.Len())[:c.own.Len()]
-	clear(c.reached)
 	at := 0
 	for i := range e.Len() {
+		c.step++
 		entry := e.entry(i)
 		distance := distanceOf(entry)
 		at += distance
@@ -283,13 +285,13 @@ func (c *Chainer) Chains(e List) []Chain {
 			if l.entry+1 < c.own.Len() && c.own.entry(l.entry+1) == entry {
 				l.entry, l.Words, l.Picks = l.entry+1, l.Words+distance, l.Picks+1
 				c.goesOn = append(c.goesOn, l)
-				c.reached[l.entry] = i + 1
+				c.reached[l.entry] = c.step
 			} else {
 				c.chains = append(c.chains, l.Chain)
 			}
 		}
 		if begins {
-			c.begin(i, key, at)
+			c.begin(key, at)
 		}
 		c.open, c.goesOn = c.goesOn, c.open
 	}
@@ -302,12 +304,11 @@ func (c *Chainer) Chains(e List) []Chain {
 	return c.chains
 }
 
-// begin begins chains at the entries with the key of entry i of the other list, unless one went on
-// there.
-func (c *Chainer) begin(i int, key uint32, at int) {
+// begin begins chains at the entries with a key, unless one went on there at this step.
+func (c *Chainer) begin(key uint32, at int) {
 	for p, places := c.first[key], 0; p != 0 && places < maxPlaces; p, places = c.next[p-1], places+1 {
 		entry := int(p - 1)
-		if c.reached[entry] != i+1 {
+		if c.reached[entry] != c.step {
 			c.goesOn = append(c.goesOn, link{Chain{From: c.starts[entry], Of: at, Words: Run, Picks: 1}, entry})
 		}
 	}
