@@ -36,6 +36,9 @@ func wordsOf(t interface{ Fatalf(string, ...any) }, l *canon.Locator, text strin
 				}
 			}
 		}
+		if whole && s.Units() != len(own) {
+			t.Fatalf("%.80q: %q has %d words, want %d", text, s.Form(), s.Units(), len(own))
+		}
 		found := l.AppendUnits(nil, []byte(text), start, end)
 		if whole && len(found) != len(own) {
 			t.Fatalf("%.80q: %q is %q, located %v", text, text[start:end], own, found)

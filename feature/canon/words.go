@@ -140,8 +140,11 @@ func NewLocator() *Locator { return &Locator{s: NewScanner()} }
 
 // AppendUnits appends to dst the byte range in text of each word of the piece text[start:end], in
 // the order of NextUnit. If one character expands to several words, the range of each includes it.
-// This takes far longer than a scan, so use it only for pieces that matter.
+// Outside of ASCII this takes far longer than a scan, so use it only for pieces that matter.
 func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []ByteRange {
+	if dst, ok := appendASCII(dst, text, start, end); ok {
+		return dst
+	}
 	s := l.s
 	s.Reset(nil)
 	s.grow(text[start:end])
@@ -161,6 +164,26 @@ func (l *Locator) AppendUnits(dst []ByteRange, text []byte, start, end int) []By
 		dst = append(dst, ByteRange{first, l.marks[i].End})
 	}
 	return dst
+}
+
+// appendASCII is AppendUnits for a piece of visible ASCII and white space: each byte is a character,
+// and no other separator is within a piece. For other pieces ok is false.
+func appendASCII(dst []ByteRange, text []byte, start, end int) (_ []ByteRange, ok bool) {
+	from := len(dst)
+	for last, at := byte(' '), start; at < end; at++ {
+		b := text[at]
+		switch {
+		case b == ' ' || b == '\n':
+			last = ' '
+			continue
+		case b < ' ' || b >= 0x7F:
+			return dst[:from], false
+		case last == ' ':
+			dst = append(dst, ByteRange{Start: at})
+		}
+		last, dst[len(dst)-1].End = b, at+1
+	}
+	return dst, true
 }
 
 // HashUnit returns a 64-bit hash of a word of n bytes. Let first and last be its first and last

@@ -3,7 +3,9 @@ package passages
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/feature/units"
 )
@@ -246,13 +248,14 @@ func (f *Finder) place(found *Found, cover []Stretch, texts Texts) error {
 }
 
 // add adds the passage of a stretch. of is nil for an inner one. It adds none if both texts have other
-// bytes, unless the words are known to be the same, not only their hashes.
+// letters, unless the words are known to be the same, not only their hashes.
 func (f *Finder) add(found *Found, s Stretch, of *units.Outline, same bool) (added bool) {
 	p := Passage{Document: s.Document, Units: s.To - s.From, Inner: s.Inner}
 	start, end, first, behind := f.reader.Segments(f.text, s.From, s.To)
 	if of != nil {
-		from, to := f.there.Range(of, s.Of, s.Of+p.Units)
-		if !same && !bytes.Equal(f.text.Text[start:end], of.Text[from:to]) {
+		own := f.text.Text[start:end]
+		from, to := f.there.RangeLike(of, s.Of, s.Of+p.Units, own)
+		if !same && !alike(own, of.Text[from:to]) {
 			return false
 		}
 		p.OfStart, p.OfEnd = f.there.Points(from, to)
@@ -262,6 +265,47 @@ func (f *Finder) add(found *Found, s Stretch, of *units.Outline, same bool) (add
 	found.Covered += p.Units
 	found.Left -= behind - first
 	return true
+}
+
+// alike reports whether two texts have the same letters and digits, and between them the same, or
+// what certainly ends a word in both: white space, or several other bytes of ASCII. Texts with equal
+// hashes of words then have the same words. Most texts with another layout are alike.
+func alike(a, b []byte) bool {
+	for at := 0; ; {
+		for at+8 <= min(len(a), len(b)) && binary.LittleEndian.Uint64(a[at:]) == binary.LittleEndian.Uint64(b[at:]) {
+			at += 8
+		}
+		for at < min(len(a), len(b)) && a[at] == b[at] {
+			at++
+		}
+		if at == len(a) && at == len(b) {
+			return true
+		}
+		for at > 0 && isBetween(a[at-1]) {
+			at--
+		}
+		i, j := between(a[at:]), between(b[at:])
+		if i == 0 || j == 0 {
+			return false
+		}
+		a, b, at = a[at+i:], b[at+j:], 0
+	}
+}
+
+// between returns the number of bytes at the start of a text that end a word, or 0 for a single one
+// that may join two parts of a word.
+func between(b []byte) (n int) {
+	for n < len(b) && isBetween(b[n]) {
+		n++
+	}
+	if n == 1 && b[0] != ' ' && b[0] != '\n' {
+		return 0
+	}
+	return n
+}
+
+func isBetween(b byte) bool {
+	return b < '0' || '9' < b && b < 'A' || 'Z' < b && b < 'a' || 'z' < b && b < utf8.RuneSelf
 }
 
 // same returns the parts of a stretch, as long as a passage must be, whose words are the same in

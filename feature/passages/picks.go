@@ -10,7 +10,6 @@ package passages
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -55,18 +54,17 @@ func Window(least int) int { return min(least-Run+1, MaxWindow) }
 type Picker struct {
 	window int
 	hashes []uint64 // of the previous Run words and of those that follow
-	runs   []placed // the previous window-1 runs and those that follow
+	runs   []uint64 // the previous window-1 runs and those that follow
+	sums   []uint64 // for each of them, the hash of all words before it
 	words  int
-	last   placed // the last run
-	least  int    // number of the least run in the window
+	run    uint64 // the last run
+	sum    uint64 // of the words before it
+	least  int    // number of the least run in the window, or -1
 	lowest uint64 // that run
 	picked int    // number of the last pick, or -1
-	before uint64 // prefix of the last pick
+	before uint64 // sum of the last pick
 	picks  []Pick
 }
-
-// placed has the hash of a run and of all words before it.
-type placed struct{ run, prefix uint64 }
 
 // NewPicker returns a Picker for stretches of least words or more. least must be at least Run+1.
 func NewPicker(least int) *Picker {
@@ -78,61 +76,88 @@ func NewPicker(least int) *Picker {
 // Reset prepares for the next text.
 func (p *Picker) Reset() {
 	p.hashes = append(p.hashes[:0], make([]uint64, Run)...)
-	p.runs = append(p.runs[:0], make([]placed, p.window-1)...)
-	p.words, p.last, p.least, p.lowest, p.picked, p.before = 0, placed{}, -1, math.MaxUint64, -1, 0
+	p.runs = append(p.runs[:0], make([]uint64, p.window-1)...)
+	p.sums = append(p.sums[:0], p.runs...)
+	p.words, p.run, p.sum, p.least, p.picked, p.before = 0, 0, 0, -1, -1, 0
 	p.picks = p.picks[:0]
 }
 
 // Words adds the hashes of the next words.
 func (p *Picker) Words(hashes []uint64) {
 	p.hashes = append(p.hashes[:Run], hashes...)
-	p.runs = slices.Grow(p.runs[:p.window-1], len(hashes))
-	runs, end := p.runs[:p.window-1+len(hashes)], p.window-1
-	last, number := p.last, p.words-Run
-	for i, word := range p.hashes[Run:] {
-		out := p.hashes[i]
-		last.run = bits.RotateLeft64(last.run, turn) ^ word ^ bits.RotateLeft64(out, turn*Run%64)
-		last.prefix = last.prefix*multiply + out
-		if number++; number < 0 {
-			continue
+	n, kept := len(hashes), p.window-1
+	p.runs, p.sums = slices.Grow(p.runs[:kept], n)[:kept+n], slices.Grow(p.sums[:kept], n)[:kept+n]
+	run, sum := p.run, p.sum
+	runs, sums, outs := p.runs[kept:][:n], p.sums[kept:][:n], p.hashes[:n]
+	for i, word := range p.hashes[Run:][:n] {
+		out := outs[i]
+		run = bits.RotateLeft64(run, turn) ^ word ^ bits.RotateLeft64(out, turn*Run%64)
+		sum = sum*multiply + out
+		runs[i], sums[i] = run, sum
+	}
+	p.run, p.sum = run, sum
+	p.choose(p.words - Run + 1)
+	p.words += n
+	copy(p.hashes[:Run], p.hashes[n:])
+	copy(p.runs, p.runs[n:])
+	copy(p.sums, p.sums[n:])
+}
+
+// choose picks the least runs of the windows that end with a new run. The first has the number next.
+// The loop over runs that change nothing is short: it takes most of the time.
+func (p *Picker) choose(next int) {
+	base := next - (p.window - 1) // the number of p.runs[0]
+	end := base + len(p.runs)
+	for next = max(next, 0); ; next++ {
+		leaves := p.least + p.window
+		if p.least < 0 {
+			next = min(end, leaves)
+		} else {
+			next += higher(p.runs[next-base:min(end, leaves)-base], p.lowest)
 		}
-		runs[end] = last
-		end++
 		switch {
-		case last.run <= p.lowest:
-			p.least, p.lowest = number, last.run
-		case number-p.least >= p.window:
-			p.leave(runs[end-p.window : end])
-		case number != p.window-1:
-			continue
+		case next >= end:
+			return
+		case next == leaves:
+			p.leave(p.runs[next-base-(p.window-1) : next-base+1])
+		default:
+			p.least, p.lowest = next, p.runs[next-base]
 		}
-		if number >= p.window-1 && p.least != p.picked {
-			p.pick(runs[end-1-(number-p.least)])
-		}
-	}
-	p.last, p.words = last, p.words+len(hashes)
-	copy(p.hashes[:Run], p.hashes[len(hashes):])
-	p.runs = runs[:copy(runs, runs[end-(p.window-1):end])]
-}
-
-// leave finds the least run of a window that the least before has left, the last among equals.
-func (p *Picker) leave(window []placed) {
-	first := p.least + 1
-	p.lowest = window[0].run
-	for i, r := range window {
-		if r.run <= p.lowest {
-			p.least, p.lowest = first+i, r.run
-		}
+		sum := p.sums[p.least-base]
+		p.picks = append(p.picks, Pick{
+			At: uint32(p.least), Run: p.lowest,
+			Gap: sum - p.before*powers[p.least-max(p.picked, 0)],
+		})
+		p.picked, p.before = p.least, sum
 	}
 }
 
-// pick picks the least run of the window.
-func (p *Picker) pick(least placed) {
-	p.picks = append(p.picks, Pick{
-		At: uint32(p.least), Run: least.run,
-		Gap: least.prefix - p.before*powers[p.least-max(p.picked, 0)],
-	})
-	p.picked, p.before = p.least, least.prefix
+// higher returns the number of runs before the first that is not above lowest.
+func higher(runs []uint64, lowest uint64) int {
+	for i, run := range runs {
+		if run <= lowest {
+			return i
+		}
+	}
+	return len(runs)
+}
+
+// leave finds the least run of a window that the least before has left, the last among equals. Four
+// minima at a time do not wait for each other.
+func (p *Picker) leave(window []uint64) {
+	a := window[len(window)-1]
+	b, c, d := a, a, a
+	for w := window; len(w) >= 4; w = w[4:] {
+		a, b, c, d = min(a, w[0]), min(b, w[1]), min(c, w[2]), min(d, w[3])
+	}
+	for _, run := range window[len(window)&^3:] {
+		a = min(a, run)
+	}
+	at, lowest := len(window)-1, min(a, b, c, d)
+	for window[at] != lowest {
+		at--
+	}
+	p.least, p.lowest = p.least+1+at, lowest
 }
 
 // Picks returns the picks of the text, valid until the next Reset.
@@ -203,7 +228,8 @@ type Chainer struct {
 	first        []int32                   // for each key, 1 + its first entry
 	has          [1 << keyBits / 64]uint64 // a bit for each key that has one, which the processor keeps near
 	next         []int32                   // for each entry, 1 + the next with the same key
-	reached      []int                     // for each entry, 1 + the last of the other list to which a chain went on there
+	reached      []int                     // for each entry, the step at which a chain last went on there
+	step         int                       // one for each entry of all other lists
 	open, goesOn []link
 	chains       []Chain
 }
@@ -231,6 +257,8 @@ func (c *Chainer) Load(d List) {
 		c.starts = append(c.starts, at)
 	}
 	c.next = slices.Grow(c.next[:0], d.Len())[:d.Len()]
+	c.reached = slices.Grow(c.reached[:0], d.Len())[:d.Len()]
+	clear(c.reached)
 	for i := d.Len() - 1; i >= 0; i-- {
 		key := keyOf(d.entry(i))
 		c.next[i], c.first[key] = c.first[key], int32(i+1)
@@ -241,10 +269,9 @@ func (c *Chainer) Load(d List) {
 // Chains returns the chains of the own list in e, the longest first, valid until the next call.
 func (c *Chainer) Chains(e List) []Chain {
 	c.chains, c.open = c.chains[:0], c.open[:0]
-	c.reached = slices.Grow(c.reached[:0], c.own.Len())[:c.own.Len()]
-	clear(c.reached)
 	at := 0
 	for i := range e.Len() {
+		c.step++
 		entry := e.entry(i)
 		distance := distanceOf(entry)
 		at += distance
@@ -258,13 +285,13 @@ func (c *Chainer) Chains(e List) []Chain {
 			if l.entry+1 < c.own.Len() && c.own.entry(l.entry+1) == entry {
 				l.entry, l.Words, l.Picks = l.entry+1, l.Words+distance, l.Picks+1
 				c.goesOn = append(c.goesOn, l)
-				c.reached[l.entry] = i + 1
+				c.reached[l.entry] = c.step
 			} else {
 				c.chains = append(c.chains, l.Chain)
 			}
 		}
 		if begins {
-			c.begin(i, key, at)
+			c.begin(key, at)
 		}
 		c.open, c.goesOn = c.goesOn, c.open
 	}
@@ -277,12 +304,11 @@ func (c *Chainer) Chains(e List) []Chain {
 	return c.chains
 }
 
-// begin begins chains at the entries with the key of entry i of the other list, unless one went on
-// there.
-func (c *Chainer) begin(i int, key uint32, at int) {
+// begin begins chains at the entries with a key, unless one went on there at this step.
+func (c *Chainer) begin(key uint32, at int) {
 	for p, places := c.first[key], 0; p != 0 && places < maxPlaces; p, places = c.next[p-1], places+1 {
 		entry := int(p - 1)
-		if c.reached[entry] != i+1 {
+		if c.reached[entry] != c.step {
 			c.goesOn = append(c.goesOn, link{Chain{From: c.starts[entry], Of: at, Words: Run, Picks: 1}, entry})
 		}
 	}

@@ -13,6 +13,7 @@ package twostage
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"github.com/firstseen/firstseen/feature/canon"
 	"github.com/firstseen/firstseen/feature/letters"
@@ -83,8 +84,11 @@ func NewExtractor(s segments.Scheme, minPassage int) *Extractor {
 			e.letters.Segments(scanner)
 			e.words = scanner.AppendUnits(e.words[:0])
 			e.picker.Words(e.words)
-			for _, hash := range e.words {
-				e.hashes = append(e.hashes, uint32(hash))
+			n := len(e.hashes)
+			e.hashes = slices.Grow(e.hashes, len(e.words))[:n+len(e.words)]
+			lower := e.hashes[n:]
+			for i, hash := range e.words {
+				lower[i] = uint32(hash)
 			}
 			e.places = scanner.Places()
 		})
@@ -99,7 +103,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 		e.picker.Reset()
 		e.hashes = dst.Hashes[:0]
 	}
-	data := dst.Data[:0]
+	data, before := dst.Data[:0], *dst // whose memory is used again
 	e.segments.Extract(dst, text)
 	known := known{runs: uint64(e.letters.Runs())}
 	if !dst.Truncated && dst.Units <= short.MaxUnits && e.letters.Letters() < wordLetters {
@@ -116,7 +120,7 @@ func (e *Extractor) Extract(dst *method.Sketch, text []byte) {
 	if known.sketched() {
 		dst.Data = appendPlaces(dst.Data, e.letters)
 	}
-	dst.Picks, dst.PickList, dst.Words, dst.Hashes, dst.Places = dst.Picks[:0], dst.PickList[:0], 0, dst.Hashes[:0], dst.Places[:0]
+	dst.Picks, dst.PickList, dst.Words, dst.Hashes, dst.Places = before.Picks[:0], before.PickList[:0], 0, before.Hashes[:0], before.Places[:0]
 	if e.picker != nil {
 		e.addPicks(dst)
 	}
@@ -144,6 +148,8 @@ func (e *Extractor) key(form byte, hash uint64) uint64 {
 // addPicks adds the keys of the picks and their list.
 func (e *Extractor) addPicks(dst *method.Sketch) {
 	picks := e.picker.Picks()
+	dst.Picks = slices.Grow(dst.Picks, len(picks))
+	dst.PickList = slices.Grow(dst.PickList, passages.EntryBytes*len(picks))
 	for i := range picks {
 		dst.Picks = append(dst.Picks, e.key(formPick, picks[i].Run))
 	}

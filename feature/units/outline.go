@@ -103,6 +103,7 @@ type Reader struct {
 	part         Text
 	of           *Outline
 	from, behind int // the blocks of it in part
+	forms        bool
 	first        int // the first word in part
 }
 
@@ -110,20 +111,20 @@ type Reader struct {
 func NewReader() *Reader { return &Reader{part: *New()} }
 
 // load reads the blocks from one up to another, unless they are among those read last.
-func (r *Reader) load(o *Outline, from, behind int) {
+func (r *Reader) load(o *Outline, from, behind int, forms bool) {
 	if r.of != o {
 		r.part.counted = position{}
-	} else if r.from <= from && behind <= r.behind {
+	} else if r.from <= from && behind <= r.behind && (r.forms || !forms) {
 		return
 	}
-	r.of, r.from, r.behind, r.first = o, from, behind, o.start(from).Word
-	r.part.readPart(o.Text, o.start(from).At, o.start(behind).At)
+	r.of, r.from, r.behind, r.forms, r.first = o, from, behind, forms, o.start(from).Word
+	r.part.readPart(o.Text, o.start(from).At, o.start(behind).At, forms)
 }
 
 // to reads the block of the i-th word and returns the word's number in part.
 func (r *Reader) to(o *Outline, i int) int {
 	block := o.block(i)
-	r.load(o, block, block+1)
+	r.load(o, block, block+1, false)
 	return i - r.first
 }
 
@@ -133,7 +134,7 @@ const together = 6
 // ends reads the blocks of the words from first to behind if they are few.
 func (r *Reader) ends(o *Outline, first, behind int) {
 	if from, to := o.block(first), o.block(behind-1); to-from < together {
-		r.load(o, from, to+1)
+		r.load(o, from, to+1, false)
 	}
 }
 
@@ -142,6 +143,18 @@ func (r *Reader) Range(o *Outline, first, behind int) (start, end int) {
 	r.ends(o, first, behind)
 	start = r.part.locate(r.to(o, first)).Start
 	return start, r.part.locate(r.to(o, behind-1)).End
+}
+
+// RangeLike is Range for words that have the forms of others, which stand in the text like. If the
+// same bytes follow here, only the beginning is read: what comes behind a word does not move its end,
+// or its form were another.
+func (r *Reader) RangeLike(o *Outline, first, behind int, like []byte) (start, end int) {
+	start = r.part.locate(r.to(o, first)).Start
+	end = start + len(like)
+	if bytes.HasPrefix(o.Text[start:], like) {
+		return start, end
+	}
+	return r.Range(o, first, behind)
 }
 
 // Points converts the result of Range to code points. An invalid UTF-8 byte counts as one.
@@ -169,6 +182,6 @@ func (r *Reader) Segments(o *Outline, first, behind int) (start, end, from, to i
 // Forms returns a text with the words from first to behind, exclusive, of an outline, and the number
 // of the first word among its words. It is valid until the next call.
 func (r *Reader) Forms(o *Outline, first, behind int) (part *Text, at int) {
-	r.load(o, o.block(first), o.block(behind-1)+1)
+	r.load(o, o.block(first), o.block(behind-1)+1, true)
 	return &r.part, first - r.first
 }

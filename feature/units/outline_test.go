@@ -92,3 +92,18 @@ func TestFirstWordsAreThoseOfTheText(t *testing.T) {
 		}
 	})
 }
+
+// TestRangesLikeOthers finds the words of a text that others stand for, with more behind them.
+func TestRangesLikeOthers(t *testing.T) {
+	outliner, reader := units.NewOutliner(), units.NewReader()
+	for _, behind := range []string{"", ", three", " three", "\u200d, three", "\u200d three", "\u00ad", "\ufe0f.", "，三", "中"} {
+		text := "before: one  two" + behind
+		outline := outliner.Keep([]byte(text), len(text))
+		for _, like := range []string{"one  two", "one two", "Zwei"} {
+			start, end := reader.RangeLike(outline, 1, 3, []byte(like))
+			if wantStart, wantEnd := reader.Range(outline, 1, 3); start != wantStart || end != wantEnd {
+				t.Errorf("%q: words like %q at %d to %d, want %d to %d", text, like, start, end, wantStart, wantEnd)
+			}
+		}
+	}
+}

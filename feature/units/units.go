@@ -4,6 +4,7 @@ package units
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sort"
 	"unicode/utf8"
 
@@ -43,22 +44,24 @@ func New() *Text {
 // Read reads a text, which must not change until the next Read.
 func (t *Text) Read(text []byte) {
 	t.counted = position{}
-	t.readPart(text, 0, len(text))
+	t.readPart(text, 0, len(text), true)
 }
 
-// readPart reads the pieces of a text from one place up to another.
-func (t *Text) readPart(text []byte, at, end int) {
+// readPart reads the pieces of a text from one place up to another, and the words' forms if wanted.
+func (t *Text) readPart(text []byte, at, end int, forms bool) {
 	t.text, t.forms, t.ends, t.pieces, t.located = text, t.forms[:0], t.ends[:0], t.pieces[:0], -1
-	s := t.scanner
+	s, words := t.scanner, 0
 	s.ResetAt(text, at, end)
 	for step := s.Next(); step != canon.End; step = s.Next() {
 		if step == canon.Piece {
 			start, end := s.Range()
-			t.pieces = append(t.pieces, piece{len(t.ends), start, end})
-			t.forms, t.ends = s.AppendForms(t.forms, t.ends)
+			t.pieces = append(t.pieces, piece{words, start, end})
+			if words += s.Units(); forms {
+				t.forms, t.ends = s.AppendForms(t.forms, t.ends)
+			}
 		}
 	}
-	t.pieces = append(t.pieces, piece{first: len(t.ends), start: end, end: end})
+	t.pieces = append(t.pieces, piece{first: words, start: end, end: end})
 }
 
 // Len returns the number of words.
@@ -111,38 +114,44 @@ func (t *Text) point(at int) int {
 	return t.counted.points
 }
 
-// points is utf8.RuneCount, but faster for ASCII and Chinese.
+// points is utf8.RuneCount, but faster. It checks eight bytes at once: those that continue a character
+// must be where the bytes that begin one demand it.
 func points(b []byte) (n int) {
-	for len(b) >= 8 {
-		size := 8
-		switch x := binary.LittleEndian.Uint64(b); {
-		case x&0x8080808080808080 == 0:
-			n += 7
-		case x&0xC0C0F0 == 0x8080E0 && 0xE1 <= byte(x) && byte(x) < 0xED: // all of these are valid
-			if size = 3; len(b) >= 24 && areEight(b) {
-				n, size = n+7, 24
-			}
-		default:
-			_, size = utf8.DecodeRune(b)
+	const highs, lows = 0x8080808080808080, 0x7F7F7F7F7F7F7F7F
+	var open uint64 // the bytes at the start of the next eight that continue a character
+	for i := 0; ; {
+		for ; i+32 <= len(b) && open|isWide(b[i:])|isWide(b[i+8:])|isWide(b[i+16:])|isWide(b[i+24:]) == 0; i += 32 {
+			n += 32
 		}
-		n++
-		b = b[size:]
+		if i+8 <= len(b) {
+			x := binary.LittleEndian.Uint64(b[i:])
+			begins := x & (x << 1) & highs
+			three := begins & (x << 2)
+			// After E0 and ED not all bytes may follow, and C0 and C1 are invalid.
+			low := x & 0x0F0F0F0F0F0F0F0F
+			rare := three&(x<<3) | three&^((low+lows)&((low^0x0D0D0D0D0D0D0D0D)+lows)) | begins&^three&^(x&0x1E1E1E1E1E1E1E1E+lows)
+			if continues := x &^ (x << 1) & highs; rare == 0 && continues == begins<<8|three<<16|open {
+				n += 8 - bits.OnesCount64(continues)
+				open = begins>>56 | three>>48
+				i += 8
+				continue
+			}
+		}
+		if open != 0 { // the last character counts as begun, not yet as whole
+			for i--; b[i]&0xC0 == 0x80; i-- {
+			}
+			n, open = n-1, 0
+		}
+		if i+8 > len(b) {
+			return n + utf8.RuneCount(b[i:])
+		}
+		_, size := utf8.DecodeRune(b[i:])
+		n, i = n+1, i+size
 	}
-	return n + utf8.RuneCount(b)
 }
 
-// areEight reports whether 24 bytes are eight characters of three bytes each, none of which begins
-// with a byte that restricts the second.
-func areEight(b []byte) bool {
-	const leads, byZero, byED = 0x1010101010101010, 0x0F0F0F0F0F0F0F0F, 0x0D0D0D0D0D0D0D0D
-	x, y, z := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
-	if x&0xC0F0C0C0F0C0C0F0 != 0x80E08080E08080E0 || y&0xF0C0C0F0C0C0F0C0 != 0xE08080E08080E080 || z&0xC0C0F0C0C0F0C0C0 != 0x8080E08080E08080 {
-		return false
-	}
-	// The lower halves of the first bytes go to one word, in places of their own.
-	first := x&0x000F00000F00000F | y&0x0F00000F00000F00 | z&0x00000F00000F0000
-	return (first+byZero)&((first^byED)+byZero)&leads == leads
-}
+// isWide returns 0 if eight bytes are ASCII.
+func isWide(b []byte) uint64 { return binary.LittleEndian.Uint64(b) & 0x8080808080808080 }
 
 // locate returns the byte range of the i-th word. It locates all words of the piece at once.
 func (t *Text) locate(i int) canon.ByteRange {

@@ -75,7 +75,7 @@ func TestWordsStandInOrder(t *testing.T) {
 // TestPointsAreCodePoints counts as Go does, in valid text and in any other.
 func TestPointsAreCodePoints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		part := rapid.SampledFrom([]string{"a", "plain text ", "é", "中", "文字", "\u1000", "\u0800", "\U0001F600", "\xed\xa0\x80", "\xe0\x80\x80", "\xe4\xb8", "\xff", "八个汉字一次数完", "七个汉字一次数，", "七个汉字一次数\u0800", "七个汉字一次数\xed\xa0\x80", "七个汉字一次数\xe0\x80\x80"})
+		part := rapid.SampledFrom([]string{"a", "plain text ", "é", "中", "文字", "\u1000", "\u0800", "\U0001F600", "\xed\xa0\x80", "\xe0\x80\x80", "\xe4\xb8", "\xff", "八个汉字一次数完", "七个汉字一次数，", "七个汉字一次数\u0800", "七个汉字一次数\xed\xa0\x80", "七个汉字一次数\xe0\x80\x80", "，", "\ue000", "\xc0\x80", "\xc1\xbf", "\x80", "\u07ff", strings.Repeat("long ASCII ", 4)})
 		text := strings.Join(rapid.SliceOf(part).Draw(t, "parts"), "")
 		if _, got := read(text).Points(0, len(text)); got != len([]rune(text)) {
 			t.Fatalf("%q: %d code points, want %d", text, got, len([]rune(text)))
