@@ -14,8 +14,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// GzipLevel takes a fifth less time than the default level, for 3 to 7% more bytes.
-const GzipLevel = 4
+// gzipLevel takes 29 to 43% less time than the default level, for 9 to 15% more bytes. Level 1 takes
+// as long in Chinese, for 5% more.
+const gzipLevel = 2
 
 // packing is a way to compress an output.
 type packing struct {
@@ -26,7 +27,7 @@ type packing struct {
 var packings = map[string]packing{
 	"": {plainFrame, nil},
 	"gzip": {compressedFrame, &sync.Pool{New: func() any {
-		enc, _ := gzip.NewWriterLevel(nil, GzipLevel) // only bad levels fail
+		enc, _ := gzip.NewWriterLevel(nil, gzipLevel) // only bad levels fail
 		return enc
 	}}},
 	"zstd": {compressedFrame, &sync.Pool{New: func() any {
@@ -70,17 +71,25 @@ func (w *Writer) encode(f *frame, dst []byte) []byte {
 	if w.encoders == nil {
 		return f.src
 	}
-	enc := w.encoders.Get().(encoder)
-	defer w.encoders.Put(enc)
+	return w.append(dst, f.src)
+}
+
+// append appends src to dst, compressed.
+func (p packing) append(dst, src []byte) []byte {
+	enc := p.encoders.Get().(encoder)
+	defer p.encoders.Put(enc)
 	if enc, ok := enc.(*zstd.Encoder); ok {
-		return enc.EncodeAll(f.src, dst)
+		return enc.EncodeAll(src, dst)
 	}
 	out := bytes.NewBuffer(dst)
 	enc.Reset(out)
-	_, _ = enc.Write(f.src) // never fails: it writes to memory
+	_, _ = enc.Write(src) // never fails: it writes to memory
 	_ = enc.Close()
 	return out.Bytes()
 }
+
+// AppendGzip appends src to dst as a gzip member.
+func AppendGzip(dst, src []byte) []byte { return packings["gzip"].append(dst, src) }
 
 // longFrames is the length in frames above which a record is written at once, without any copy.
 const longFrames = 4

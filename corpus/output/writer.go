@@ -70,7 +70,7 @@ const (
 )
 
 // inFlight returns the number of frames: one being filled, one being written, and up to four being
-// compressed, at 140 MB/s each (zstd) or 100 (gzip).
+// compressed, at 140 MB/s each (zstd) or 160 (gzip).
 func inFlight() int { return 2 + min(runtime.GOMAXPROCS(0), 4) }
 
 // Name returns the name of the output as given, for messages.

@@ -218,17 +218,11 @@ func lz4Block(src, dst []byte) (int, error) {
 	return 0, errSize
 }
 
-// Encoders are kept: to create their memory takes longer than to compress a page.
-var (
-	gzips = sync.Pool{New: func() any {
-		enc, _ := gzip.NewWriterLevel(nil, output.GzipLevel) // only bad levels fail
-		return enc
-	}}
-	zstdPages = sync.OnceValue(func() *zstd.Encoder { // level 1 is the default of pyarrow; only bad options fail
-		enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(4), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageBytes))
-		return enc
-	})
-)
+// zstdPages is kept: to create its memory takes longer than to compress a page.
+var zstdPages = sync.OnceValue(func() *zstd.Encoder { // level 1 is the default of pyarrow; only bad options fail
+	enc, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(4), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(pageBytes))
+	return enc
+})
 
 // compress compresses a page by the codec of an enclosure. The result is in dst if that is large enough.
 func compress(codec int32, dst, src []byte) ([]byte, error) {
@@ -244,12 +238,7 @@ func compress(codec int32, dst, src []byte) ([]byte, error) {
 	case codecZstd:
 		return zstdPages().EncodeAll(src, dst[:0]), nil
 	case codecGzip:
-		enc, out := gzips.Get().(*gzip.Writer), bytes.NewBuffer(dst[:0])
-		defer gzips.Put(enc)
-		enc.Reset(out)
-		_, err := enc.Write(src)
-		err = errors.Join(err, enc.Close())
-		return out.Bytes(), err
+		return output.AppendGzip(dst[:0], src), nil
 	case codecLZ4Raw:
 		dst = slices.Grow(dst[:0], lz4.CompressBlockBound(len(src)))
 		n, err := lz4.CompressBlock(src, dst[:cap(dst)], nil) // always succeeds with this bound
