@@ -16,9 +16,7 @@ import (
 // their inputs, in English and Chinese: with any number of processors, beside an earlier index, and
 // killed after steps of each kind and continued.
 func TestBulkIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	dir := indextest.TempDir(t)
 	resumeInput(t, dir)

@@ -122,9 +122,7 @@ func TestWETAsItIs(t *testing.T) {
 // TestPageOfMostMemory reads, with one worker, a page that takes all the memory allowed in flight,
 // and more when it is decoded. The run must not wait for itself.
 func TestPageOfMostMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
+	takesSeconds(t)
 	dir := t.TempDir()
 	var in bytes.Buffer
 	page := bytes.Repeat([]byte("<p>a sentence of a long page, "), 23_000_000/30)
@@ -165,9 +163,7 @@ func TestListOfLinesInNames(t *testing.T) {
 // TestPackedInPacked checks that an archive is refused if its pages expand beyond 1 GiB and to more
 // than a thousand times its size. The same limits hold for any compressed input.
 func TestPackedInPacked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	content := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n" + string(gzipped(make([]byte, 60<<20)))
 	member := gzipped(fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: urn:x\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(content), content))

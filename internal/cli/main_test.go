@@ -103,3 +103,11 @@ func documents(n int) string {
 	}
 	return b.String()
 }
+
+// takesSeconds leaves a test to the full run, the last step of .ci/run.
+func takesSeconds(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}

@@ -236,9 +236,7 @@ func peak(pid int, done <-chan struct{}) (most int64) {
 // TestMemory runs the program on inputs that might take much memory. It holds the program to the
 // promises of the manual and firstseen plan.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many seconds")
-	}
+	takesSeconds(t)
 	all := []int{1, 4, 64}
 	for i, c := range memoryCases() {
 		if c.short == 0 && !*longMemory {
@@ -301,9 +299,7 @@ func holdToMemory(t *testing.T, cmd *exec.Cmd, c *memoryCase, feed func()) {
 
 // TestMemoryAhead checks the memory of runs over several compressed files, which are decoded ahead.
 func TestMemoryAhead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many seconds")
-	}
+	takesSeconds(t)
 	packed := []string{"--annotate", "--out", "out.zst", "--report", "report.zst", "--rejects", "rejects.gz"}
 	filterOnly := []string{"--filter-only", "--annotate", "--out", "out.zst", "--report", "report.zst"}
 	short := func(args []string) []string { return append(slices.Clip(args), ",record=16MiB") } // of --limit
@@ -353,9 +349,7 @@ func TestMemoryAhead(t *testing.T) {
 
 // TestLongLinesAnyJobs checks that lines of any length give the same bytes for any number of jobs.
 func TestLongLinesAnyJobs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	dir := t.TempDir()
 	var in strings.Builder

@@ -39,9 +39,7 @@ func pages(n, menu int) string {
 
 // TestPlannedDisk checks that a side table takes no more disk than planned, and not far less.
 func TestPlannedDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	for _, menu := range []int{0, 40} {
 		for _, n := range []int{10, 300, 3000} {
@@ -77,9 +75,7 @@ func holdPlan(t *testing.T, what string, took, planned, slack uint64) {
 // TestTableDiskOfRuns checks the forecast when keys become runs and runs are merged.
 func TestTableDiskOfRuns(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	const memtable = 10_000
 	for _, menu := range []int{0, 40} {
 		for _, n := range []int{200, 900, 1000, 2120, 2400, 5000} {

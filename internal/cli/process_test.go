@@ -175,6 +175,7 @@ func TestStoppedWhileReaderWaits(t *testing.T) {
 
 // TestSecondProcess checks that a process is refused while another has the index.
 func TestSecondProcess(t *testing.T) {
+	takesSeconds(t)
 	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "in.jsonl"), documents(10))
@@ -253,6 +254,7 @@ func TestSecondSignal(t *testing.T) {
 
 // TestInterruptedWhileOpening checks that a signal ends a run that opens a pipe without a reader.
 func TestInterruptedWhileOpening(t *testing.T) {
+	takesSeconds(t)
 	t.Parallel()
 	for _, flag := range []string{"--out", "--report", "--summary"} {
 		dir := t.TempDir()

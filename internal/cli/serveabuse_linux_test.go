@@ -99,6 +99,7 @@ func abuses() []struct{ request, want string } {
 // TestServerAbused checks that broken, huge, slow and endless requests get their codes. Others are
 // answered meanwhile or asked to retry. Nothing is lost, and memory stays within the plan.
 func TestServerAbused(t *testing.T) {
+	takesSeconds(t)
 	t.Parallel()
 	dir := t.TempDir()
 	web, lines := filepath.Join(dir, "s"), filepath.Join(dir, "l")

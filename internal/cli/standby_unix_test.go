@@ -20,9 +20,7 @@ import (
 // TestStandby kills a server under load, promotes its standby, and begins again with a standby of that.
 // A new server has all documents that were answered a second before the kill, with the same answers.
 func TestStandby(t *testing.T) {
-	if testing.Short() {
-		t.Skip("three servers are killed")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	dir := t.TempDir()
 	serve := func(n int, args ...string) (*exec.Cmd, *http.Client) {

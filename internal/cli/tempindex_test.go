@@ -40,9 +40,7 @@ func tempIndexes(t *testing.T, dir string) []string {
 // TestFilterOfATemporaryIndex checks that the filter is as small as the inputs. It grows if they
 // hold more than their size suggests, and the output stays the same.
 func TestFilterOfATemporaryIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	dir := t.TempDir()
 	words := make([]string, 26)

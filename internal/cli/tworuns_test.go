@@ -72,9 +72,7 @@ func TestSecondRunIsRefused(t *testing.T) {
 // TestTwoRunsAtOnce starts two runs with one output, the second at random instants of the first.
 // Each is refused, or its output was whole when it ended.
 func TestTwoRunsAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	takesSeconds(t)
 	t.Parallel()
 	r := newTwoRuns(t, 3000)
 	rng := rand.New(rand.NewPCG(3, 1))
