@@ -37,6 +37,9 @@ type framed struct {
 // mark64 maps a place in the decoded bytes to the member that begins there, inside a section.
 type mark64 struct{ at, stored int64 }
 
+// unfinished is a [Frames] that knows whether an input ended too early. The reason becomes a bad record.
+type unfinished interface{ Unfinished() string }
+
 // fill puts the next records into b, or none at the end of the input.
 func (f *framed) fill(ctx context.Context, s *Source, b *Block) error {
 	var err error
@@ -62,6 +65,9 @@ func (f *framed) step(ctx context.Context, s *Source, b *Block) (full bool, err 
 		return false, f.passOver(ctx, s)
 	}
 	if len(held) == 0 && w.last {
+		if u, ok := f.frames.(unfinished); ok && f.begun && f.damage == "" {
+			f.damage = u.Unfinished()
+		}
 		if f.damage != "" && !f.told {
 			f.told = true
 			f.number++

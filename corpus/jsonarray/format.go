@@ -174,13 +174,25 @@ func (f *frames) Frame(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case (f.want == wantFirst || f.want == wantValue) && c != ',' && c != ']' && c != '}' && c != ':':
 		return f.record(data, end)
 	default:
-		return corpus.BadRest(data, end, f.number+1, [...]string{
+		rest := corpus.BadRest(data, end, f.number+1, [...]string{
 			"the file is not a JSON array: it does not begin with [", "expected a record here",
 			"expected a record here", "expected a comma or ] after a record", "something follows the array: if each line is an array, read them with jq -c '.[]' FILE | firstseen ... -",
 		}[f.want])
+		if rest.Bad != "" {
+			f.want = wantEnd
+		}
+		return rest
 	}
 	f.want = next
 	return corpus.Frame{Pass: 1}
+}
+
+// Unfinished returns what the end of the input lacks, unless the last record says so; "" for nothing.
+func (f *frames) Unfinished() string {
+	if f.stream || f.want != wantFirst && f.want != wantValue && f.want != wantComma {
+		return ""
+	}
+	return "the array ends without its ]: the file was cut off; fetch it again"
 }
 
 // record returns the value at the start of data.
@@ -192,7 +204,9 @@ func (f *frames) record(data []byte, end corpus.SectionEnd) corpus.Frame {
 	case n <= f.maxRecord && end == corpus.GoesOn:
 		return corpus.Frame{Need: len(data) + 1}
 	case n <= f.maxRecord:
-		return f.hand(n, "the file ends inside the record")
+		fr := f.hand(n, "the file ends inside the record")
+		f.want = wantEnd
+		return fr
 	}
 	long := f.value
 	fr := f.hand(n, fmt.Sprintf("the record is longer than the limit of %d bytes", f.maxRecord))
