@@ -8,6 +8,8 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	validate "github.com/segmentio/asm/utf8"
+
 	"github.com/firstseen/firstseen/feature/canon"
 )
 
@@ -114,44 +116,23 @@ func (t *Text) point(at int) int {
 	return t.counted.points
 }
 
-// points is utf8.RuneCount, but faster. It checks eight bytes at once: those that continue a character
-// must be where the bytes that begin one demand it.
-func points(b []byte) (n int) {
-	const highs, lows = 0x8080808080808080, 0x7F7F7F7F7F7F7F7F
-	var open uint64 // the bytes at the start of the next eight that continue a character
-	for i := 0; ; {
-		for ; i+32 <= len(b) && open|isWide(b[i:])|isWide(b[i+8:])|isWide(b[i+16:])|isWide(b[i+24:]) == 0; i += 32 {
-			n += 32
-		}
-		if i+8 <= len(b) {
-			x := binary.LittleEndian.Uint64(b[i:])
-			begins := x & (x << 1) & highs
-			three := begins & (x << 2)
-			// After E0 and ED not all bytes may follow, and C0 and C1 are invalid.
-			low := x & 0x0F0F0F0F0F0F0F0F
-			rare := three&(x<<3) | three&^((low+lows)&((low^0x0D0D0D0D0D0D0D0D)+lows)) | begins&^three&^(x&0x1E1E1E1E1E1E1E1E+lows)
-			if continues := x &^ (x << 1) & highs; rare == 0 && continues == begins<<8|three<<16|open {
-				n += 8 - bits.OnesCount64(continues)
-				open = begins>>56 | three>>48
-				i += 8
-				continue
-			}
-		}
-		if open != 0 { // the last character counts as begun, not yet as whole
-			for i--; b[i]&0xC0 == 0x80; i-- {
-			}
-			n, open = n-1, 0
-		}
-		if i+8 > len(b) {
-			return n + utf8.RuneCount(b[i:])
-		}
-		_, size := utf8.DecodeRune(b[i:])
-		n, i = n+1, i+size
+// points is utf8.RuneCount, but faster: of a valid text, it counts the bytes that continue no character.
+func points(b []byte) int {
+	if !validate.Valid(b) {
+		return utf8.RuneCount(b)
 	}
+	n := len(b)
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		n -= bits.OnesCount64(x &^ (x << 1) & 0x8080808080808080)
+	}
+	for _, c := range b {
+		if !utf8.RuneStart(c) {
+			n--
+		}
+	}
+	return n
 }
-
-// isWide returns 0 if eight bytes are ASCII.
-func isWide(b []byte) uint64 { return binary.LittleEndian.Uint64(b) & 0x8080808080808080 }
 
 // locate returns the byte range of the i-th word. It locates all words of the piece at once.
 func (t *Text) locate(i int) canon.ByteRange {
