@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/firstseen/firstseen/feature/units"
@@ -267,45 +268,54 @@ func (f *Finder) add(found *Found, s Stretch, of *units.Outline, same bool) (add
 	return true
 }
 
-// alike reports whether two texts have the same letters and digits, and between them the same, or
-// what certainly ends a word in both: white space, or several other bytes of ASCII. Texts with equal
-// hashes of words then have the same words. Most texts with another layout are alike.
+// alike reports whether two texts have the same letters, marks and digits in the same order, whatever
+// stands between them, and in whichever case of ASCII. Texts with equal hashes of words then have the
+// same words. Most texts with other punctuation or another layout are alike.
 func alike(a, b []byte) bool {
-	for at := 0; ; {
-		for at+8 <= min(len(a), len(b)) && binary.LittleEndian.Uint64(a[at:]) == binary.LittleEndian.Uint64(b[at:]) {
-			at += 8
+	for {
+		n := 0
+		for n+8 <= min(len(a), len(b)) && binary.LittleEndian.Uint64(a[n:]) == binary.LittleEndian.Uint64(b[n:]) {
+			n += 8
 		}
-		for at < min(len(a), len(b)) && a[at] == b[at] {
-			at++
+		for back := max(n-utf8.UTFMax+1, 0); n > back && n < min(len(a), len(b)) && !(utf8.RuneStart(a[n]) && utf8.RuneStart(b[n])); {
+			n--
 		}
-		if at == len(a) && at == len(b) {
-			return true
-		}
-		for at > 0 && isBetween(a[at-1]) {
-			at--
-		}
-		i, j := between(a[at:]), between(b[at:])
-		if i == 0 || j == 0 {
+		var x, y rune
+		x, a = letter(a[n:])
+		if y, b = letter(b[n:]); x != y {
 			return false
 		}
-		a, b, at = a[at+i:], b[at+j:], 0
+		if x < 0 {
+			return true
+		}
 	}
 }
 
-// between returns the number of bytes at the start of a text that end a word, or 0 for a single one
-// that may join two parts of a word.
-func between(b []byte) (n int) {
-	for n < len(b) && isBetween(b[n]) {
-		n++
-	}
-	if n == 1 && b[0] != ' ' && b[0] != '\n' {
-		return 0
-	}
-	return n
-}
+// between has the characters between words. A word has none of them, but points, commas and apostrophes.
+var between = []*unicode.RangeTable{unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf}
 
-func isBetween(b byte) bool {
-	return b < '0' || '9' < b && b < 'A' || 'Z' < b && b < 'a' || 'z' < b && b < utf8.RuneSelf
+// letter returns the first letter, mark or digit of a text, or the point or comma before a digit, and the
+// text behind it. Letters of ASCII are in lower case. At the end it returns -1.
+func letter(b []byte) (r rune, behind []byte) {
+	for at, n := 0, 0; at < len(b); at += n {
+		r, n = rune(b[at]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(b[at:])
+		}
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
+			return r, b[at+n:]
+		case 'A' <= r && r <= 'Z':
+			return r | 0x20, b[at+n:]
+		case r == '.' || r == ',' || r == '．' || r == '，':
+			if next, _ := utf8.DecodeRune(b[at+n:]); unicode.IsDigit(next) {
+				return r, b[at+n:]
+			}
+		case r >= utf8.RuneSelf && !unicode.In(r, between...):
+			return r, b[at+n:]
+		}
+	}
+	return -1, nil
 }
 
 // same returns the parts of a stretch, as long as a passage must be, whose words are the same in

@@ -280,6 +280,11 @@ func (c *Chainer) Chains(e List) []Chain {
 		if !begins && len(c.open) == 0 {
 			continue
 		}
+		if len(c.open) == 1 && c.alone(c.open[0].entry+1, entry) {
+			l := &c.open[0]
+			l.entry, l.Words, l.Picks = l.entry+1, l.Words+distance, l.Picks+1
+			continue
+		}
 		c.goesOn = c.goesOn[:0]
 		for _, l := range c.open {
 			if l.entry+1 < c.own.Len() && c.own.entry(l.entry+1) == entry {
@@ -302,6 +307,11 @@ func (c *Chainer) Chains(e List) []Chain {
 		return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.From, b.From), cmp.Compare(a.Of, b.Of))
 	})
 	return c.chains
+}
+
+// alone reports whether the i-th entry of the own list is this one, and the only one with its key.
+func (c *Chainer) alone(i int, entry uint32) bool {
+	return i < c.own.Len() && c.own.entry(i) == entry && c.next[i] == 0 && c.first[keyOf(entry)] == int32(i+1)
 }
 
 // begin begins chains at the entries with a key, unless one went on there at this step.
