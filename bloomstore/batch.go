@@ -27,6 +27,22 @@ func (f *Filter) Add(keys []uint64) {
 	f.gather(f.ones)
 }
 
+// TestAndAdd is Test, then Add, while the words are in the cache.
+func (f *Filter) TestAndAdd(keys []uint64, seen []bool) {
+	f.adding.Lock()
+	defer f.adding.Unlock()
+	f.items += uint64(len(keys))
+	size := blockPositions / f.shape.Hashes
+	for len(keys) > 0 {
+		block := keys[:min(size, len(keys))]
+		pos := f.locate(f.scratch[:], block)
+		f.testBits(pos, seen[:len(block)])
+		f.ones += set(f.words, pos)
+		keys, seen = keys[len(block):], seen[len(block):]
+	}
+	f.gather(f.ones)
+}
+
 // AddShared is Add for concurrent use, but not during Test. It sets missing bits by an atomic OR.
 // If two goroutines set the same bit, only one counts it.
 func (f *Filter) AddShared(keys []uint64) {

@@ -1,6 +1,7 @@
 package bloomstore
 
 import (
+	"slices"
 	"sync"
 	"testing"
 )
@@ -35,6 +36,28 @@ func TestSharedIsAdd(t *testing.T) {
 			})
 		}
 		wg.Wait()
+		equal(t, got, want)
+	}
+}
+
+// TestTestAndAdd compares with Test and Add of each step's keys, with more keys than one step has.
+func TestTestAndAdd(t *testing.T) {
+	keys := randomKeys(3, 3000)
+	for _, shape := range shapes {
+		want, got := mustNew(t, shape, "s"), mustNew(t, shape, "s")
+		for _, part := range [][]uint64{keys[:0], keys[:100], keys[50:150], keys} {
+			for step := range slices.Chunk(part, blockPositions/shape.Hashes) {
+				before, seen := make([]bool, len(step)), make([]bool, len(step))
+				want.Test(step, before)
+				want.Add(step)
+				if got.TestAndAdd(step, seen); !slices.Equal(seen, before) {
+					t.Fatalf("%+v: other answers", shape)
+				}
+			}
+		}
+		equal(t, got, want)
+		got.TestAndAdd(keys, make([]bool, len(keys)))
+		want.Add(keys)
 		equal(t, got, want)
 	}
 }

@@ -319,7 +319,9 @@ func (m *member) finish(i int, add func(*bloomstore.Filter, []uint64)) (seen []i
 	from, to := g.group.keysOf(i)
 	if g.d.cfg.Filter != nil {
 		add(g.d.cfg.Filter, g.group.keys[from:to])
-		add(g.d.cfg.Filter, remembered(&g.group.docs[i].Document))
+		if !m.addsPicks() {
+			add(g.d.cfg.Filter, remembered(&g.group.docs[i].Document))
+		}
 	}
 	return m.seenBefore(i)
 }

@@ -69,7 +69,12 @@ func (m *member) findPassages(i int, own uint32) error {
 	}
 	picks := doc.Sketch.Picks
 	p.seen = slices.Grow(p.seen[:0], len(picks))[:len(picks)]
-	g.d.testFilter(picks, p.seen, (*bloomstore.Filter).Test)
+	test, n := (*bloomstore.Filter).Test, len(remembered(&doc.Document))
+	g.d.testFilter(picks[n:], p.seen[n:], test)
+	if m.addsPicks() {
+		test = (*bloomstore.Filter).TestAndAdd
+	}
+	g.d.testFilter(picks[:n], p.seen[:n], test)
 	for n, repeats := range g.group.picksOf(i) {
 		p.seen[n] = p.seen[n] || repeats
 	}
@@ -89,6 +94,13 @@ func (m *member) findPassages(i int, own uint32) error {
 		g.publish(i)
 	}
 	return nil
+}
+
+// addsPicks reports whether findPassages adds a document's picks to the filter too: it is decided alone,
+// and stays whatever is found.
+func (m *member) addsPicks() bool {
+	g := m.parallel
+	return g.d.cfg.Passages != nil && g.store == nil && g.purpose == deciding && !g.d.cfg.Rules.RemoveConsumed
 }
 
 // choose selects the documents before own that can have a chain of two picks. One pick suffices for

@@ -145,6 +145,29 @@ func TestPassagesOfGroups(t *testing.T) {
 	})
 }
 
+// TestPicksOfTheRecordAreAdded checks that a filter gets the picks of a document that its record has, and
+// no others.
+func TestPicksOfTheRecordAreAdded(t *testing.T) {
+	scheme, r := feature.Scheme{Passages: 50}, rand.New(rand.NewPCG(6, 6))
+	doc := dedup.Document{ID: "a", Sketch: extracted("a text of some words")}
+	for range passages.MaxPicks + 7 {
+		doc.Sketch.Picks = append(doc.Sketch.Picks, r.Uint64())
+	}
+	filter := newFilter(t, 100_000)
+	cfg := dedup.Config{Scheme: scheme, Table: new(dedup.Memory), Filter: filter, Now: fixedNow, Passages: passageFinder(50, nil)}
+	d, err := dedup.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := d.Decide(doc); err != nil || !r.Kept {
+		t.Fatal(r, err)
+	}
+	seen := make([]bool, len(doc.Sketch.Picks))
+	if filter.Test(doc.Sketch.Picks, seen); slices.Contains(seen[:passages.MaxPicks], false) || slices.Contains(seen[passages.MaxPicks:], true) {
+		t.Error("the filter has other picks than the record")
+	}
+}
+
 // rows counts the kept documents that have each row of least words.
 type rows struct {
 	least int
