@@ -21,6 +21,7 @@ type Block struct {
 	First   Place           // of the first record
 	Read    int64           // stored bytes of all inputs read so far, for progress
 	Data    []byte          // the records; only the last record of an input may lack its end
+	Offset  int64           // of Data in the decoded input, if the kind is ByEnds and Reject is empty
 	Records int             // number of records in Data, including empty ones
 	Reject  string          // if not empty, the reason why every record in Data is bad
 	Format  Format          // of the input

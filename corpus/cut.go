@@ -23,7 +23,7 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 		seen = len(data)
 		switch {
 		case end > 0:
-			b.Data = w.take(b, end, long)
+			b.Offset, b.Data = w.at(), w.take(b, end, long)
 			s.emit(b)
 			s.eof = w.last && len(w.held()) == 0
 			return nil // an error is returned again, after the remaining whole records
@@ -35,7 +35,7 @@ func (s *Source) cut(ctx context.Context, b *Block) (err error) {
 			if s.eof = true; seen > 0 {
 				b.Spans = append(b.Spans, Span{At: s.next, End: seen})
 			}
-			b.Data = w.take(b, seen, long)
+			b.Offset, b.Data = w.at(), w.take(b, seen, long)
 			s.emit(b)
 			return nil
 		default:

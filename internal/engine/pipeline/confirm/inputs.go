@@ -24,11 +24,11 @@ const blockSize = 32 << 10
 // for. To open another, the first is read to its end.
 const maxOpen = 4
 
-// Inputs reads the documents of inputs again, in any order. While the run reads them, texts of
-// inputs that are compressed, or not lines, are written to a temporary file: see [Inputs.Keep].
-// Other inputs, and those of an earlier run, are read once more from their beginning, as far as
-// documents are asked for. Documents in a plain file are then read from their place in it. The
-// temporary file has no name if the system allows that, and takes as much space as the texts.
+// Inputs reads the documents of inputs again, in any order: those in a plain file from their place
+// in it, others from a temporary file to which they are written. For inputs that the run reads,
+// [Inputs.Keep] notes the places. Inputs of an earlier run, or of the run before it was stopped, are
+// read once more from their beginning, as far as documents are asked for. The temporary file has no
+// name if the system allows that, and takes as much space as the texts.
 //
 // It is safe for concurrent use.
 type Inputs struct {
@@ -85,7 +85,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 	defer in.mu.Unlock()
 	if x := in.kept[p.File]; x != nil {
 		if at := pieceOf(x.pieces, p.At); at >= 0 {
-			if id, text, err := in.read(nil, &x.pieces[at], p.At, dst); !errors.Is(err, errNotThere) {
+			if id, text, err := in.read(x.plain, &x.pieces[at], p.At, dst); !errors.Is(err, errNotThere) {
 				return id, text, err
 			}
 		}
@@ -234,6 +234,9 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 			return "", nil, in.broken
 		}
 		return spooled(in.buf, at, dst)
+	}
+	if at.Record >= p.first.Record+int64(p.records) {
+		return "", nil, errNotThere
 	}
 	if err := in.reopen(x); err != nil {
 		return "", nil, err

@@ -13,8 +13,8 @@ import (
 	"github.com/firstseen/firstseen/internal/base/scratch"
 )
 
-// pieceSize is the length in bytes at which a piece of the spool ends. Reading a text reads one
-// piece, and each piece takes some 50 bytes of memory.
+// pieceSize is the length in bytes at which a piece ends, in the spool or in a plain file. Reading a text
+// reads one piece, and each piece takes some 50 bytes of memory.
 const pieceSize = 64 << 10
 
 // A spool is a temporary file of texts. It is safe for concurrent use.
@@ -86,31 +86,32 @@ func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err
 
 // keptInput is the data that a run keeps of an input it reads.
 type keptInput struct {
-	inFile bool // its texts are read from the file itself
+	plain  *askedInput // its texts are read from the file itself; nil if they are in the spool
 	pieces []piece
 }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Keep writes the documents of a parsed block to the temporary file, unless a plain file has them.
-// So no input is decoded twice. Several goroutines may call it, in any order of blocks. An error
-// ends the run.
-func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) error {
+// Keep notes where the documents of a parsed block are: in their plain file, or in the temporary file,
+// to which it writes them. So no input is decoded twice. Several goroutines may call it, in any order
+// of blocks. An error ends the run.
+func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) (err error) {
 	in.mu.Lock()
 	x := in.kept[b.File]
 	if x == nil {
-		x = &keptInput{inFile: in.standsInPlainFile(b)}
+		x = &keptInput{plain: in.plainFile(b)}
 		in.kept[b.File] = x
 	}
 	in.mu.Unlock()
-	if x.inFile {
-		return nil
-	}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	pieces, used, err := in.spool.write(*buf, docs, func(corpus.Place) {})
-	if *buf = used; cap(used) > 8*pieceSize {
-		*buf = nil // of a long text
+	var pieces []piece
+	if x.plain != nil {
+		pieces = piecesOf(b)
+	} else {
+		buf := buffers.Get().(*[]byte)
+		defer buffers.Put(buf)
+		if pieces, *buf, err = in.spool.write(*buf, docs, func(corpus.Place) {}); cap(*buf) > 8*pieceSize {
+			*buf = nil // of a long text
+		}
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -120,12 +121,30 @@ func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) error {
 	return err
 }
 
-// standsInPlainFile reports whether the records of a block are probably in its file as they are. If
-// that is wrong, the input is read again.
-func (in *Inputs) standsInPlainFile(b *corpus.Block) bool {
+// plainFile returns the input of a block if the records are in its file as they are, or nil.
+func (in *Inputs) plainFile(b *corpus.Block) *askedInput {
 	if b.Format.Kind() != corpus.ByEnds || b.Charset != "" {
-		return false
+		return nil
 	}
 	found, err := in.find(b.File)
-	return err == nil && !found.Compressed()
+	if err != nil || found.Size < 0 || found.Compressed() {
+		return nil
+	}
+	return &askedInput{Input: found, format: b.Format}
+}
+
+// piecesOf divides a block of a plain file.
+func piecesOf(b *corpus.Block) (pieces []piece) {
+	if b.Reject != "" {
+		return nil
+	}
+	for _, s := range b.Spans {
+		if n := len(pieces); n == 0 || pieces[n-1].length >= pieceSize {
+			pieces = append(pieces, piece{first: s.At, offset: b.Offset + int64(s.Start)})
+		}
+		p := &pieces[len(pieces)-1]
+		p.length = int(b.Offset + int64(s.End) - p.offset)
+		p.records++
+	}
+	return pieces
 }
