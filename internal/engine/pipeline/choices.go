@@ -93,13 +93,14 @@ const (
 	ChosenPipe       Choice = "pipe"    // an input or output that is a pipe
 )
 
-// other returns the choices that differ between two commands.
-func (c *choices) other(o *choices) (other []Choice) {
+// other returns the choices that differ between two commands. Inputs from number open on, which were not
+// read to their end, may have another size and time: one that was cut off may be whole now.
+func (c *choices) other(o *choices, open int) (other []Choice) {
 	samePath := func(a, b inputID) bool { return a.Path == b.Path }
 	switch {
 	case !slices.EqualFunc(c.Inputs, o.Inputs, samePath):
 		other = append(other, ChosenInputs)
-	case !slices.Equal(c.Inputs, o.Inputs):
+	case !slices.Equal(c.Inputs[:min(open, len(c.Inputs))], o.Inputs[:min(open, len(o.Inputs))]):
 		other = append(other, ChosenInputState)
 	}
 	if !slices.Equal(c.Outputs, o.Outputs) || c.Tree != o.Tree {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/firstseen/firstseen/corpus"
@@ -159,11 +158,15 @@ func (l *Ledger) Continue() (*Progress, error) {
 		return nil, &RefusedError{Why: OtherVersion, Run: *e}
 	case !l.CanContinue():
 		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: []Choice{ChosenPipe}}
-	case !reflect.DeepEqual(l.chosen, e.Choices):
-		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: l.chosen.other(&e.Choices)}
+	case len(l.chosen.other(&e.Choices, e.Progress.At.Input)) > 0:
+		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: l.chosen.other(&e.Choices, e.Progress.At.Input)}
 	}
-	inputs := l.job.Inputs
-	for i, in := range inputs[:min(len(e.Prints), len(inputs))] {
+	l.prints = e.Prints
+	for i, in := range l.job.Inputs[:len(e.Prints)] {
+		if l.chosen.Inputs[i] != e.Choices.Inputs[i] {
+			l.prints = e.Prints[:i] // of the last one begun: the records read of it are compared
+			break
+		}
 		print, err := input.Fingerprint(in)
 		if err != nil {
 			return nil, fmt.Errorf("looking at the inputs again: %w", err)
@@ -172,8 +175,7 @@ func (l *Ledger) Continue() (*Progress, error) {
 			return nil, &RefusedError{Why: InputChanged, Run: *e, Err: fmt.Errorf("%s: %w", in.Name, corpus.ErrChanged)}
 		}
 	}
-	l.goesOn, l.prints = &e.Progress, e.Prints
-	l.last = l.goesOn
+	l.goesOn, l.last = &e.Progress, &e.Progress
 	return l.goesOn, nil
 }
 

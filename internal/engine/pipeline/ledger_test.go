@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/firstseen/firstseen/bloomstore"
 	"github.com/firstseen/firstseen/corpus"
@@ -276,6 +279,13 @@ func halfway(t *testing.T) *told {
 func stoppedAt(t *testing.T, n int) *told {
 	t.Helper()
 	r := newTold(t)
+	r.stopAt(n)
+	return r
+}
+
+// stopAt runs to the nth checkpoint.
+func (r *told) stopAt(n int) {
+	r.t.Helper()
 	checkpoints := 0
 	step.Hook = func(name string) error {
 		if name == "took checkpoint" {
@@ -288,9 +298,8 @@ func stoppedAt(t *testing.T, n int) *told {
 	err := r.run()
 	step.Hook = nil
 	if !errors.Is(err, errStopped) {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	return r
 }
 
 // TestNotContinued checks every change that keeps a run from being continued.
@@ -312,10 +321,10 @@ func TestNotContinued(t *testing.T) {
 		{"newer versions", func(r *told) error { r.command.ReplaceSameID = true; return nil }, OtherCommand, []Choice{"replace"}},
 		{"another index", func(r *told) error { r.command.Against = []index.AgainstID{{Edge: 1}}; return nil }, OtherCommand, []Choice{"against"}},
 		{"to a pipe", func(r *told) error { r.command.Out = input.Stdin; return nil }, OtherCommand, []Choice{ChosenPipe}},
-		{"an input longer", func(r *told) error {
+		{"an annotated output", func(r *told) error {
 			r.command.Annotate, r.command.MaxRecord = !r.command.Annotate, 7
-			return os.WriteFile(r.path("b.jsonl"), nil, 0o666)
-		}, OtherCommand, []Choice{ChosenInputState, "annotate", "max_record"}},
+			return nil
+		}, OtherCommand, []Choice{"annotate", "max_record"}},
 		{"an input changed", func(r *told) error { return rewrite(r.path("a.jsonl")) }, InputChanged, nil},
 		{"an output gone", func(r *told) error { return os.Remove(r.path("kept.jsonl.partial")) }, OutputGone, nil},
 	} {
@@ -334,6 +343,59 @@ func TestNotContinued(t *testing.T) {
 				t.Errorf("found: %v", refused.Err)
 			}
 		})
+	}
+}
+
+// TestUnreadInputsMayChange cuts two inputs off, stops a run over them, and puts the whole ones in place.
+func TestUnreadInputsMayChange(t *testing.T) {
+	whole := newTold(t)
+	indextest.Must(t, whole.run())
+	text, err := os.ReadFile(whole.path("a.jsonl"))
+	indextest.Must(t, err)
+	write := func(r *told, input int, text []byte) {
+		in := &r.command.Inputs[input]
+		in.Size = int64(len(text))
+		indextest.Must(t, os.WriteFile(in.Path, text, 0o666))
+	}
+	begun := func(r *told) int {
+		x, l, err := r.open()
+		indextest.Must(t, err)
+		defer x.Close()
+		return l.Unfinished().Progress.At.Input
+	}
+	var reached [2]bool
+	for n := 1; !reached[1]; n++ {
+		r := newTold(t)
+		write(r, 0, text[:len(text)*3/4])
+		write(r, 1, text[:len(text)*3/4])
+		r.stopAt(n)
+		at := begun(r)
+		reached[at] = true
+		write(r, 1, text)
+		if at == 0 {
+			write(r, 0, bytes.Replace(text, []byte("\"0\""), []byte("\"x\""), 1))
+			if err := r.run(); !errors.Is(err, corpus.ErrChanged) {
+				t.Fatalf("stopped at checkpoint %d, then with another first record: %v", n, err)
+			}
+		}
+		write(r, 0, text)
+		if at == 0 {
+			r.stopAt(1)
+		}
+		err := r.run()
+		if at == 0 {
+			if diff := gocmp.Diff(whole.files(), r.files()); err != nil || diff != "" {
+				t.Fatalf("stopped at checkpoint %d: %v (-undisturbed +continued): %s", n, err, diff)
+			}
+			continue
+		}
+		var refused *RefusedError
+		if !errors.As(err, &refused) || !slices.Equal(refused.Other, []Choice{ChosenInputState}) {
+			t.Fatalf("stopped at checkpoint %d, after the first input: %v", n, err)
+		}
+	}
+	if !reached[0] {
+		t.Error("no run stopped in the first input")
 	}
 }
 
