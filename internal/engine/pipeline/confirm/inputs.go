@@ -45,7 +45,7 @@ type Inputs struct {
 	buf   []byte
 	block corpus.Block // to parse a record of a plain file
 	// reopened is the input in whose plain file a text was read last, nil for none.
-	reopened *askedInput
+	reopened *plainFile
 	file     *compress.File
 	broken   error // of the spool: the run cannot continue
 }
@@ -57,16 +57,21 @@ func NewInputs(ctx context.Context, find func(name string) (input.Input, error),
 
 // askedInput is an input with a requested document.
 type askedInput struct {
+	plainFile                // its format is nil until it is known
+	source    *corpus.Source // nil once it is read to its end
+	block     corpus.Block
+	parser    corpus.Parser
+	pieces    []piece // in order of places
+	last      corpus.Place
+	at        int64          // in the file, the expected start of the next block
+	plain     *compress.File // nil once a block differs from the file
+	failure   error          // why no more of it can be read
+}
+
+// plainFile is an input whose records can be read from their places in its file.
+type plainFile struct {
 	input.Input
-	format  corpus.Format  // nil until it is known
-	source  *corpus.Source // nil once it is read to its end
-	block   corpus.Block
-	parser  corpus.Parser
-	pieces  []piece // in order of places
-	last    corpus.Place
-	at      int64          // in the file, the expected start of the next block
-	plain   *compress.File // nil once a block differs from the file
-	failure error          // why no more of it can be read
+	format corpus.Format
 }
 
 type piece struct {
@@ -100,7 +105,7 @@ func (in *Inputs) Text(p Place, dst []byte) (id string, text []byte, err error) 
 	at := pieceOf(x.pieces, p.At)
 	switch {
 	case at >= 0 && p.At.Compare(x.last) <= 0:
-		return in.read(x, &x.pieces[at], p.At, dst)
+		return in.read(&x.plainFile, &x.pieces[at], p.At, dst)
 	case x.failure != nil:
 		return "", nil, x.failure
 	}
@@ -133,7 +138,7 @@ func (in *Inputs) input(name string) *askedInput {
 		return x
 	}
 	found, err := in.find(name)
-	x := &askedInput{Input: found}
+	x := &askedInput{plainFile: plainFile{Input: found}}
 	in.known[name] = x
 	switch {
 	case err != nil:
@@ -226,7 +231,7 @@ func (in *Inputs) standsInFile(x *askedInput) bool {
 }
 
 // read finds a document in a piece of a plain file or of the spool.
-func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
+func (in *Inputs) read(x *plainFile, p *piece, at corpus.Place, dst []byte) (id string, text []byte, err error) {
 	in.buf = slices.Grow(in.buf[:0], p.length)[:p.length]
 	if p.records == 0 {
 		if _, err := in.spool.file.ReadAt(in.buf, p.offset); err != nil {
@@ -266,7 +271,7 @@ func (in *Inputs) read(x *askedInput, p *piece, at corpus.Place, dst []byte) (id
 }
 
 // reopen opens the plain file of an input, nil for none, and closes another.
-func (in *Inputs) reopen(x *askedInput) (err error) {
+func (in *Inputs) reopen(x *plainFile) (err error) {
 	if in.reopened == x {
 		return nil
 	}

@@ -86,7 +86,7 @@ func spooled(b []byte, at corpus.Place, dst []byte) (id string, text []byte, err
 
 // keptInput is the data that a run keeps of an input it reads.
 type keptInput struct {
-	plain  *askedInput // its texts are read from the file itself; nil if they are in the spool
+	plain  *plainFile // its texts are read from there; nil if they are in the spool
 	pieces []piece
 }
 
@@ -122,7 +122,7 @@ func (in *Inputs) Keep(b *corpus.Block, docs iter.Seq[*corpus.Document]) (err er
 }
 
 // plainFile returns the input of a block if the records are in its file as they are, or nil.
-func (in *Inputs) plainFile(b *corpus.Block) *askedInput {
+func (in *Inputs) plainFile(b *corpus.Block) *plainFile {
 	if b.Format.Kind() != corpus.ByEnds || b.Charset != "" {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (in *Inputs) plainFile(b *corpus.Block) *askedInput {
 	if err != nil || found.Size < 0 || found.Compressed() {
 		return nil
 	}
-	return &askedInput{Input: found, format: b.Format}
+	return &plainFile{found, b.Format}
 }
 
 // piecesOf divides a block of a plain file.
