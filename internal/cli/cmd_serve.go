@@ -232,6 +232,9 @@ func (f *serving) answer(ctx context.Context, service listen.Service, token stri
 	if errors.Is(err, listen.ErrNone) {
 		err = usageError{errors.New("serve: give an address: --listen unix:PATH, --listen HOST:PORT or --lines unix:PATH")}
 	}
+	if err == nil {
+		slog.Info("stopped")
+	}
 	return err
 }
 

@@ -105,7 +105,8 @@ func TestServerAbused(t *testing.T) {
 	web, lines := filepath.Join(dir, "s"), filepath.Join(dir, "l")
 	const waiting, body = 8, 1 << 20
 	cmd := program(t, dir, "serve", "--index", "seen", "--listen", "unix:s", "--lines", "unix:l", "--max-body", "1MiB", "--max-documents", "100", "--waiting", fmt.Sprint(waiting))
-	cmd.Stderr, cmd.Env = io.Discard, append(cmd.Env, "GOGC=100")
+	var log strings.Builder
+	cmd.Stderr, cmd.Env = &log, append(cmd.Env, "GOGC=100")
 	start(t, cmd)
 	client := unixClient(web)
 	ask := func(id string, n int) (answers []seen, ok bool) {
@@ -148,7 +149,9 @@ func TestServerAbused(t *testing.T) {
 	}
 	client.CloseIdleConnections()
 	indextest.Must(t, cmd.Process.Signal(syscall.SIGTERM))
-	exits(t, cmd, 0)
+	if exits(t, cmd, 0); !strings.HasSuffix(log.String(), " msg=stopped\n") {
+		t.Errorf("the log ends with %q", log.String()[max(0, log.Len()-200):])
+	}
 	runProgram(t, dir, 0, "index", "check", "seen")
 }
 
