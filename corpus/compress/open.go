@@ -283,7 +283,7 @@ func NoEOF(err error) error {
 
 func ReadError(name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("reading %s: the compressed data ends too early, the file is cut off, fetch it again: %w", name, err)
+		return fmt.Errorf("reading %s: the compressed data ends too early, the file is cut off, fetch it again and run the same command: %w", name, err)
 	}
 	return fmt.Errorf("reading %s: %w", name, err)
 }
