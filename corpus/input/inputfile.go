@@ -79,8 +79,10 @@ func Fingerprint(in Input) (sum uint64, err error) {
 	h := xxh3.New()
 	_, _ = fmt.Fprintln(h, size) // never fails
 	last := max(min(size, edgeSize), size-edgeSize)
-	_, err = io.Copy(h, io.MultiReader(io.NewSectionReader(f.At, 0, edgeSize), io.NewSectionReader(f.At, last, edgeSize)))
-	return h.Sum64(), err
+	if _, err = io.Copy(h, io.MultiReader(io.NewSectionReader(f.At, 0, edgeSize), io.NewSectionReader(f.At, last, edgeSize))); err != nil {
+		return 0, err // a sum of a part would make the input another one
+	}
+	return h.Sum64(), nil
 }
 
 // Head returns the first bytes of an input as stored, which identify a compression.
