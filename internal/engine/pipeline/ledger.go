@@ -149,6 +149,10 @@ func (l *Ledger) canStartOver() bool { return !l.job.Temporary && !l.job.ReadsPi
 // same command, its inputs are unchanged and the run can be continued.
 func (l *Ledger) Continue() (*Progress, error) {
 	e := l.found
+	open := e.Progress.At.Input
+	if e.Progress.Ended {
+		open = len(e.Choices.Inputs) // what has come since would never be read
+	}
 	switch {
 	case e.Foreign:
 		return nil, &RefusedError{Why: OtherVersion, Run: *e}
@@ -158,8 +162,8 @@ func (l *Ledger) Continue() (*Progress, error) {
 		return nil, &RefusedError{Why: OtherVersion, Run: *e}
 	case !l.CanContinue():
 		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: []Choice{ChosenPipe}}
-	case len(l.chosen.other(&e.Choices, e.Progress.At.Input)) > 0:
-		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: l.chosen.other(&e.Choices, e.Progress.At.Input)}
+	case len(l.chosen.other(&e.Choices, open)) > 0:
+		return nil, &RefusedError{Why: OtherCommand, Run: *e, Other: l.chosen.other(&e.Choices, open)}
 	}
 	l.prints = e.Prints
 	for i, in := range l.job.Inputs[:len(e.Prints)] {

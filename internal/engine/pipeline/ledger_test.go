@@ -399,6 +399,34 @@ func TestUnreadInputsMayChange(t *testing.T) {
 	}
 }
 
+// TestDecidedInputsMayNotChange stops a run that has read all, before its outputs have their names. Records
+// that came since would be in no output, and the run would be noted as over.
+func TestDecidedInputsMayNotChange(t *testing.T) {
+	r := newTold(t)
+	for n := 1; ; n++ {
+		r = newTold(t)
+		if name, err := r.stopAfter(n); name == "" {
+			t.Fatalf("no step between decided and published: %v", err)
+		}
+		x, l, err := r.open()
+		indextest.Must(t, err)
+		decided := l.Unfinished() != nil && l.Unfinished().Progress.Ended
+		indextest.Must(t, x.Close())
+		if decided {
+			break
+		}
+	}
+	text, err := os.ReadFile(r.path("b.jsonl"))
+	indextest.Must(t, err)
+	in := &r.command.Inputs[1]
+	in.Size = int64(2 * len(text))
+	indextest.Must(t, os.WriteFile(in.Path, slices.Concat(text, text), 0o666))
+	var refused *RefusedError
+	if err := r.run(); !errors.As(err, &refused) || !slices.Equal(refused.Other, []Choice{ChosenInputState}) {
+		t.Fatal(err)
+	}
+}
+
 // rewrite changes a byte of a file, but neither its size nor its modification time.
 func rewrite(path string) error {
 	info, err := os.Stat(path)
