@@ -402,7 +402,7 @@ func TestUnreadInputsMayChange(t *testing.T) {
 // TestDecidedInputsMayNotChange stops a run that has read all, before its outputs have their names. Records
 // that came since would be in no output, and the run would be noted as over.
 func TestDecidedInputsMayNotChange(t *testing.T) {
-	r := newTold(t)
+	var r *told
 	for n := 1; ; n++ {
 		r = newTold(t)
 		if name, err := r.stopAfter(n); name == "" {
